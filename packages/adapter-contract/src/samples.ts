@@ -1,0 +1,75 @@
+import {
+  type ApiKey,
+  apiKeyId,
+  CATEGORY_ID_MAX,
+  CATEGORY_ID_MIN,
+  fingerprint,
+  IDEMPOTENCY_KEY_MAX_LENGTH,
+  type IdempotencyKey,
+  type IdempotentAddition,
+  NAME_MAX_LENGTH,
+  type NewPet,
+  PET_STATUSES,
+  type Pet,
+  type PetStatus,
+  parseNewPet,
+} from '@animal-store/domain';
+import * as fc from 'fast-check';
+
+/** An animal to add. */
+export function animal(given: { name?: string; categoryId?: bigint; status?: PetStatus | undefined } = {}): NewPet {
+  return parseNewPet({ name: 'Rex', categoryId: 7n, ...given });
+}
+
+/** A named addition of an animal. */
+export function additionOf(newPet: NewPet, { holder, key }: IdempotencyKey): IdempotentAddition {
+  return { holder, key, fingerprint: fingerprint(newPet) };
+}
+
+/** What a stored animal must look like. */
+export function asStored(newPet: NewPet, id: bigint): Pet {
+  return { id, ...newPet };
+}
+
+const names = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: NAME_MAX_LENGTH })
+  .filter((name) => /\S/.test(name) && [...name].length <= NAME_MAX_LENGTH && name.isWellFormed());
+
+const categoryIds = fc.oneof(
+  fc.bigInt({ min: CATEGORY_ID_MIN, max: CATEGORY_ID_MAX }),
+  fc.constantFrom(CATEGORY_ID_MIN, CATEGORY_ID_MAX, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n),
+);
+
+/** A status, or none. */
+export const maybeStatuses: fc.Arbitrary<PetStatus | undefined> = fc.constantFrom(...PET_STATUSES, undefined);
+
+/** Any animal that can be added. */
+export const animals: fc.Arbitrary<NewPet> = fc
+  .record({ name: names, categoryId: categoryIds, status: maybeStatuses })
+  .map(parseNewPet);
+
+/** Any idempotency key, some of them as long as can be. */
+export const idempotencyKeys: fc.Arbitrary<string> = fc.string({
+  unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
+  minLength: 1,
+  maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
+});
+
+let made = 0;
+
+/** The record of a key that no other call returns. */
+export function apiKey(given: Partial<ApiKey> = {}): ApiKey {
+  made += 1;
+  const digest = made.toString(16).padStart(16, '0').padEnd(64, 'c0ffee');
+  return {
+    id: apiKeyId(digest),
+    digest,
+    visiblePrefix: 'anst_0000',
+    holder: 'the zoo',
+    createdAt: 1_800_000_000_000,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+    ...given,
+  };
+}

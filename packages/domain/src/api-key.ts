@@ -1,0 +1,100 @@
+/** What generated keys begin with, for secret scanners: see {@link API_KEY_PATTERN}. */
+export const API_KEY_PREFIX = 'anst_';
+
+/** A generated key: the prefix, 30 random characters (178 bits) and a checksum of 6. */
+export const API_KEY_PATTERN: RegExp = /^anst_[0-9A-Za-z]{36}$/;
+
+const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+const SECRET_LENGTH = 30;
+const CHECKSUM_LENGTH = 6;
+const VISIBLE_LENGTH = API_KEY_PREFIX.length + 4;
+
+/** What is kept about an API key. The key itself is known only to its holder. */
+export interface ApiKey {
+  /** Names the key to those who administer it: the first 16 digits of the digest. */
+  readonly id: string;
+  /** SHA-256 of the key's characters, 64 lower-case hexadecimal digits. */
+  readonly digest: string;
+  /** The first characters of the key, to recognise it by. */
+  readonly visiblePrefix: string;
+  /** Whose key it is. Several keys of one holder share their idempotency keys, so that a key can be rotated. */
+  readonly holder: string;
+  /** Milliseconds since the epoch, as all times here. */
+  readonly createdAt: number;
+  /** From this moment on it is refused; null: never. */
+  readonly expiresAt: number | null;
+  /** From this moment on it is refused; null: not revoked. */
+  readonly revokedAt: number | null;
+  /** When it was last seen, to a minute; null: not yet. */
+  readonly lastUsedAt: number | null;
+}
+
+/** SHA-256 of a string's UTF-8 bytes as 64 lower-case hexadecimal digits. */
+export type Digest = (text: string) => string;
+
+/** That many bytes from a cryptographically secure source. */
+export type RandomBytes = (size: number) => Uint8Array;
+
+/** Milliseconds since the epoch, now. */
+export type Clock = () => number;
+
+/** A new key, see {@link API_KEY_PATTERN}. */
+export function generateApiKey(randomBytes: RandomBytes): string {
+  let secret = '';
+  while (secret.length < SECRET_LENGTH) {
+    for (const byte of randomBytes(SECRET_LENGTH)) {
+      // 248 is the largest multiple of 62 in a byte: bytes above it would favour the first characters.
+      if (byte < 248 && secret.length < SECRET_LENGTH) secret += ALPHABET[byte % 62];
+    }
+  }
+  return API_KEY_PREFIX + secret + checksum(API_KEY_PREFIX + secret);
+}
+
+/** Whether a key could have been generated here: its form and checksum are right. Catches typing errors, not forgery. */
+export function isWellFormedApiKey(key: string): boolean {
+  return API_KEY_PATTERN.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
+}
+
+/** What to keep of a key that was just generated. */
+export function describeApiKey(
+  key: string,
+  { holder, digest, createdAt, expiresAt }: Pick<ApiKey, 'holder' | 'createdAt' | 'expiresAt'> & { digest: Digest },
+): ApiKey {
+  const hex = digest(key);
+  return {
+    id: apiKeyId(hex),
+    digest: hex,
+    visiblePrefix: key.slice(0, VISIBLE_LENGTH),
+    holder,
+    createdAt,
+    expiresAt,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+}
+
+/** The {@link ApiKey.id} of the key with this digest. */
+export function apiKeyId(digest: string): string {
+  return digest.slice(0, 16);
+}
+
+/** Whether a key is accepted at a moment. */
+export function isUsable({ expiresAt, revokedAt }: ApiKey, now: number): boolean {
+  return (expiresAt === null || now < expiresAt) && (revokedAt === null || now < revokedAt);
+}
+
+/** CRC-32 (ISO-HDLC, as in zlib) in base 62. */
+function checksum(text: string): string {
+  let crc = 0xffffffff;
+  for (let index = 0; index < text.length; index += 1) {
+    crc ^= text.charCodeAt(index);
+    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
+  }
+  let rest = (crc ^ 0xffffffff) >>> 0;
+  let digits = '';
+  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
+    digits = ALPHABET[rest % 62] + digits;
+    rest = Math.floor(rest / 62);
+  }
+  return digits;
+}

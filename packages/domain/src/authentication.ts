@@ -1,0 +1,54 @@
+import { type ApiKey, type Clock, type Digest, isUsable, isWellFormedApiKey } from './api-key.ts';
+import { type Awaitable, andThen } from './awaitable.ts';
+import type { KeyStore } from './key-store.ts';
+
+/** How exact {@link ApiKey.lastUsedAt} is, in milliseconds: a key in constant use is written once in this time. */
+export const LAST_USE_RESOLUTION = 60_000;
+
+/** The name of a presented key's holder; null where the key is unknown, expired or revoked. */
+export type Authenticate = (key: string) => Awaitable<string | null>;
+
+/**
+ * Finds the holders of presented keys. Keys are looked up by their SHA-256 digest: how long that takes says nothing
+ * about the characters of a key.
+ *
+ * @param configuredKeys Holders by digest: keys that are valid for as long as the process lives.
+ * @param issuedKeys Keys that come and go. Asked only for keys whose checksum is right, so that guesses and typing
+ * errors cost no query.
+ */
+export function createAuthentication({
+  configuredKeys,
+  issuedKeys,
+  digest,
+  clock,
+}: {
+  configuredKeys: ReadonlyMap<string, string>;
+  issuedKeys: KeyStore;
+  digest: Digest;
+  clock: Clock;
+}): Authenticate {
+  function holderOf(key: ApiKey | null): string | null {
+    const now = clock();
+    if (key === null || !isUsable(key, now)) return null;
+    if (key.lastUsedAt === null || now - key.lastUsedAt >= LAST_USE_RESOLUTION) recordUse(key, now);
+    return key.holder;
+  }
+
+  function recordUse(key: ApiKey, now: number): void {
+    // A note for administrators: whoever presents a good key must not be refused because it could not be taken.
+    const ignore = () => {};
+    try {
+      const recorded = issuedKeys.recordUse(key.id, now);
+      if (recorded instanceof Promise) recorded.catch(ignore);
+    } catch {
+      ignore();
+    }
+  }
+
+  return (key) => {
+    const hex = digest(key);
+    const holder = configuredKeys.get(hex);
+    if (holder !== undefined) return holder;
+    return isWellFormedApiKey(key) ? andThen(issuedKeys.find(hex), holderOf) : null;
+  };
+}

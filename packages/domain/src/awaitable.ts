@@ -1,0 +1,10 @@
+/**
+ * A value, or the promise of one. Ports return it so that storage in plain memory answers without a turn of the
+ * event loop (a tenth of the cost of an HTTP request) while a database answers with a promise. `await` takes both.
+ */
+export type Awaitable<T> = T | Promise<T>;
+
+/** Calls `next` with the value: at once where it is there already, else when its promise is fulfilled. */
+export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
+  return value instanceof Promise ? value.then(next) : next(value);
+}

@@ -1,0 +1,38 @@
+import { invalidRequest } from './domain-error.ts';
+import type { NewPet } from './pet.ts';
+import { shown } from './shown.ts';
+
+/** The longest idempotency key, in characters. */
+export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+/** An idempotency key: 1 to {@link IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters. */
+export const IDEMPOTENCY_KEY_PATTERN: RegExp = /^[\x21-\x7e]{1,255}$/;
+
+/** Names one intended addition, so that asking twice adds once (draft-ietf-httpapi-idempotency-key-header). */
+export interface IdempotencyKey {
+  /** Whose key it is: two holders may use the same characters without meeting. */
+  readonly holder: string;
+  /** Chosen by the client, see {@link IDEMPOTENCY_KEY_PATTERN}. */
+  readonly key: string;
+}
+
+/** An idempotency key together with the animal it stands for. */
+export interface IdempotentAddition extends IdempotencyKey {
+  /** The same for the same animal, different for another: see {@link fingerprint}. */
+  readonly fingerprint: string;
+}
+
+/** @throws DomainError `invalid_request` if the key's characters or length are not allowed. */
+export function idempotentAddition({ holder, key }: IdempotencyKey, newPet: NewPet): IdempotentAddition {
+  if (!IDEMPOTENCY_KEY_PATTERN.test(key)) {
+    throw invalidRequest([
+      `the idempotency key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, was ${shown(key)}`,
+    ]);
+  }
+  return { holder, key, fingerprint: fingerprint(newPet) };
+}
+
+/** Everything that was asked for, as one string: injective, not a digest, at most some 1,300 characters. */
+export function fingerprint({ name, categoryId, status }: Pick<NewPet, 'name' | 'categoryId' | 'status'>): string {
+  return JSON.stringify([name, String(categoryId), status ?? null]);
+}

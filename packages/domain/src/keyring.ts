@@ -1,0 +1,70 @@
+import { type ApiKey, type Clock, type Digest, describeApiKey, generateApiKey, type RandomBytes } from './api-key.ts';
+import type { Awaitable } from './awaitable.ts';
+import { invalidRequest } from './domain-error.ts';
+import type { KeyStore } from './key-store.ts';
+import { shown } from './shown.ts';
+
+/** A holder's name: 1 to 100 printable ASCII characters, neither beginning nor ending with a space. */
+export const HOLDER_PATTERN: RegExp = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** A key that was just made. */
+export interface IssuedKey {
+  /** The key itself, to be handed to its holder now: it can't be had again. */
+  readonly key: string;
+  readonly record: ApiKey;
+}
+
+/** The use cases of those who administer API keys. */
+export interface Keyring {
+  /**
+   * Makes a key.
+   *
+   * @param expiresAt Milliseconds since the epoch, in the future; null for a key that stays.
+   * @throws DomainError `invalid_request`, `service_unavailable`
+   */
+  issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;
+
+  /** All keys, the oldest first. @throws DomainError `service_unavailable` */
+  list(): Awaitable<readonly ApiKey[]>;
+
+  /**
+   * Ends a key's life: within 10 seconds every process refuses it.
+   *
+   * @returns The key's record, or null for an unknown id.
+   * @throws DomainError `service_unavailable`
+   */
+  revoke(id: string): Awaitable<ApiKey | null>;
+}
+
+/** @param keys Where the records are kept. */
+export function createKeyring({
+  keys,
+  digest,
+  randomBytes,
+  clock,
+}: {
+  keys: KeyStore;
+  digest: Digest;
+  randomBytes: RandomBytes;
+  clock: Clock;
+}): Keyring {
+  return {
+    async issue({ holder, expiresAt }) {
+      const createdAt = clock();
+      const faults: string[] = [];
+      if (!HOLDER_PATTERN.test(holder)) {
+        faults.push(`holder must be 1 to 100 printable ASCII characters without outer spaces, was ${shown(holder)}`);
+      }
+      if (expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > createdAt)) {
+        faults.push('the moment of expiry must be in the future');
+      }
+      if (faults.length > 0) throw invalidRequest(faults);
+      const key = generateApiKey(randomBytes);
+      const record = describeApiKey(key, { holder, digest, createdAt, expiresAt });
+      await keys.add(record);
+      return { key, record };
+    },
+    list: () => keys.list(),
+    revoke: (id) => keys.revoke(id, clock()),
+  };
+}

@@ -1,0 +1,45 @@
+import { invalidRequest } from './domain-error.ts';
+import { statusFault } from './pet.ts';
+import type { PetStatus } from './pet-status.ts';
+import { shown } from './shown.ts';
+
+/** The fewest animals a page can be asked to hold. */
+export const PAGE_LIMIT_MIN = 1;
+
+/** The most animals a page can be asked to hold. */
+export const PAGE_LIMIT_MAX = 100;
+
+/** How many animals a page holds where nobody says. */
+export const PAGE_LIMIT_DEFAULT = 20;
+
+/** Which page of which animals. */
+export interface PetQuery {
+  /** At most this many animals, {@link PAGE_LIMIT_MIN} to {@link PAGE_LIMIT_MAX}; {@link PAGE_LIMIT_DEFAULT} if absent. */
+  readonly limit?: number | undefined;
+  /** Only animals with this status; all of them, those without a status too, if absent. */
+  readonly status?: PetStatus | undefined;
+  /** Only animals whose id is greater; 0 or more. Absent: from the first. */
+  readonly after?: bigint | undefined;
+}
+
+/** Whether a value is a page's limit. */
+export function isPageLimit(value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= PAGE_LIMIT_MIN && (value as number) <= PAGE_LIMIT_MAX;
+}
+
+/** The fault of something that is no {@link isPageLimit limit}, quoted as it was given. */
+export function limitFault(given: unknown): string {
+  return `limit must be an integer from ${PAGE_LIMIT_MIN} to ${PAGE_LIMIT_MAX}, was ${shown(given)}`;
+}
+
+/** @throws DomainError `invalid_request`, naming all faults. */
+export function checkPetQuery({ limit, status, after }: PetQuery): void {
+  const faults: string[] = [];
+  if (limit !== undefined && !isPageLimit(limit)) faults.push(limitFault(limit));
+  const fault = statusFault(status);
+  if (fault !== null) faults.push(fault);
+  if (after !== undefined && !(typeof after === 'bigint' && after >= 0n)) {
+    faults.push(`after must be an id or 0, was ${shown(after)}`);
+  }
+  if (faults.length > 0) throw invalidRequest(faults);
+}

@@ -1,0 +1,84 @@
+import { invalidRequest } from './domain-error.ts';
+import { INT64_MAX, INT64_MIN } from './int64.ts';
+import { isPetStatus, PET_STATUSES, type PetStatus } from './pet-status.ts';
+import { shown } from './shown.ts';
+
+/** The longest name an animal can have, in Unicode code points. */
+export const NAME_MAX_LENGTH = 200;
+
+/** What a name must contain: a character that is not white space as ECMAScript's `\s` has it. */
+export const NAME_PATTERN: RegExp = /\S/;
+
+/** The smallest category id. */
+export const CATEGORY_ID_MIN: bigint = INT64_MIN;
+
+/** The largest category id. */
+export const CATEGORY_ID_MAX: bigint = INT64_MAX;
+
+/** The smallest id an animal can have. */
+export const PET_ID_MIN = 1n;
+
+/** The largest id an animal can have. Those that the service assigns stay below 2^53. */
+export const PET_ID_MAX: bigint = INT64_MAX;
+
+declare const checked: unique symbol;
+
+/** An animal to be added, checked against every rule. {@link parseNewPet} makes it. */
+export interface NewPet {
+  /** 1 to {@link NAME_MAX_LENGTH} code points, well-formed Unicode, not only white space; kept as it was given. */
+  readonly name: string;
+  /** Identifier of the category the animal belongs to, a signed 64-bit integer. */
+  readonly categoryId: bigint;
+  /** Availability; absent where none was given. */
+  readonly status?: PetStatus;
+  readonly [checked]: true;
+}
+
+/** An animal in the catalogue. */
+export interface Pet extends Pick<NewPet, 'name' | 'categoryId' | 'status'> {
+  /** Assigned by the storage: unique, from {@link PET_ID_MIN}, below 2^53. */
+  readonly id: bigint;
+}
+
+/**
+ * Checks what someone wants to add.
+ *
+ * @param candidate An object with `name` (string), `categoryId` (bigint) and, if known, `status`. Other members,
+ * `id` among them, are ignored.
+ * @returns The animal to add, with a member `status` only where one was given.
+ * @throws DomainError `invalid_request`, whose message names all faults.
+ * @example parseNewPet({ name: 'Rex', categoryId: 7n, status: 'available' })
+ */
+export function parseNewPet(candidate: unknown): NewPet {
+  if (typeof candidate !== 'object' || candidate === null || Array.isArray(candidate)) {
+    throw invalidRequest([`the animal must be an object with name and categoryId, was ${shown(candidate)}`]);
+  }
+  const { name, categoryId, status } = candidate as Record<string, unknown>;
+  const faults = [nameFault(name), categoryIdFault(categoryId), statusFault(status)].filter((fault) => fault !== null);
+  if (faults.length > 0) throw invalidRequest(faults);
+  return (status === undefined ? { name, categoryId } : { name, categoryId, status }) as NewPet;
+}
+
+function nameFault(name: unknown): string | null {
+  if (name === undefined) return 'name is required';
+  if (typeof name !== 'string') return `name must be a string, was ${shown(name)}`;
+  if (!NAME_PATTERN.test(name)) return 'name must have a character that is not white space';
+  // A code point takes at most two code units: only the names between need counting.
+  if (name.length > NAME_MAX_LENGTH && (name.length > 2 * NAME_MAX_LENGTH || [...name].length > NAME_MAX_LENGTH)) {
+    return `name must be at most ${NAME_MAX_LENGTH} characters (Unicode code points)`;
+  }
+  if (!name.isWellFormed()) return 'name must be well-formed Unicode, without a lone surrogate';
+  return null;
+}
+
+function categoryIdFault(categoryId: unknown): string | null {
+  if (categoryId === undefined) return 'categoryId is required';
+  if (typeof categoryId === 'bigint' && categoryId >= CATEGORY_ID_MIN && categoryId <= CATEGORY_ID_MAX) return null;
+  return `categoryId must be an integer from ${CATEGORY_ID_MIN} to ${CATEGORY_ID_MAX}, was ${shown(categoryId)}`;
+}
+
+/** The fault of a status that was given, or null. Absent is none. */
+export function statusFault(status: unknown): string | null {
+  if (status === undefined || isPetStatus(status)) return null;
+  return `status must be one of ${PET_STATUSES.join(', ')}, was ${shown(status)}`;
+}
