@@ -1,5 +1,7 @@
 import { parseNewPet } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
+import { authenticationContract } from './authentication-contract.ts';
+import { catalogueContract } from './catalogue-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
 import { type OpenStorage, storageForTest } from './open-storage.ts';
 import { petStoreContract } from './pet-store-contract.ts';
@@ -18,6 +20,8 @@ export function storageContract(adapter: string, open: OpenStorage): void {
   describe(`${adapter} keeps the contract of a storage`, () => {
     petStoreContract(open);
     keyStoreContract(open);
+    catalogueContract(open);
+    authenticationContract(open);
 
     test('a storage in order is ready', async () => {
       const storage = await storageForTest(open);

@@ -1,0 +1,98 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { ConfigurationError, readConfiguration } from './configuration.ts';
+
+const digest = (key: string) => createHash('sha256').update(key).digest('hex');
+
+function mistakesIn(environment: Record<string, string>): string {
+  try {
+    readConfiguration(environment);
+  } catch (error) {
+    expect(error).toBeInstanceOf(ConfigurationError);
+    return (error as Error).message;
+  }
+  throw new Error('accepted');
+}
+
+test('with nothing set, everything has its default', () => {
+  expect(readConfiguration({})).toEqual({
+    host: '127.0.0.1',
+    port: 3000,
+    basePath: '/v1',
+    storage: { kind: 'memory' },
+    configuredKeys: new Map(),
+    logLevel: 'info',
+  });
+});
+
+test('a variable that is empty is not set', () => {
+  const empty = { HOST: '', PORT: '', BASE_PATH: '', STORAGE: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '' };
+  expect(readConfiguration(empty)).toEqual(readConfiguration({}));
+});
+
+test.each([
+  [{ PORT: '0' }, { port: 0 }],
+  [{ PORT: '65535' }, { port: 65_535 }],
+  [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
+  [{ HOST: '::1' }, { host: '::1' }],
+  [{ BASE_PATH: '/animals/store-2/v1' }, { basePath: '/animals/store-2/v1' }],
+  [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+])('%o is understood', (environment, expected) => {
+  expect(readConfiguration(environment)).toMatchObject(expected);
+});
+
+test.each<[Record<string, string>, string | RegExp]>([
+  [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535, was "65536"'],
+  [{ PORT: '3000x' }, 'PORT must be an integer from 0 to 65535, was "3000x"'],
+  [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535, was "-1"'],
+  [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
+  [{ STORAGE: 'Memory' }, /^STORAGE must be one of memory.*, was "Memory"$/],
+  [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, was "loud"$/],
+  ...['v1', '/', '/v1/', '/v2', '/api', '/a b/v1', '//v1', '/../v1', '/./v1', '/%41/v1', '/:id/v1', '/*/v1', '/V1'].map(
+    (path): [Record<string, string>, RegExp] => [{ BASE_PATH: path }, /^BASE_PATH must be a path/],
+  ),
+])('%o is refused', (environment, message) => {
+  expect(mistakesIn(environment)).toEqual(message instanceof RegExp ? expect.stringMatching(message) : message);
+});
+
+test('all mistakes are named in one message', () => {
+  const message = mistakesIn({ PORT: 'x', BASE_PATH: 'x', STORAGE: 'x', API_KEYS: 'x', LOG_LEVEL: 'x' });
+  for (const name of ['PORT', 'BASE_PATH', 'STORAGE', 'API_KEYS', 'LOG_LEVEL']) expect(message).toContain(name);
+  expect(message).not.toContain('\n');
+});
+
+describe('API_KEYS', () => {
+  test('each key is a holder of its own, known by its digest', () => {
+    const [one, other] = ['a-key-of-16-chars', 'another-key-of-20-chars'];
+    const { configuredKeys } = readConfiguration({ API_KEYS: `${one}, sha256:${digest(other).toUpperCase()}` });
+    expect([...configuredKeys.keys()]).toEqual([digest(one), digest(other)]);
+    expect(new Set(configuredKeys.values()).size).toBe(2);
+  });
+
+  test('a key has the same holder whether it is given itself or as its digest, first or last', () => {
+    const key = 'a-key-of-16-chars';
+    const holder = readConfiguration({ API_KEYS: key }).configuredKeys.get(digest(key));
+    expect(holder).toBeDefined();
+    const { configuredKeys } = readConfiguration({ API_KEYS: `${'x'.repeat(16)},sha256:${digest(key)}` });
+    expect(configuredKeys.get(digest(key))).toBe(holder);
+  });
+
+  test.each([
+    ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, has 9 characters'],
+    ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, has 18 characters'],
+    ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, has 19 characters'],
+    [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, has 0 characters'],
+    ['sha256:', 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`sha256:${'a'.repeat(63)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`sha256:${'g'.repeat(64)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`sha256:${'a'.repeat(65)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
+  ])('%j is refused without being repeated', (given, fault) => {
+    const message = mistakesIn({ API_KEYS: given });
+    expect(message).toBe(`API_KEYS ${fault}`);
+  });
+
+  test('in production there must be some', () => {
+    expect(mistakesIn({ NODE_ENV: 'production' })).toMatch(/^API_KEYS must be set/);
+    expect(() => readConfiguration({ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) })).not.toThrow();
+  });
+});

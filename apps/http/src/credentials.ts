@@ -1,0 +1,35 @@
+/** What the Authorization header fields of a request say: a key, nothing for us, or something that can't be a key. */
+export type Credentials = { kind: 'key'; key: string } | { kind: 'none' } | { kind: 'malformed' };
+
+const NONE: Credentials = { kind: 'none' };
+const MALFORMED: Credentials = { kind: 'malformed' };
+const BEARER_KEY = /^bearer +([\x21-\x7e]+)$/i;
+const BEARER = /^bearer(?=\s|$)/i;
+
+/**
+ * Reads bearer credentials (RFC 9110, section 11.4; RFC 6750, section 2.1): the scheme in any case, one or more spaces,
+ * the key in visible ASCII characters.
+ *
+ * @param fields The values of all Authorization header fields. More than one is malformed. A scheme other than Bearer,
+ * or Bearer without anything behind it, carries no credentials.
+ */
+export function readCredentials(fields: readonly string[]): Credentials {
+  const [field, ...others] = fields;
+  if (field === undefined) return NONE;
+  if (others.length > 0) return MALFORMED;
+  const key = BEARER_KEY.exec(field)?.[1];
+  if (key !== undefined) return { kind: 'key', key };
+  return BEARER.test(field) && field.trim().length > 'bearer'.length ? MALFORMED : NONE;
+}
+
+/** The values of one header field in the order in which they were received. */
+export function fieldValues(rawHeaders: readonly string[], name: string): string[] {
+  const values: string[] = [];
+  for (let index = 0; index < rawHeaders.length; index += 2) {
+    const candidate = rawHeaders[index] as string;
+    if (candidate.length === name.length && candidate.toLowerCase() === name) {
+      values.push(rawHeaders[index + 1] as string);
+    }
+  }
+  return values;
+}

@@ -1,0 +1,80 @@
+import { DomainError, type DomainErrorCode } from '@animal-store/domain';
+
+/** Every code an Error body can have, with the status it stands for. Closed: clients may switch over it. */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  unauthorized: 401,
+  pet_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  endpoint_removed: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  too_many_requests: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Record<DomainErrorCode, number> & Record<string, number>;
+
+/** One of the codes of {@link ERROR_STATUS}. */
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** Header fields of an answer, by lower-case name. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** After how many seconds a client may try again where the storage was out of reach. */
+export const RETRY_AFTER_SECONDS = 1;
+
+/** A request that is answered with an Error body. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly code: ErrorCode;
+  readonly headers: Headers;
+
+  /** @param message For the client: what to do about it. */
+  constructor(code: ErrorCode, message: string, headers: Headers = {}) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+  }
+}
+
+/** The Error body of the interface: exactly these three members. */
+export function errorBody(code: ErrorCode, message: string, status: number = ERROR_STATUS[code]): string {
+  return JSON.stringify({ code, message, status });
+}
+
+/**
+ * Turns whatever was thrown into an answer. Only errors that were thrown on purpose keep their message.
+ *
+ * @param headers Fields that accompany every answer to this request.
+ */
+export function errorResponse(error: unknown, headers: Headers = {}): Response {
+  const { code, message, own } = described(error);
+  return new Response(errorBody(code, message), {
+    status: ERROR_STATUS[code],
+    headers: { 'content-type': 'application/json', ...headers, ...own },
+  });
+}
+
+function described(error: unknown): { code: ErrorCode; message: string; own: Headers } {
+  if (error instanceof HttpError) return { code: error.code, message: error.message, own: error.headers };
+  if (error instanceof DomainError) {
+    const retry = error.code === 'service_unavailable';
+    return {
+      code: error.code,
+      message: error.message,
+      own: retry ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {},
+    };
+  }
+  return {
+    code: 'internal_error',
+    message: 'the service failed to answer; the fault is on its side and has been logged',
+    own: {},
+  };
+}
+
+/** Whether an error is a fault of the service, to be looked at by those who run it. */
+export function isFault(error: unknown): boolean {
+  return !(error instanceof HttpError || error instanceof DomainError);
+}

@@ -1,0 +1,22 @@
+/** No literal of more digits becomes a bigint: making one takes time that grows with the square of its length. */
+const MOST_DIGITS = 100;
+
+const LITERAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * The integer that a JSON number stands for, exactly: `1.0` and `1e3` are integers, as JSON Schema has it, `1.5` is not.
+ *
+ * @param literal A number in JSON's grammar (RFC 8259, section 6), of any length.
+ * @returns The integer; null where the number is none, or has more than {@link MOST_DIGITS} digits.
+ */
+export function integerOf(literal: string): bigint | null {
+  const [, sign, whole, fraction = '', exponent = '0'] = LITERAL.exec(literal) ?? [];
+  if (whole === undefined) return null;
+  // digits × 10^shift, without the zeros that say nothing at either end.
+  const significant = (whole + fraction).replace(/^0+/, '');
+  const digits = significant.replace(/0+$/, '');
+  if (digits === '') return 0n;
+  const shift = Number(exponent) - fraction.length + (significant.length - digits.length);
+  if (shift < 0 || digits.length + shift > MOST_DIGITS) return null;
+  return BigInt(`${sign}${digits}${'0'.repeat(shift)}`);
+}

@@ -1,0 +1,116 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { HttpError } from './http-error.ts';
+import { numberLiteral } from './json-member.ts';
+import { readNewPetBody } from './new-pet-body.ts';
+
+const read = (text: string | Buffer) => readNewPetBody(Buffer.from(text as string)) as { categoryId: unknown };
+
+function refusalOf(body: string | Buffer): string {
+  try {
+    read(body);
+  } catch (error) {
+    expect(error).toBeInstanceOf(HttpError);
+    expect((error as HttpError).code).toBe('invalid_request');
+    return (error as HttpError).message;
+  }
+  throw new Error('accepted');
+}
+
+describe('categoryId', () => {
+  test.each([
+    ['{"categoryId":9223372036854775807}', 9223372036854775807n],
+    ['{"categoryId":-9223372036854775808}', -9223372036854775808n],
+    ['{"categoryId":9007199254740993}', 9007199254740993n],
+    ['{"categoryId":-0}', 0n],
+    ['{"categoryId":1.0}', 1n],
+    ['{"categoryId":1e3,"name":"x"}', 1000n],
+    ['{"name":"version 2.0","categoryId":5}', 5n],
+    ['{"categoryId":1,"categoryId":9007199254740993}', 9007199254740993n],
+    ['{"categoryId":9007199254740993,"categoryId":2.0}', 2n],
+    ['{"category\\u0049d":9007199254740993}', 9007199254740993n],
+    ['{"x":{"categoryId":1.0},"categoryId":9007199254740993}', 9007199254740993n],
+    ['{"categoryId":9007199254740993,"x":[{"categoryId":1.0}]}', 9007199254740993n],
+    [' {\n"a" : "}{\\"" , "categoryId"\t:\r9007199254740993 } ', 9007199254740993n],
+    ['{"categoryId":9223372036854775808}', 9223372036854775808n],
+  ])('of %s is exact', (text, categoryId) => {
+    expect(read(text).categoryId).toBe(categoryId);
+  });
+
+  test.each([
+    '1.5',
+    '9007199254740993.5',
+    '"1"',
+    'true',
+    'null',
+    '[1]',
+    '{"categoryId":1}',
+    '1.0000000000000000000001',
+  ])('of %s is no integer', (literal) => {
+    expect(typeof read(`{"categoryId":${literal}}`).categoryId).not.toBe('bigint');
+  });
+
+  test('a last member that is no number hides an earlier one', () => {
+    for (const last of ['"x"', '{}', '[]', 'null', 'true']) {
+      expect(numberLiteral(`{"a":5,"a":${last}}`, 'a')).toBeNull();
+    }
+  });
+
+  test('only an object has members', () => {
+    for (const text of ['["a",5]', '[1,"a",5]', '5', '"a"', '[{"a":5}]']) expect(numberLiteral(text, 'a')).toBeNull();
+  });
+});
+
+describe('bytes that are no JSON', () => {
+  test.each([
+    ['', 'the body is empty: send a JSON object with name and categoryId'],
+    ['\ufeff{}', 'the body must not begin with a byte order mark'],
+    ['{"name":}', 'the body is not valid JSON'],
+    ['{"name":"x",\n"a" 1}', 'the body is not valid JSON: see line 2 column 5'],
+    ['{', 'the body is not valid JSON: see line 1 column 2'],
+    ["{'name':'x'}", 'the body is not valid JSON: see line 1 column 2'],
+    ['{"a":01}', 'the body is not valid JSON: see line 1 column 7'],
+    ['NaN', 'the body is not valid JSON'],
+    ['{"a":"\u0000"}', 'the body is not valid JSON: see line 1 column 7'],
+    [Buffer.from([0x22, 0xff, 0x22]), 'the body must be encoded in UTF-8'],
+    [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'the body must be encoded in UTF-8'],
+    [Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le'), 'the body is not valid JSON: see line 1 column 2'],
+  ])('%j', (body, message) => {
+    expect(refusalOf(body)).toBe(message);
+  });
+
+  test('depth is no danger, with a number that needs its digits behind it', () => {
+    const deep = '['.repeat(30_000) + ']'.repeat(30_000);
+    expect(read(`{"x":${deep},"categoryId":9007199254740993}`).categoryId).toBe(9007199254740993n);
+    const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
+    expect(read(`{"categoryId":9007199254740993,"x":${objects}}`).categoryId).toBe(9007199254740993n);
+    expect(refusalOf('['.repeat(65_000))).toMatch(/not valid JSON/);
+  });
+});
+
+test('any JSON is read as JSON.parse reads it, but for the digits of categoryId', () => {
+  const numbers = fc.oneof(
+    fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
+    fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
+  );
+  const member = fc.oneof(
+    numbers.map((literal) => `"categoryId":${literal}`),
+    fc.tuple(fc.string(), fc.json()).map(([key, json]) => `${JSON.stringify(key)}:${json}`),
+    fc.json().map((json) => `"categoryId":${json}`),
+  );
+  fc.assert(
+    fc.property(fc.array(member, { maxLength: 6 }), (members) => {
+      const text = `{${members.join(',')}}`;
+      // A reviver that is told the source says the same by another way.
+      const expected = JSON.parse(text, function (this: unknown, key, value, context?: { source?: string }) {
+        return key === 'categoryId' && typeof value === 'number' ? { literal: context?.source } : value;
+      }) as { categoryId?: { literal?: string } };
+      const actual = JSON.parse(text) as object;
+      expect(numberLiteral(text, 'categoryId')).toBe(expected.categoryId?.literal ?? null);
+      const { categoryId: _, ...others } = readNewPetBody(Buffer.from(text)) as { categoryId: unknown };
+      const { categoryId: __, ...same } = actual as { categoryId: unknown };
+      expect(others).toEqual(same);
+    }),
+    { numRuns: 3_000 },
+  );
+});

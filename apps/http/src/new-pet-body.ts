@@ -1,0 +1,48 @@
+import { isUtf8 } from 'node:buffer';
+import { HttpError } from './http-error.ts';
+import { numberLiteral } from './json-member.ts';
+import { integerOf } from './json-number.ts';
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** A digit before a point or an exponent: only then can a number that looks like an integer be none, or be written so. */
+const FRACTION_OR_EXPONENT = /\d[.eE]/;
+
+/**
+ * Reads the body of a creation, so that no digit of `categoryId` is lost. Whether its members make an animal is for the
+ * domain to judge.
+ *
+ * @returns What the JSON says; in an object, a `categoryId` that is an integer is a bigint.
+ * @throws HttpError `invalid_request` where the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
+ */
+export function readNewPetBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw malformed('is empty: send a JSON object with name and categoryId');
+  if (!isUtf8(bytes)) throw malformed('must be encoded in UTF-8');
+  const text = bytes.toString();
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw malformed('must not begin with a byte order mark');
+  const value = parse(text);
+  if (typeof value === 'object' && value !== null && 'categoryId' in value && typeof value.categoryId === 'number') {
+    value.categoryId = exactInteger(value.categoryId, text) ?? value.categoryId;
+  }
+  return value;
+}
+
+function exactInteger(rounded: number, text: string): bigint | null {
+  // A literal of digits alone that was read as a safe integer was read exactly.
+  if (Number.isSafeInteger(rounded) && !FRACTION_OR_EXPONENT.test(text)) return BigInt(rounded);
+  const literal = numberLiteral(text, 'categoryId');
+  return literal === null ? null : integerOf(literal);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    const [place] = /line \d+ column \d+/.exec(String(error)) ?? [];
+    throw malformed(place ? `is not valid JSON: see ${place}` : 'is not valid JSON');
+  }
+}
+
+function malformed(how: string): HttpError {
+  return new HttpError('invalid_request', `the body ${how}`);
+}

@@ -1,0 +1,99 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { errorResponse, HttpError } from './http-error.ts';
+import type { Env } from './operation.ts';
+import { refuseConnect, refuseUnparsable } from './unparsable.ts';
+
+/** Time limits of connections and requests, in milliseconds. */
+export const SERVER_LIMITS = {
+  /** For a request's header section to arrive. */
+  headersTimeout: 10_000,
+  /** For a whole request to arrive. */
+  requestTimeout: 30_000,
+  /** For an idle connection to be used again: longer than the 60 s of the usual load balancers, which must close first. */
+  keepAliveTimeout: 65_000,
+  /** How often the limits above are enforced. */
+  connectionsCheckingInterval: 1_000,
+} as const;
+
+/** An application that listens. */
+export interface RunningServer {
+  readonly address: AddressInfo;
+
+  /**
+   * Stops: takes no new connection, finishes what is in flight and closes. What is not finished by the deadline is cut.
+   *
+   * @param deadline In milliseconds from now.
+   */
+  stop(deadline: number): Promise<void>;
+}
+
+/**
+ * Serves an application.
+ *
+ * @param port 0 for any free one.
+ * @param onFault Told of errors that escaped the application.
+ * @throws The system's error where the address can't be listened at.
+ */
+export async function startServer(
+  app: Hono<Env>,
+  { host, port, onFault }: { host: string; port: number; onFault: (error: unknown) => void },
+): Promise<RunningServer> {
+  const listener = getRequestListener(
+    // A HEAD request is its GET to the application; Node leaves out the body and keeps its length.
+    (request, env) => app.fetch(request.method === 'HEAD' ? asGet(request) : request, env as Env['Bindings']),
+    {
+      errorHandler: (error) => {
+        // The only error that @hono/node-server names: the target or the Host field make no URL.
+        if (error instanceof Error && error.name === 'RequestError') {
+          return errorResponse(new HttpError('invalid_request', 'the request target or the Host field is malformed'));
+        }
+        onFault(error);
+        return errorResponse(error);
+      },
+    },
+  );
+  let stopping = false;
+  const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (stopping) outgoing.shouldKeepAlive = false;
+    listener(incoming, outgoing);
+  };
+  // A request without a Host field is refused by the application, in the Error shape.
+  const server = createServer({ ...SERVER_LIMITS, requireHostHeader: false }, answer);
+  // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1); Node would refuse it without a body.
+  server.on('checkExpectation', answer);
+  server.on('connect', refuseConnect);
+  server.on('clientError', refuseUnparsable);
+
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  return {
+    address: server.address() as AddressInfo,
+    async stop(deadline) {
+      stopping = true;
+      await closed(server, deadline);
+    },
+  };
+}
+
+function asGet(request: Request): Request {
+  return Object.create(request, { method: { value: 'GET' } }) as Request;
+}
+
+async function closed(server: Server, deadline: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  // `close` ends the connections that are idle now; those that become idle with their answer need another look.
+  const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  const cut = setTimeout(() => server.closeAllConnections(), deadline);
+  await promise;
+  clearInterval(sweep);
+  clearTimeout(cut);
+}

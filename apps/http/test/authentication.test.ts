@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { errorLike, KEY, startService } from './service.ts';
+
+const PLAIN = 'Bearer realm="animal-store"';
+const INVALID = 'Bearer realm="animal-store", error="invalid_token"';
+
+test('every operation, and every other path and method below the base path, wants a key before anything else', async () => {
+  const { call } = await startService();
+  const body = 'x'.repeat(100_000);
+  for (const [method, path, sent] of [
+    ['GET', '/v1/pets'],
+    ['GET', '/v1/pets?limit=0'],
+    ['POST', '/v1/pets', body],
+    ['GET', '/v1/pets/1'],
+    ['GET', '/v1/pets/x'],
+    ['DELETE', '/v1/pets'],
+    ['OPTIONS', '/v1/pets'],
+    ['GET', '/v1/nothing'],
+    ['GET', '/v1'],
+    ['GET', '/v1/'],
+    ['GET', '/%76%31/pets'],
+    ['GET', '/v1/%zz'],
+  ] as const) {
+    const answer = await call(method, path, { key: null, ...(sent === undefined ? {} : { body: sent }) });
+    expect([method, path, answer.status]).toEqual([method, path, 401]);
+    expect(answer.headers['www-authenticate']).toBe(PLAIN);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(answer.json).toEqual(errorLike('unauthorized', 401, /missing API key/));
+  }
+});
+
+test.each([
+  [`Bearer ${KEY}`, 200, undefined],
+  [`bearer ${KEY}`, 200, undefined],
+  [`BEARER   ${KEY}`, 200, undefined],
+  [`Bearer ${KEY}x`, 401, INVALID],
+  [`Bearer ${KEY.toUpperCase()}`, 401, INVALID],
+  [`Bearer ${KEY} x`, 401, INVALID],
+  [`Bearer ${KEY},${KEY}`, 401, INVALID],
+  [`Bearer\t${KEY}`, 401, INVALID],
+  ['Bearer', 401, PLAIN],
+  ['', 401, PLAIN],
+  [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
+  [KEY, 401, PLAIN],
+])('Authorization: %s is answered with %d', async (authorization, status, challenge) => {
+  const { call } = await startService();
+  const answer = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
+  expect(answer.status).toBe(status);
+  expect(answer.headers['www-authenticate']).toBe(challenge);
+});
+
+test('two Authorization fields are invalid, even if both are right', async () => {
+  const { raw } = await startService();
+  for (const [first, second] of [
+    [`Bearer ${KEY}`, `Bearer ${KEY}`],
+    ['Basic eDp5', `Bearer ${KEY}`],
+    [`Bearer ${KEY}`, 'Basic eDp5'],
+  ]) {
+    const answer = await raw(
+      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
+    expect(answer).toContain(`www-authenticate: ${INVALID}\r\n`);
+  }
+});
+
+test('a key that is configured by its digest is accepted, the digest itself is not', async () => {
+  const key = 'a-key-that-is-nowhere-written-down';
+  const digest = createHash('sha256').update(key).digest('hex');
+  const { call } = await startService({ API_KEYS: `sha256:${digest}` });
+  expect((await call('GET', '/v1/pets', { key })).status).toBe(200);
+  for (const wrong of [digest, `sha256:${digest}`, KEY]) {
+    expect((await call('GET', '/v1/pets', { key: wrong })).status).toBe(401);
+  }
+});
+
+test('a key in the query or in another field is none', async () => {
+  const { call } = await startService();
+  const headers = { 'x-api-key': KEY, cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` };
+  expect((await call('GET', `/v1/pets?access_token=${KEY}`, { key: null, headers })).status).toBe(401);
+});

@@ -1,0 +1,290 @@
+import { request as sendRequest } from 'node:http';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { errorLike, KEY, OTHER_KEY, startService } from './service.ts';
+
+const JSON_TYPE = { 'content-type': 'application/json' };
+const REX = '{"name":"Rex","categoryId":7}';
+
+describe('an animal', () => {
+  test('is answered with 201, its id and its place', async () => {
+    const { add, call } = await startService();
+    const answer = await add('{"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    expect(answer.status).toBe(201);
+    expect(answer.headers['content-type']).toBe('application/json');
+    expect(answer.headers.location).toBe('/v1/pets/1');
+    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    expect((await call('GET', '/v1/pets/1')).text).toBe(answer.text);
+    expect((await call('GET', '/v1/pets')).text).toBe(`[${answer.text}]`);
+  });
+
+  test.each([
+    ['9223372036854775807', '9223372036854775807'],
+    ['-9223372036854775808', '-9223372036854775808'],
+    ['9007199254740993', '9007199254740993'],
+    ['0', '0'],
+    ['-0', '0'],
+    ['1.0', '1'],
+    ['1e3', '1000'],
+    ['9.223372036854775807E+18', '9223372036854775807'],
+    ['922337203685477580700e-2', '9223372036854775807'],
+  ])('of category %s comes back with %s', async (sent, stored) => {
+    const { add, call } = await startService();
+    const { text, status } = await add(`{"name":"Rex","categoryId":${sent}}`);
+    expect([status, text]).toEqual([201, `{"id":1,"name":"Rex","categoryId":${stored}}`]);
+    expect((await call('GET', '/v1/pets')).text).toBe(`[${text}]`);
+  });
+
+  test.each([
+    ['9223372036854775808', '9223372036854775808'],
+    ['-9223372036854775809', '-9223372036854775809'],
+    ['1.5', '1.5'],
+    ['1e-1', '0.1'],
+    ['1e400', 'Infinity'],
+    ['"1"', '"1"'],
+    ['null', 'null'],
+    ['true', 'true'],
+    ['[1]', 'an array'],
+    ['{}', 'an object'],
+    ['9223372036854775807.5', '9223372036854776000'],
+    ['9'.repeat(60_000), 'Infinity'],
+  ])('of category %.30s is refused', async (sent, shown) => {
+    const { add } = await startService();
+    const answer = await add(`{"name":"Rex","categoryId":${sent}}`);
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      {
+        code: 'invalid_request',
+        message: `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${shown}`,
+        status: 400,
+      },
+    ]);
+  });
+
+  test('without a status never has one', async () => {
+    const { add, call } = await startService();
+    expect((await add(REX)).text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    expect((await call('GET', '/v1/pets/1')).text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    expect((await call('GET', '/v1/pets')).text).toBe('[{"id":1,"name":"Rex","categoryId":7}]');
+  });
+
+  test.each(['null', '"Sold"', '""', '1', '["sold"]'])('with the status %s is refused', async (status) => {
+    const { add } = await startService();
+    const answer = await add(`{"name":"Rex","categoryId":7,"status":${status}}`);
+    expect(answer.json).toEqual(
+      errorLike('invalid_request', 400, /^status must be one of available, pending, sold, was /),
+    );
+  });
+
+  test('can have any name of 1 to 200 code points, kept as it was sent', async () => {
+    const { add, call } = await startService();
+    const names = ['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0000\u2028</script>', '\ufffd', '__proto__'];
+    for (const name of names) {
+      const { json, headers } = await add({ name, categoryId: 1 });
+      expect(json).toMatchObject({ name });
+      expect((await call('GET', String(headers.location))).json).toEqual(json);
+    }
+  });
+
+  test.each([
+    ['""', /^name must have a character that is not white space$/],
+    ['" \\t\\u00a0\\ufeff"', /^name must have a character that is not white space$/],
+    [JSON.stringify('🐕'.repeat(201)), /^name must be at most 200 characters/],
+    ['"\\ud800"', /lone surrogate/],
+    ['"a\\udc00b"', /lone surrogate/],
+    ['null', /^name must be a string, was null$/],
+    ['7', /^name must be a string, was 7$/],
+  ])('named %.30s is refused', async (name, message) => {
+    const { add } = await startService();
+    expect((await add(`{"name":${name},"categoryId":1}`)).json).toEqual(errorLike('invalid_request', 400, message));
+  });
+
+  test('is told all its faults at once', async () => {
+    const { add } = await startService();
+    expect((await add('{"status":"lost"}')).json).toEqual({
+      code: 'invalid_request',
+      message: 'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
+      status: 400,
+    });
+  });
+
+  test('may have members that nobody knows, an id among them: they are ignored', async () => {
+    const { add } = await startService();
+    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const answer = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
+    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+  });
+
+  test('with a member twice has the last', async () => {
+    const { add } = await startService();
+    const answer = await add('{"name":"Max","categoryId":9007199254740993,"name":"Rex","categoryId":2.0}');
+    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":2}');
+  });
+});
+
+describe('a body', () => {
+  test.each([
+    ['application/json', 201],
+    ['application/json; charset=utf-8', 201],
+    ['Application/JSON;charset="utf-8";x=y', 201],
+    ['application/json ;charset=utf-8', 201],
+    ['text/plain', 415],
+    ['application/jsonp', 415],
+    ['application/merge-patch+json', 415],
+    ['application/x-www-form-urlencoded', 415],
+    ['multipart/form-data; boundary=x', 415],
+    ['', 415],
+    ['json', 415],
+  ])('of type %j is answered with %d', async (type, status) => {
+    const { call } = await startService();
+    const answer = await call('POST', '/v1/pets', { headers: { 'content-type': type }, body: REX });
+    expect(answer.status).toBe(status);
+    if (status === 415) expect(answer.json).toEqual(errorLike('unsupported_media_type', 415));
+  });
+
+  test('without a type, or compressed, is answered with 415', async () => {
+    const { call } = await startService();
+    expect((await call('POST', '/v1/pets', { body: REX })).json).toEqual(errorLike('unsupported_media_type', 415));
+    const answer = await call('POST', '/v1/pets', { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: REX });
+    expect(answer.json).toEqual(errorLike('unsupported_media_type', 415));
+  });
+
+  test.each([
+    ['nothing', '', /is empty/],
+    ['half of it', '{"name":"Rex"', /not valid JSON/],
+    ['a byte order mark', `\ufeff${REX}`, /byte order mark/],
+    ['no UTF-8', Buffer.from([...Buffer.from('{"name":"'), 0xff, ...Buffer.from('","categoryId":1}')]), /UTF-8/],
+    ['an array', `[${REX}]`, /must be an object .* was an array/],
+    ['a string', '"Rex"', /must be an object .* was "Rex"/],
+    ['null', 'null', /must be an object .* was null/],
+    ['deep nesting', '['.repeat(60_000), /not valid JSON/],
+    ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /must be an object/],
+  ])('that is %s is refused', async (_what, body, message) => {
+    const { call } = await startService();
+    const answer = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
+    expect([answer.status, answer.json]).toEqual([400, errorLike('invalid_request', 400, message)]);
+  });
+
+  const padded = (bytes: number) => REX.slice(0, -1).padEnd(bytes - 1) + REX.slice(-1);
+
+  test('of 64 KiB is taken, of one byte more it is not', async () => {
+    const { add, call } = await startService();
+    expect((await add(padded(65_536))).status).toBe(201);
+    const answer = await add(padded(65_537));
+    expect([answer.status, answer.json]).toEqual([413, errorLike('payload_too_large', 413, /at most 65536 bytes/)]);
+    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  });
+
+  test('that is sent in chunks is held to the same limit', async () => {
+    const { port } = await startService();
+    const send = (parts: string[]) =>
+      new Promise<number>((resolve, reject) => {
+        const headers = { ...JSON_TYPE, authorization: `Bearer ${KEY}` };
+        const request = sendRequest(
+          { port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers },
+          (response) => {
+            response.resume();
+            resolve(response.statusCode as number);
+          },
+        );
+        request.on('error', reject);
+        for (const part of parts) request.write(part);
+        request.end();
+      });
+    expect(await send([...REX])).toBe(201);
+    expect(await send([padded(65_536)])).toBe(201);
+    expect(await send([padded(65_536), ' '])).toBe(413);
+    expect(await send(Array.from({ length: 200 }, () => ' '.repeat(10_000)))).toBe(413);
+  });
+
+  test('of any bytes is an animal or a fault of the client', async () => {
+    const { call, faults } = await startService();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          fc.uint8Array({ maxLength: 300 }).map((bytes) => Buffer.from(bytes)),
+          fc.json().map((json) => Buffer.from(json)),
+          fc.string({ unit: fc.constantFrom(...'{}[]",:\\u0019.eE+-trufalsn ') }).map((text) => Buffer.from(text)),
+        ),
+        async (body) => {
+          const { status } = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
+          expect([201, 400]).toContain(status);
+        },
+      ),
+      { numRuns: 300 },
+    );
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('an Idempotency-Key', () => {
+  const named = (key: string) => ({ 'idempotency-key': key });
+
+  test('gives the first answer again, and one animal', async () => {
+    const { add, call } = await startService();
+    const first = await add(REX, named('k-1'));
+    const again = await add('{ "categoryId": 7.0, "name": "\\u0052ex", "legs": 4 }', named('k-1'));
+    expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
+    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  });
+
+  test('for another animal is answered with 422, and the first stays', async () => {
+    const { add, call } = await startService();
+    await add(REX, named('k-1'));
+    const answer = await add('{"name":"Max","categoryId":7}', named('k-1'));
+    expect([answer.status, answer.json]).toEqual([422, errorLike('idempotency_key_reused', 422, /use a new key/)]);
+    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  });
+
+  test("belongs to its key's holder", async () => {
+    const { add, call } = await startService();
+    await add(REX, named('k-1'));
+    const headers = { ...JSON_TYPE, ...named('k-1') };
+    const other = await call('POST', '/v1/pets', { key: OTHER_KEY, headers, body: '{"name":"Max","categoryId":7}' });
+    expect([other.status, other.headers.location]).toEqual([201, '/v1/pets/2']);
+  });
+
+  test('is not used up by a request that is refused', async () => {
+    const { add } = await startService();
+    expect((await add('{"name":""}', named('k-1'))).status).toBe(400);
+    expect((await add('nonsense', named('k-1'))).status).toBe(400);
+    expect((await add(REX, named('k-1'))).status).toBe(201);
+  });
+
+  test('sent thirty times at once adds one animal', async () => {
+    const { add, call } = await startService();
+    const answers = await Promise.all(Array.from({ length: 30 }, () => add(REX, named('k-1'))));
+    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  });
+
+  test.each(['!', '~'.repeat(255), '"k"', 'a,b', '00000000-0000-4000-8000-000000000000'])(
+    'can be %.40j',
+    async (key) => {
+      const { add } = await startService();
+      expect((await add(REX, named(key))).status).toBe(201);
+    },
+  );
+
+  test.each(['', 'a b', 'k'.repeat(256), '\u00e9', 'a\tb'])('that is %.40j is refused', async (key) => {
+    const { add, call } = await startService();
+    const answer = await add(REX, named(key));
+    expect([answer.status, answer.json]).toEqual([
+      400,
+      errorLike('invalid_request', 400, /idempotency key must be 1 to 255/),
+    ]);
+    expect((await call('GET', '/v1/pets')).json).toEqual([]);
+  });
+
+  test('that is sent twice is refused', async () => {
+    const { raw } = await startService();
+    for (const second of ['k-1', 'k-2', '']) {
+      const answer = await raw(
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n` +
+          `Idempotency-Key: k-1\r\nidempotency-key: ${second}\r\nContent-Length: ${REX.length}\r\nConnection: close\r\n\r\n${REX}`,
+      );
+      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+      expect(answer).toContain('idempotency key must be 1 to 255');
+    }
+  });
+});

@@ -1,0 +1,81 @@
+import { expect, test } from 'vitest';
+import { DEPRECATED_AT } from '../src/get-pet.ts';
+import { errorLike, startService } from './service.ts';
+
+const REMOVAL = Date.UTC(2030, 11, 5);
+const DEPRECATION = {
+  deprecation: `@${DEPRECATED_AT / 1000}`,
+  sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+  link: '</v1/pets>; rel="successor-version"',
+};
+
+test('an animal is read, and every answer announces the end of reading it this way', async () => {
+  const { add, call } = await startService();
+  const added = await add({ name: 'Rex', categoryId: 7, status: 'pending' });
+  const answer = await call('GET', '/v1/pets/1');
+  expect([answer.status, answer.text]).toEqual([200, added.text]);
+  expect(answer.headers).toMatchObject({ ...DEPRECATION, 'content-type': 'application/json' });
+  expect((await call('HEAD', '/v1/pets/1')).headers).toMatchObject(DEPRECATION);
+  expect((await call('GET', '/v1/pets/2')).headers).toMatchObject(DEPRECATION);
+});
+
+test('the date of deprecation is a whole second, before the removal and not ahead of us', () => {
+  expect(Number.isInteger(DEPRECATED_AT / 1000)).toBe(true);
+  expect(DEPRECATED_AT).toBeLessThan(REMOVAL);
+  expect(DEPRECATED_AT).toBeLessThan(Date.now());
+});
+
+test.each([
+  '2',
+  '0',
+  '-1',
+  '+1',
+  '01',
+  '1.0',
+  '1e0',
+  '0x1',
+  'x',
+  '%20',
+  '1%20',
+  '9223372036854775807',
+  '9223372036854775808',
+  '18446744073709551617',
+  '4294967297',
+  '9'.repeat(5_000),
+  '%2531',
+  '%zz',
+  '1%zz',
+  '1%2F',
+  '1;x',
+  '１',
+])('there is no animal %.40j', async (petId) => {
+  const { add, call } = await startService();
+  await add({ name: 'Rex', categoryId: 7 });
+  const answer = await call('GET', `/v1/pets/${petId.startsWith('１') ? encodeURIComponent(petId) : petId}`);
+  expect([answer.status, answer.json]).toEqual([404, errorLike('pet_not_found', 404)]);
+});
+
+test('an escape in the path is decoded, once', async () => {
+  const { add, call } = await startService();
+  await add({ name: 'Rex', categoryId: 7 });
+  for (const path of ['/v1/pets/%31', '/%76%31/%70ets/1', '/v1/pets/1?limit=0']) {
+    expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
+  }
+});
+
+test('up to the moment of removal it is answered, from that moment on it is gone', async () => {
+  const time = { now: REMOVAL - 1 };
+  const { add, call } = await startService({}, () => time.now);
+  await add({ name: 'Rex', categoryId: 7 });
+  expect((await call('GET', '/v1/pets/1')).status).toBe(200);
+  time.now = REMOVAL;
+  for (const path of ['/v1/pets/1', '/v1/pets/2', '/v1/pets/x']) {
+    const answer = await call('GET', path);
+    expect([answer.status, answer.json]).toEqual([410, errorLike('endpoint_removed', 410, /GET \/v1\/pets/)]);
+    expect(answer.headers).toMatchObject(DEPRECATION);
+  }
+  expect((await call('GET', '/v1/pets/1', { key: null })).status).toBe(401);
+  expect((await call('DELETE', '/v1/pets/1')).status).toBe(405);
+  expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  expect((await add({ name: 'Max', categoryId: 7 })).status).toBe(201);
+});

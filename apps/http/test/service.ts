@@ -1,0 +1,122 @@
+import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
+import { connect } from 'node:net';
+import type { Clock } from '@animal-store/domain';
+import { onTestFinished } from 'vitest';
+import { compose } from '../src/composition.ts';
+import { readConfiguration } from '../src/configuration.ts';
+import { startServer } from '../src/server.ts';
+
+export const KEY = 'the-key-of-the-tests';
+export const OTHER_KEY = 'the-key-of-another-client';
+
+/** An answer as it came over the wire. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  /** The body, with each integer as JSON.parse rounds it. */
+  readonly json: unknown;
+}
+
+export interface Call {
+  readonly headers?: OutgoingHttpHeaders;
+  readonly body?: string | Buffer;
+  /** null: without credentials. */
+  readonly key?: string | null;
+}
+
+/** The service on a port of its own, called over real sockets. */
+export interface Service {
+  readonly port: number;
+  /** Sends one request, its path as it is. */
+  call(method: string, path: string, call?: Call): Promise<Answer>;
+  /** `POST /v1/pets` with the member's JSON text, as it is, or an object. */
+  add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Answer>;
+  /** Sends bytes on a connection and returns all that comes back until the other side closes it. */
+  raw(bytes: string | Buffer): Promise<string>;
+  /** Every error that was a fault of the service. */
+  readonly faults: unknown[];
+}
+
+/** Starts the service for the running test; it stops when the test ends. */
+export async function startService(environment: Record<string, string> = {}, clock?: Clock): Promise<Service> {
+  const faults: unknown[] = [];
+  const log = { info() {}, fault: (error: unknown) => faults.push(error) };
+  const configuration = readConfiguration({ PORT: '0', API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
+  const application = compose(configuration, log, clock);
+  const server = await startServer(application.app, { host: '127.0.0.1', port: 0, onFault: log.fault });
+  onTestFinished(async () => {
+    await server.stop(0);
+    await application.close();
+  });
+  return serviceAt(server.address.port, faults);
+}
+
+/** A service that listens already. */
+export function serviceAt(port: number, faults: unknown[] = []): Service {
+  const call: Service['call'] = (method, path, { headers = {}, body, key = KEY } = {}) =>
+    new Promise((resolve, reject) => {
+      const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
+      const request = sendRequest({
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        agent: false,
+        headers: {
+          ...authorization,
+          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+          ...headers,
+        },
+      });
+      request.on('error', reject);
+      request.on('response', (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: response.statusCode as number,
+            headers: response.headers,
+            text,
+            get json() {
+              return JSON.parse(text) as unknown;
+            },
+          });
+        });
+      });
+      request.end(body);
+    });
+
+  return {
+    port,
+    faults,
+    call,
+    add: (newPet, headers = {}) =>
+      call('POST', '/v1/pets', {
+        headers: { 'content-type': 'application/json', ...headers },
+        body: typeof newPet === 'string' ? newPet : JSON.stringify(newPet),
+      }),
+    raw: (bytes) =>
+      new Promise((resolve, reject) => {
+        const chunks: Buffer[] = [];
+        const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+        socket.on('data', (chunk) => chunks.push(chunk));
+        socket.on('error', reject);
+        socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+      }),
+  };
+}
+
+/** What an Error body of this code and status must be, its message matching. */
+export function errorLike(code: string, status: number, message: RegExp = /./) {
+  return { code, message: expectMatching(message), status };
+}
+
+function expectMatching(pattern: RegExp): unknown {
+  return {
+    asymmetricMatch: (actual: unknown) => typeof actual === 'string' && pattern.test(actual),
+    toString: () => `a message like ${pattern}`,
+  };
+}

@@ -1,0 +1,147 @@
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { KEY, startService } from './service.ts';
+
+interface RawAnswer {
+  status: number;
+  head: string;
+  body: unknown;
+}
+
+/** The answers on a connection, each with a Content-Length. */
+function answersIn(text: string): RawAnswer[] {
+  const answers: RawAnswer[] = [];
+  for (let rest = text; rest !== ''; ) {
+    const end = rest.indexOf('\r\n\r\n');
+    const head = rest.slice(0, end);
+    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
+    const body = rest.slice(end + 4, end + 4 + length);
+    answers.push({ status: Number(head.split(' ')[1]), head, body: body === '' ? null : JSON.parse(body) });
+    rest = rest.slice(end + 4 + length);
+  }
+  return answers;
+}
+
+const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
+
+test.each([
+  ['no HTTP at all', 'hello\r\n\r\n', 400],
+  ['an unknown version', 'GET / HTTP/3.7\r\n\r\n', 400],
+  ['a header line without a colon', 'GET /livez HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n', 400],
+  ['a space before the colon', 'GET /livez HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n', 400],
+  ['a NUL in a field', 'GET /livez HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n', 400],
+  ['two lengths', 'POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
+  [
+    'length and chunks',
+    'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+    400,
+  ],
+  ['a header section beyond 16 KiB', `GET /livez HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+  ['a target beyond 16 KiB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+  ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', 400],
+  ['no Host field', 'GET /livez HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+  ['an impossible Host', 'GET /livez HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+  ['a target that is no path', 'OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['a backslash in the path', 'GET /v1\\pets HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+])('%s is refused in the Error shape', async (_what, bytes, status) => {
+  const { raw, faults } = await startService();
+  const [answer, ...more] = answersIn(await raw(bytes));
+  expect(more).toEqual([]);
+  expect(answer?.status).toBe(status);
+  expect(answer?.head).toMatch(/^content-type: application\/json$/im);
+  expect(answer?.body).toEqual({ code: 'invalid_request', message: expect.stringMatching(/./), status });
+  expect(faults).toEqual([]);
+});
+
+test('chunk extensions without end are refused', async () => {
+  const { raw } = await startService();
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const [answer] = answersIn(await raw(`${head}2;${'x'.repeat(20_000)}\r\n{}\r\n0\r\n\r\n`));
+  expect(answer).toMatchObject({ status: 413, body: { code: 'payload_too_large', status: 413 } });
+});
+
+test('requests that are sent without waiting are answered in their order', async () => {
+  const { add, raw } = await startService();
+  const body = '{"name":"Rex","categoryId":1}';
+  await add(body);
+  const answers = answersIn(
+    await raw(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+        `GET /v1/pets/1 HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}\r\n` +
+        'GET /v1/pets HTTP/1.1\r\nHost: x\r\n\r\n' +
+        'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([201, 200, 401, 200]);
+});
+
+test('after good requests, bytes that are none get an answer of their own', async () => {
+  const { raw } = await startService();
+  const get = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+  const body = '{"name":"Rex","categoryId":1}';
+  const post =
+    `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n${body}`;
+  const answers = answersIn(await raw(`${get}${post}${get}hello\r\n\r\n`));
+  expect(answers.map(({ status }) => status)).toEqual([200, 201, 200, 400]);
+});
+
+test('bytes that break off a request are answered once', async () => {
+  const { raw } = await startService();
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const answers = answersIn(await raw(`${head}2\r\n{}\r\nhello\r\n`));
+  expect(answers.map(({ status }) => status)).toEqual([400]);
+});
+
+test('a body that is refused unread leaves the connection in order', async () => {
+  const { raw } = await startService();
+  const body = 'x'.repeat(70_000);
+  const answers = answersIn(
+    await raw(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}` +
+        `POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello` +
+        'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n',
+    ),
+  );
+  expect(answers.map(({ status }) => status)).toEqual([413, 401, 200]);
+});
+
+test('an absolute target, an IPv6 Host and HTTP/1.0 are understood', async () => {
+  const { raw } = await startService();
+  for (const request of [
+    'GET http://example.org/livez HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n',
+    'GET /livez HTTP/1.1\r\nHost: [::1]:3000\r\nConnection: close\r\n\r\n',
+    'GET /livez HTTP/1.0\r\nHost: x\r\n\r\n',
+  ]) {
+    expect(await raw(request)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+  }
+});
+
+test('Expect: 100-continue gets its go-ahead, any other expectation is ignored', async () => {
+  const { raw } = await startService();
+  const body = '{"name":"Rex","categoryId":1}';
+  const post = (expectation: string) =>
+    raw(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nExpect: ${expectation}\r\n` +
+        `Content-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`,
+    );
+  expect(await post('100-continue')).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+  expect(await post('a-miracle')).toMatch(/^HTTP\/1\.1 201 /);
+});
+
+test('a client that goes away in the middle of its body does no harm', async () => {
+  const { port, call, faults } = await startService();
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name`;
+  for (let count = 0; count < 20; count += 1) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write(head, () => (count % 2 === 0 ? socket.destroy() : socket.end()));
+      });
+      socket.resume();
+      socket.on('error', () => {});
+      socket.on('close', () => resolve());
+    });
+  }
+  expect((await call('GET', '/v1/pets')).text).toBe('[]');
+  expect(faults).toEqual([]);
+});

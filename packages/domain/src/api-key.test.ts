@@ -1,0 +1,67 @@
+import { randomBytes } from 'node:crypto';
+import { crc32 } from 'node:zlib';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { API_KEY_PATTERN, generateApiKey, isWellFormedApiKey } from './api-key.ts';
+
+const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+
+function base62(value: number): string {
+  return value === 0 ? '' : base62(Math.floor(value / 62)) + DIGITS[value % 62];
+}
+
+describe('generated keys', () => {
+  test('have the published form, and never repeat', () => {
+    const keys = Array.from({ length: 1_000 }, () => generateApiKey(randomBytes));
+    for (const key of keys) expect(key).toMatch(API_KEY_PATTERN);
+    expect(new Set(keys).size).toBe(keys.length);
+  });
+
+  test('end in the CRC-32 of all before, as zlib has it, in base 62', () => {
+    for (let count = 0; count < 200; count += 1) {
+      const key = generateApiKey(randomBytes);
+      expect(key.slice(-6)).toBe(base62(crc32(key.slice(0, -6))).padStart(6, '0'));
+    }
+  });
+
+  test('use every character about as often as any other', () => {
+    const counts = new Map<string, number>();
+    for (let count = 0; count < 2_000; count += 1) {
+      for (const character of generateApiKey(randomBytes).slice(5, 35)) {
+        counts.set(character, (counts.get(character) ?? 0) + 1);
+      }
+    }
+    expect(counts.size).toBe(62);
+    // 60,000 draws, 968 expected of each: 6 standard deviations are 185. A byte modulo 62 without rejection is off by 25 %.
+    for (const [character, count] of counts) {
+      expect(Math.abs(count - 60_000 / 62), `${character}: ${count}`).toBeLessThan(185);
+    }
+  });
+
+  test('ask for more randomness until there is enough of it', () => {
+    let calls = 0;
+    const key = generateApiKey((size) => {
+      calls += 1;
+      // Bytes from 248 on are not used.
+      return new Uint8Array(size).fill(calls < 4 ? 255 : 61);
+    });
+    expect(key.slice(5, 35)).toBe('z'.repeat(30));
+    expect(calls).toBe(4);
+  });
+
+  test('any change of one character, and any swap of two, is noticed', () => {
+    fc.assert(
+      fc.property(fc.nat({ max: 35 }), fc.constantFrom(...DIGITS), fc.nat({ max: 34 }), (place, character, swapped) => {
+        const key = generateApiKey(randomBytes);
+        expect(isWellFormedApiKey(key)).toBe(true);
+        const at = 5 + place;
+        const changed = key.slice(0, at) + character + key.slice(at + 1);
+        expect(isWellFormedApiKey(changed)).toBe(changed === key);
+        const pair = 5 + swapped;
+        const turned = `${key.slice(0, pair)}${key[pair + 1]}${key[pair]}${key.slice(pair + 2)}`;
+        expect(isWellFormedApiKey(turned)).toBe(turned === key);
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});

@@ -1,0 +1,38 @@
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { fingerprint } from './idempotency.ts';
+
+const fields = fc.record({
+  // Few letters and JSON's own characters, so that different animals come close to each other.
+  name: fc.string({ unit: fc.constantFrom('a', '"', ',', '[', ']', '\\', '1', 'é', '🐕'), maxLength: 4 }),
+  categoryId: fc.bigInt({ min: -12n, max: 12n }),
+  status: fc.constantFrom('available' as const, 'sold' as const, undefined),
+});
+
+const asGiven = ({ name, categoryId, status }: { name: string; categoryId: bigint; status?: string | undefined }) =>
+  [name, categoryId, status] as const;
+
+const withoutAbsent = ({
+  status,
+  ...rest
+}: {
+  name: string;
+  categoryId: bigint;
+  status?: 'available' | 'sold' | undefined;
+}) => (status === undefined ? rest : { ...rest, status });
+
+test('two animals have the same fingerprint exactly when they are the same', () => {
+  fc.assert(
+    fc.property(fields, fields, (one, other) => {
+      const same = asGiven(one).every((value, index) => value === asGiven(other)[index]);
+      expect(fingerprint(withoutAbsent(one)) === fingerprint(withoutAbsent(other))).toBe(same);
+      expect(fingerprint(withoutAbsent(one))).toBe(fingerprint(withoutAbsent({ ...one })));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
+test('composed and decomposed letters are different names', () => {
+  const [composed, decomposed] = ['é', 'e\u0301'].map((name) => fingerprint({ name, categoryId: 1n }));
+  expect(composed).not.toBe(decomposed);
+});
