@@ -19,6 +19,9 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
   },
 };
 
+/** How long after its refusal a connection is cut, in milliseconds. */
+const LINGER = 1_000;
+
 const NOT_HTTP: Refusal = { status: 400, code: 'invalid_request', message: 'this is not a valid HTTP/1.1 request' };
 const NO_PROXY: Refusal = { status: 400, code: 'invalid_request', message: 'CONNECT is not supported' };
 
@@ -30,6 +33,8 @@ export function refuseUnparsable(
   error: NodeJS.ErrnoException,
   socket: Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null },
 ) {
+  // The rest of what was refused already.
+  if (socket.writableEnded) return;
   const underWay = socket._httpMessage;
   if (underWay?.req.complete) underWay.once('finish', () => refuseUnparsable(error, socket));
   else if (socket.writable && !underWay?.headersSent) refuse(socket, REFUSALS[error.code ?? ''] ?? NOT_HTTP);
@@ -43,6 +48,11 @@ export function refuseConnect(_request: IncomingMessage, socket: Socket) {
 
 function refuse(socket: Socket, { status, code, message }: Refusal) {
   const body = errorBody(code, message, status);
+  // Closed with bytes unread, the connection would be reset, and the answer lost on its way. So what still comes is
+  // read and dropped, until the client closes its side or time is up.
+  socket.resume();
+  setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.on('error', () => socket.destroy());
   socket.end(
     `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,

@@ -145,3 +145,34 @@ test('a client that goes away in the middle of its body does no harm', async () 
   expect((await call('GET', '/v1/pets')).text).toBe('[]');
   expect(faults).toEqual([]);
 });
+
+test('a client that never stops sending nonsense is told so once, and cut off', async () => {
+  const { port } = await startService();
+  const received = await new Promise<string>((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect(port, '127.0.0.1');
+    const sending = setInterval(() => socket.write('hello\r\n\r\n'), 20);
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      clearInterval(sending);
+      resolve(Buffer.concat(chunks).toString());
+    });
+  });
+  expect(answersIn(received).map(({ status }) => status)).toEqual([400]);
+});
+
+test('a tunnel that is refused does not stay open', async () => {
+  const { port } = await startService();
+  const received = await new Promise<string>((resolve) => {
+    const chunks: Buffer[] = [];
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => {
+      socket.write('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n');
+    });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    socket.on('end', () => setTimeout(() => socket.write('still here'), 1_500));
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+  });
+  expect(answersIn(received).map(({ status }) => status)).toEqual([400]);
+});

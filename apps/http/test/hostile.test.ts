@@ -1,0 +1,202 @@
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { KEY, OTHER_KEY, type Service, startService } from './service.ts';
+
+/** How many requests are sent; the environment can ask for more. */
+const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 20_000);
+const CONNECTIONS = 16;
+/** A connection that says nothing for this long, in milliseconds, hangs. */
+const PATIENCE = 20_000;
+
+const oddText = fc.oneof(
+  fc.string({ maxLength: 40 }),
+  fc.string({ unit: 'binary', maxLength: 20 }),
+  fc.constantFrom(
+    '',
+    ' ',
+    '\0',
+    '%00',
+    '%',
+    '%zz',
+    '../',
+    '..%2f',
+    '//',
+    '\\',
+    '"',
+    "'",
+    '{{7*7}}',
+    '$where',
+    '__proto__',
+    '\u202e',
+  ),
+  fc.constantFrom('a'.repeat(7_000), '9'.repeat(5_000), '%'.repeat(3_000), '[]'.repeat(2_000)),
+);
+const maybe = <T>(arbitrary: fc.Arbitrary<T>, other: T): fc.Arbitrary<T> =>
+  fc.oneof({ weight: 3, arbitrary: fc.constant(other) }, { weight: 1, arbitrary });
+
+const method = maybe(
+  fc.constantFrom(
+    'HEAD',
+    'POST',
+    'PUT',
+    'DELETE',
+    'PATCH',
+    'OPTIONS',
+    'TRACE',
+    'CONNECT',
+    'PROPFIND',
+    'QUERY',
+    'get',
+    'X',
+    '',
+  ),
+  'GET',
+);
+const path = fc.oneof(
+  fc.constantFrom('/v1/pets', '/v1/pets/1', '/v1/pets?limit=3', '/livez', '/readyz', '/openapi.json', '/v1', '/', '*'),
+  oddText.map((text) => `/v1/pets/${text}`),
+  oddText.map((text) => `/v1/pets?limit=${text}`),
+  oddText.map((text) => `/v1/pets?cursor=${text}&status=${text}`),
+  oddText.map((text) => `/${text}`),
+  oddText,
+);
+const field = fc.oneof(
+  fc.constantFrom(
+    'Content-Type: application/json',
+    'Content-Type: text/plain',
+    'Content-Length: 5',
+    'Content-Length: 99999999999',
+    'Content-Length: -1',
+    'Transfer-Encoding: chunked',
+    'Transfer-Encoding: gzip, chunked',
+    'Transfer-Encoding: x',
+    'Expect: 100-continue',
+    'Expect: x',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+    'Connection: close',
+    'Host: a b',
+    'Host: [::',
+    'Idempotency-Key: k',
+    'Idempotency-Key: a b',
+    'Accept-Encoding: gzip',
+    'Range: bytes=0-1',
+    'If-None-Match: *',
+    'X-HTTP-Method-Override: DELETE',
+    'X-Forwarded-Host: evil.example',
+  ),
+  fc
+    .tuple(fc.constantFrom('Authorization', 'Content-Type', 'Cookie', 'X'), oddText)
+    .map(([name, value]) => `${name}: ${value}`),
+  oddText,
+);
+const body = fc.oneof(
+  fc.constantFrom('', '{"name":"Rex","categoryId":7}', '{}', 'null', '[', '{"name":', '"\\ud800"'),
+  fc.json({ maxDepth: 4 }),
+  oddText,
+  fc.constantFrom('['.repeat(60_000), '{"a":'.repeat(12_000), `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`),
+  fc.constantFrom(
+    `{"name":"Rex","categoryId":1${'0'.repeat(30)}e-30}`,
+    '{"name":"Rex","categoryId":1e999999999}',
+    'x'.repeat(80_000),
+  ),
+);
+
+const wild = fc.record({
+  method,
+  path,
+  key: maybe(fc.constantFrom('x', '', OTHER_KEY), KEY),
+  fields: fc.array(field, { maxLength: 3 }),
+  body: fc.option(body, { nil: '', freq: 2 }),
+  honest: maybe(fc.boolean(), true),
+});
+
+/** Odd in its body only. */
+const creation = fc.record({
+  method: fc.constant('POST'),
+  path: fc.constant('/v1/pets'),
+  key: fc.constant(KEY),
+  fields: fc.constant([]),
+  body,
+  honest: fc.constant(true),
+});
+
+const request = fc
+  .oneof({ weight: 3, arbitrary: wild }, { weight: 1, arbitrary: creation })
+  .map(({ method, path, key, fields, body, honest }) => {
+    const bytes = Buffer.from(body);
+    const lines = [`${method} ${path} HTTP/1.1`, 'Host: 127.0.0.1', `Authorization: Bearer ${key}`, ...fields];
+    if (bytes.length > 0 && honest) lines.push('Content-Type: application/json', `Content-Length: ${bytes.length}`);
+    return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
+  });
+
+/** Sends requests on one connection and gives up on it when it is closed, or has been sent to and is silent for a moment. */
+function exchange(port: AddressInfo['port'], requests: readonly Buffer[]): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const socket: Socket = connect(port, '127.0.0.1', () => socket.end(Buffer.concat(requests)));
+    socket.setTimeout(PATIENCE, () => {
+      socket.destroy();
+      reject(
+        new Error(
+          `no end of the answer to ${requests.map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 300))).join('\n')}`,
+        ),
+      );
+    });
+    socket.on('data', (chunk) => chunks.push(chunk));
+    // A server may reset a connection on which it refuses to read on.
+    socket.on('error', () => {});
+    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+  });
+}
+
+async function attack({ port }: Service, count: number, seed: number): Promise<Map<string, number>> {
+  const statuses = new Map<string, number>();
+  const requests = fc.sample(fc.array(request, { minLength: 1, maxLength: 3 }), {
+    numRuns: Math.ceil(count / 2),
+    seed,
+  });
+  for (const batch of requests) {
+    const text = await exchange(port, batch);
+    for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
+      statuses.set(status as string, (statuses.get(status as string) ?? 0) + 1);
+      if (Number(status) >= 500) {
+        throw new Error(
+          `${status} for ${batch.map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 500))).join('\n')}`,
+        );
+      }
+    }
+  }
+  return statuses;
+}
+
+test(`${REQUESTS} hostile requests: no 5xx, no hang, no fault, and good requests are served all the while`, async () => {
+  const service = await startService();
+  const seed = Date.now();
+  const counts = new Map<string, number>();
+  let done = false;
+  const goodOnes = (async () => {
+    let served = 0;
+    for (; !done; served += 1) expect((await service.call('GET', '/v1/pets')).status).toBe(200);
+    return served;
+  })();
+  const attacks = Array.from({ length: CONNECTIONS }, (_, index) =>
+    attack(service, REQUESTS / CONNECTIONS, seed + index),
+  );
+  try {
+    for (const statuses of await Promise.all(attacks)) {
+      for (const [status, count] of statuses) counts.set(status, (counts.get(status) ?? 0) + count);
+    }
+  } catch (error) {
+    throw new Error(`seed ${seed}`, { cause: error });
+  } finally {
+    done = true;
+  }
+  expect(await goodOnes).toBeGreaterThan(0);
+  expect(service.faults).toEqual([]);
+  // The attack came far: it was refused in every way there is, and some of it was no attack.
+  for (const status of ['200', '201', '400', '401', '404', '405', '413', '415', '431']) {
+    expect([status, counts.get(status) ?? 0]).not.toEqual([status, 0]);
+  }
+}, 600_000);

@@ -1,0 +1,101 @@
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { createAuthentication, createCatalogue, DomainError, type Storage } from '@animal-store/domain';
+import { expect, onTestFinished, test } from 'vitest';
+import { createApp } from '../src/app.ts';
+import { startServer } from '../src/server.ts';
+import { sha256 } from '../src/sha256.ts';
+import { errorLike, KEY, type Service, serviceAt } from './service.ts';
+
+/** A service whose storage can be made to fail: at once, or later with a promise. */
+async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: Error; promised: boolean } }> {
+  const failure: { with?: Error; promised: boolean } = { promised: false };
+  const memory = createMemoryStorage();
+  const failing = <T extends object>(port: T): T =>
+    new Proxy(port, {
+      get: (target, name) => {
+        const method = Reflect.get(target, name) as (...given: unknown[]) => unknown;
+        return (...given: unknown[]) => {
+          if (failure.with === undefined) return method.apply(target, given);
+          if (failure.promised) return Promise.reject(failure.with);
+          throw failure.with;
+        };
+      },
+    });
+  const storage: Storage = failing({ ...memory, pets: failing(memory.pets), keys: failing(memory.keys) });
+  const faults: unknown[] = [];
+  const app = createApp({
+    catalogue: createCatalogue(failing(memory.pets)),
+    authenticate: createAuthentication({
+      configuredKeys: new Map([[sha256(KEY), 'tests']]),
+      issuedKeys: failing(memory.keys),
+      digest: sha256,
+      clock: Date.now,
+    }),
+    storage: { ready: () => storage.ready() },
+    clock: Date.now,
+    basePath: '/v1',
+    onFault: (error) => faults.push(error),
+  });
+  const server = await startServer(app, { host: '127.0.0.1', port: 0, onFault: (error) => faults.push(error) });
+  onTestFinished(() => server.stop(0));
+  return { ...serviceAt(server.address.port, faults), failure };
+}
+
+const REX = '{"name":"Rex","categoryId":7}';
+/** A generated key with a right checksum that no storage holds: asking for it needs the storage. */
+const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
+
+test.each([false, true])(
+  'while the storage is out of reach (told later: %s), what needs it is 503, and it heals',
+  async (promised) => {
+    const { add, call, failure, faults } = await serviceOnFailingStorage();
+    await add(REX);
+    failure.promised = promised;
+    failure.with = new DomainError('service_unavailable', 'the storage is out of reach: try again');
+    for (const answer of [
+      await call('GET', '/v1/pets'),
+      await call('GET', '/v1/pets/1'),
+      await add(REX),
+      await call('GET', '/readyz', { key: null }),
+      await call('GET', '/healthz', { key: null }),
+    ]) {
+      expect([answer.status, answer.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    }
+    // What needs no storage is answered as ever.
+    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
+    expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
+    expect((await call('GET', '/v1/pets', { key: 'nobody-has-this-key' })).status).toBe(401);
+    expect((await call('GET', '/v1/pets?limit=0')).status).toBe(400);
+    expect((await add('{}')).status).toBe(400);
+    expect((await call('GET', '/v1/pets/x')).status).toBe(404);
+    expect((await call('DELETE', '/v1/pets')).status).toBe(405);
+    expect(faults).toEqual([]);
+
+    delete failure.with;
+    expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
+    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  },
+);
+
+test.each([false, true])(
+  'an error that nobody foresaw (told later: %s) is 500 without a word of it, and is reported',
+  async (promised) => {
+    const { add, call, failure, faults } = await serviceOnFailingStorage();
+    failure.promised = promised;
+    failure.with = new TypeError('secret of the driver at /etc/passwd');
+    for (const answer of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
+      expect([answer.status, answer.json]).toEqual([500, errorLike('internal_error', 500)]);
+      expect(answer.text).not.toMatch(/secret|passwd|TypeError| at /);
+    }
+    expect(faults).toEqual([failure.with, failure.with, failure.with]);
+  },
+);
+
+test('a key that only the storage can judge is 503 while the storage is out of reach, 401 when it is back', async () => {
+  const { call, failure } = await serviceOnFailingStorage();
+  expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
+  failure.with = new DomainError('service_unavailable', 'the storage is out of reach: try again');
+  expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
+});
