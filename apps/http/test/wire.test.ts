@@ -170,9 +170,13 @@ test('a tunnel that is refused does not stay open', async () => {
       socket.write('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n');
     });
     socket.on('data', (chunk) => chunks.push(chunk));
-    socket.on('end', () => setTimeout(() => socket.write('still here'), 1_500));
+    // The client keeps its side open: only a reset tells it that the other side is gone.
+    const sending = setInterval(() => socket.write('still here'), 100);
     socket.on('error', () => {});
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString()));
+    socket.on('close', () => {
+      clearInterval(sending);
+      resolve(Buffer.concat(chunks).toString());
+    });
   });
   expect(answersIn(received).map(({ status }) => status)).toEqual([400]);
 });
