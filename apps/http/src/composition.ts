@@ -17,6 +17,7 @@ import { createApp } from './app.ts';
 import { type Configuration, configuredHolder } from './configuration.ts';
 import type { Log } from './log.ts';
 import type { Env } from './operation.ts';
+import { petJson, remembering } from './pet-json.ts';
 import { sha256 } from './sha256.ts';
 
 /** A service that is put together and does not listen yet. */
@@ -66,6 +67,7 @@ export function compose(configuration: Configuration, log: Log, clock: Clock = D
   provide(APP, (from) =>
     createApp({
       catalogue: from.resolve(CATALOGUE),
+      petJson: remembering(petJson),
       authenticate: from.resolve(AUTHENTICATE),
       storage: from.resolve(STORAGE),
       clock: from.resolve(CLOCK),

@@ -1,18 +1,17 @@
 import { type IdempotencyKey, parseNewPet } from '@animal-store/domain';
-import { jsonResponse } from './json-response.ts';
+import { jsonHeaders, jsonResponse } from './json-response.ts';
 import { readNewPetBody } from './new-pet-body.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { petJson } from './pet-json.ts';
 import { readBody, requireJson } from './request-body.ts';
 
 /** `POST /pets`: adds an animal; with an Idempotency-Key, once however often it is sent. */
-export function createPet({ catalogue, basePath }: OperationDependencies): Operation {
+export function createPet({ catalogue, petJson, basePath }: OperationDependencies): Operation {
   return async (request, holder) => {
     const { incoming } = request.env;
     requireJson(incoming);
     const newPet = parseNewPet(readNewPetBody(await readBody(incoming)));
     const pet = await catalogue.createPet(newPet, idempotencyKey(incoming.headers['idempotency-key'], holder));
-    return jsonResponse(petJson(pet), 201, { location: `${basePath}/pets/${pet.id}` });
+    return jsonResponse(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
   };
 }
 

@@ -1,8 +1,7 @@
 import { andThen, DomainError, PET_ID_MAX } from '@animal-store/domain';
 import { HttpError } from './http-error.ts';
-import { jsonResponse } from './json-response.ts';
+import { jsonHeaders, jsonResponse } from './json-response.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { petJson } from './pet-json.ts';
 
 /** When reading a single animal was deprecated, in milliseconds since the epoch. */
 export const DEPRECATED_AT: number = Date.UTC(2026, 10, 20);
@@ -25,8 +24,8 @@ export function deprecationHeaders(basePath: string): { deprecation: string; sun
 }
 
 /** `GET /pets/{petId}`: one animal, until the operation's removal; 410 from then on. */
-export function getPet({ catalogue, clock, basePath }: OperationDependencies): Operation {
-  const headers = deprecationHeaders(basePath);
+export function getPet({ catalogue, petJson, clock, basePath }: OperationDependencies): Operation {
+  const headers = jsonHeaders(deprecationHeaders(basePath));
   const start = `${basePath}/pets/`.length;
   return (request) => {
     if (clock() >= REMOVED_AT) {

@@ -9,19 +9,24 @@ import {
   statusFault,
 } from '@animal-store/domain';
 import { cursorAfter, readCursor } from './cursor.ts';
-import { jsonResponse } from './json-response.ts';
+import { jsonHeaders, jsonResponse } from './json-response.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petsJson } from './pet-json.ts';
+import { parameterValues } from './query-parameters.ts';
 import { queryString } from './request-path.ts';
 
 const DECIMAL = /^[1-9]\d*$/;
 
 /** `GET /pets`: a page of animals, and a Link to the next (RFC 8288) where there is one. */
-export function listPets({ catalogue, basePath }: OperationDependencies): Operation {
+export function listPets({ catalogue, petJson, basePath }: OperationDependencies): Operation {
   return (request) => {
     const query = readPetQuery(queryString(request.req));
     return andThen(catalogue.listPets(query), ({ pets, next }) =>
-      jsonResponse(petsJson(pets), 200, next === null ? undefined : { link: linkToNext(basePath, query, next) }),
+      jsonResponse(
+        petsJson(pets, petJson),
+        200,
+        next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) }),
+      ),
     );
   };
 }
@@ -38,12 +43,11 @@ function linkToNext(basePath: string, { limit = PAGE_LIMIT_DEFAULT, status }: Pe
  */
 export function readPetQuery(text: string): PetQuery {
   if (text === '') return {};
-  const parameters = new URLSearchParams(text);
   const faults: string[] = [];
 
-  /** A parameter's value, undefined where it is absent, `wrong` where it has a fault. */
+  /** A parameter's value, undefined where it is absent or has a fault. */
   function read<T>(name: string, parse: (given: string) => T | null, fault: (given: string) => string): T | undefined {
-    const [given, ...more] = parameters.getAll(name);
+    const [given, ...more] = parameterValues(text, name);
     if (given === undefined) return undefined;
     const value = more.length === 0 ? parse(given) : null;
     if (value !== null) return value;

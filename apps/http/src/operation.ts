@@ -1,6 +1,7 @@
 import type { Awaitable, Catalogue, Clock } from '@animal-store/domain';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { PetJson } from './pet-json.ts';
 
 /** What Hono hands to a handler here: Node's own request beside the Fetch API's. */
 export interface Env {
@@ -10,6 +11,7 @@ export interface Env {
 /** What an operation works with. */
 export interface OperationDependencies {
   readonly catalogue: Catalogue;
+  readonly petJson: PetJson;
   readonly clock: Clock;
   /** Where the operations' paths begin: `/v1`, without a slash at the end. */
   readonly basePath: string;

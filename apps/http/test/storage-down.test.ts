@@ -2,6 +2,7 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createAuthentication, createCatalogue, DomainError, type Storage } from '@animal-store/domain';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../src/app.ts';
+import { petJson } from '../src/pet-json.ts';
 import { startServer } from '../src/server.ts';
 import { sha256 } from '../src/sha256.ts';
 import { errorLike, KEY, type Service, serviceAt } from './service.ts';
@@ -25,6 +26,7 @@ async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: 
   const faults: unknown[] = [];
   const app = createApp({
     catalogue: createCatalogue(failing(memory.pets)),
+    petJson,
     authenticate: createAuthentication({
       configuredKeys: new Map([[sha256(KEY), 'tests']]),
       issuedKeys: failing(memory.keys),

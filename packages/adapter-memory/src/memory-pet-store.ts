@@ -5,20 +5,34 @@ interface Added {
   readonly pet: Pet;
 }
 
+/** The animals of one status, ascending by id, and beside them their ids as plain numbers: a search stays in the cache. */
+interface Shelf {
+  readonly ids: number[];
+  readonly pets: Pet[];
+}
+
 /**
  * Animals in arrays that are ascending by id because ids are: one of all animals, where an id is an index, and one for
  * each status, where a page begins by binary search. No operation's cost grows with the catalogue but by its logarithm.
  */
 export function createMemoryPetStore(): PetStore {
   const all: Pet[] = [];
-  const byStatus: Record<PetStatus, Pet[]> = { available: [], pending: [], sold: [] };
+  const shelves: Record<PetStatus, Shelf> = {
+    available: { ids: [], pets: [] },
+    pending: { ids: [], pets: [] },
+    sold: { ids: [], pets: [] },
+  };
   const additions = new Map<string, Added>();
 
   function store({ name, categoryId, status }: NewPet): Pet {
-    const id = BigInt(all.length + 1);
+    const number = all.length + 1;
+    const id = BigInt(number);
     const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status });
     all.push(pet);
-    if (status !== undefined) byStatus[status].push(pet);
+    if (status !== undefined) {
+      shelves[status].ids.push(number);
+      shelves[status].pets.push(pet);
+    }
     return pet;
   }
 
@@ -38,9 +52,9 @@ export function createMemoryPetStore(): PetStore {
     },
 
     list({ status, after, limit }: PetSelection) {
-      const pets = status === undefined ? all : byStatus[status];
-      const start = status === undefined ? Number(after) : firstAfter(pets, after);
-      return pets.slice(start, start + limit);
+      if (status === undefined) return page(all, Number(after), limit);
+      const { ids, pets } = shelves[status];
+      return page(pets, firstAfter(ids, Number(after)), limit);
     },
   };
 }
@@ -50,13 +64,17 @@ function nameOf({ holder, key }: IdempotentAddition): string {
   return `${key} ${holder}`;
 }
 
-/** The index of the first animal whose id is greater than `after`, in an array ascending by id. */
-function firstAfter(pets: readonly Pet[], after: bigint): number {
+function page(pets: readonly Pet[], start: number, limit: number): readonly Pet[] {
+  return pets.slice(start, start + limit);
+}
+
+/** The index of the first id that is greater than `after`, among ascending ids. */
+function firstAfter(ids: readonly number[], after: number): number {
   let low = 0;
-  let high = pets.length;
+  let high = ids.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    if ((pets[middle] as Pet).id <= after) low = middle + 1;
+    if ((ids[middle] as number) <= after) low = middle + 1;
     else high = middle;
   }
   return low;
