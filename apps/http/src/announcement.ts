@@ -1,10 +1,17 @@
+import type { Configuration } from './configuration.ts';
+
+const KEPT = {
+  memory: 'The animals are kept in memory: they are gone when the service stops.',
+  mongodb: 'The animals are kept in MongoDB.',
+} satisfies Record<Configuration['storage']['kind'], string>;
+
 /** What someone who started the service without keys wants to know, in a few lines to read. */
-export function announcement({ url, key }: { url: string; key: string }): string {
+export function announcement({ url, key, storage }: { url: string; key: string; storage: keyof typeof KEPT }): string {
   return `
 Animal Store answers at ${url}
 
   API key, made for this run:  ${key}
-  The animals are kept in memory: they are gone when the service stops.
+  ${KEPT[storage]}
 
 Add an animal:
 

@@ -1,7 +1,6 @@
 // First of all imports: tsyringe throws where the Reflect metadata API is missing.
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
-import { createMemoryStorage } from '@animal-store/adapter-memory';
 import {
   type Authenticate,
   type Catalogue,
@@ -14,19 +13,20 @@ import {
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createApp } from './app.ts';
-import { type Configuration, configuredHolder } from './configuration.ts';
+import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
 import type { Log } from './log.ts';
 import type { Env } from './operation.ts';
-import { petJson, remembering } from './pet-json.ts';
+import { type PetJson, petJson, remembering } from './pet-json.ts';
 import { sha256 } from './sha256.ts';
 
 /** A service that is put together and does not listen yet. */
 export interface Application {
   readonly app: Hono<Env>;
+  readonly storage: Storage;
+  /** Whether the storage refuses what the configuration says of user and password. No waiting heals that. */
+  isAccessRefused(error: unknown): boolean;
   /** A key that was made for this run because none is configured; else null. */
   readonly developmentKey: string | null;
-  /** Lets go of the storage. */
-  close(): Promise<void>;
 }
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
@@ -34,6 +34,7 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 const CONFIGURED_KEYS = token<ReadonlyMap<string, string>>('configured keys');
 const CLOCK = token<Clock>('clock');
 const STORAGE = token<Storage>('storage');
+const PET_JSON = token<PetJson>('pet json');
 const CATALOGUE = token<Catalogue>('catalogue');
 const AUTHENTICATE = token<Authenticate>('authenticate');
 const APP = token<Hono<Env>>('app');
@@ -42,19 +43,21 @@ const APP = token<Hono<Env>>('app');
  * Puts the service together: the one place that knows which adapter stands behind which port.
  *
  * @param clock Milliseconds since the epoch; decides when the deprecated operation ends.
+ * @throws ConfigurationError where the storage can't be what the configuration says.
  */
-export function compose(configuration: Configuration, log: Log, clock: Clock = Date.now): Application {
+export async function compose(configuration: Configuration, log: Log, clock: Clock = Date.now): Promise<Application> {
+  const adapter = await adapterFor(configuration.storage);
   const container = root.createChildContainer();
   const provide = <T>(key: InjectionToken<T>, make: (from: DependencyContainer) => T) =>
     container.register(key, { useFactory: instanceCachingFactory(make) });
 
-  const developmentKey = configuration.configuredKeys.size === 0 ? generateApiKey(randomBytes) : null;
+  const { configuredKeys, production } = configuration;
+  const developmentKey = configuredKeys.size === 0 && !production ? generateApiKey(randomBytes) : null;
 
   provide(CLOCK, () => clock);
-  provide(CONFIGURED_KEYS, () =>
-    developmentKey === null ? configuration.configuredKeys : holdersOf(sha256(developmentKey)),
-  );
-  provide(STORAGE, () => createMemoryStorage());
+  provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
+  provide(STORAGE, adapter.open);
+  provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
   provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));
   provide(AUTHENTICATE, (from) =>
     createAuthentication({
@@ -67,7 +70,7 @@ export function compose(configuration: Configuration, log: Log, clock: Clock = D
   provide(APP, (from) =>
     createApp({
       catalogue: from.resolve(CATALOGUE),
-      petJson: remembering(petJson),
+      petJson: from.resolve(PET_JSON),
       authenticate: from.resolve(AUTHENTICATE),
       storage: from.resolve(STORAGE),
       clock: from.resolve(CLOCK),
@@ -78,10 +81,38 @@ export function compose(configuration: Configuration, log: Log, clock: Clock = D
 
   return {
     app: container.resolve(APP),
+    // To be closed by whoever composed: the container knows nothing of closing what its factories made.
+    storage: container.resolve(STORAGE),
+    isAccessRefused: adapter.isAccessRefused,
     developmentKey,
-    // The container knows nothing of closing what its factories made.
-    close: async () => container.resolve(STORAGE).close(),
   };
+}
+
+interface Adapter {
+  open(): Storage;
+  readonly handsOutSameObjects: boolean;
+  isAccessRefused(error: unknown): boolean;
+}
+
+/** The adapter that the configuration names, loaded only then: a driver takes longer to load than all the rest. */
+async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
+  switch (storage.kind) {
+    case 'memory': {
+      const { createMemoryStorage } = await import('@animal-store/adapter-memory');
+      return { open: createMemoryStorage, handsOutSameObjects: true, isAccessRefused: () => false };
+    }
+    case 'mongodb': {
+      const { createMongoStorage, isAccessRefused } = await import('@animal-store/adapter-mongodb');
+      const open = () => {
+        try {
+          return createMongoStorage({ url: storage.url });
+        } catch (error) {
+          throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
+        }
+      };
+      return { open, handsOutSameObjects: false, isAccessRefused };
+    }
+  }
 }
 
 function holdersOf(digest: string): ReadonlyMap<string, string> {

@@ -20,6 +20,7 @@ test('with nothing set, everything has its default', () => {
     port: 3000,
     basePath: '/v1',
     storage: { kind: 'memory' },
+    production: false,
     configuredKeys: new Map(),
     logLevel: 'info',
   });
@@ -37,6 +38,9 @@ test.each([
   [{ HOST: '::1' }, { host: '::1' }],
   [{ BASE_PATH: '/animals/store-2/v1' }, { basePath: '/animals/store-2/v1' }],
   [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
+  [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' }, { storage: { kind: 'memory' } }],
+  [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://h/d' }, { storage: { kind: 'mongodb', url: 'mongodb://h/d' } }],
 ])('%o is understood', (environment, expected) => {
   expect(readConfiguration(environment)).toMatchObject(expected);
 });
@@ -46,6 +50,7 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ PORT: '3000x' }, 'PORT must be an integer from 0 to 65535, was "3000x"'],
   [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535, was "-1"'],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
+  [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set where STORAGE is mongodb/],
   [{ STORAGE: 'Memory' }, /^STORAGE must be one of memory.*, was "Memory"$/],
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, was "loud"$/],
   ...['v1', '/', '/v1/', '/v2', '/api', '/a b/v1', '//v1', '/../v1', '/./v1', '/%41/v1', '/:id/v1', '/*/v1', '/V1'].map(
@@ -93,6 +98,9 @@ describe('API_KEYS', () => {
 
   test('in production there must be some', () => {
     expect(mistakesIn({ NODE_ENV: 'production' })).toMatch(/^API_KEYS must be set/);
+    // Where keys can be issued, the storage is asked first.
+    const issued = { NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: 'mongodb://h/d' };
+    expect(() => readConfiguration(issued)).not.toThrow();
     expect(() => readConfiguration({ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) })).not.toThrow();
   });
 });

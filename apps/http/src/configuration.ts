@@ -8,7 +8,9 @@ export interface Configuration {
   readonly port: number;
   /** Begins with a slash, ends in the segment v1. */
   readonly basePath: string;
-  readonly storage: { readonly kind: 'memory' };
+  readonly storage: { readonly kind: 'memory' } | { readonly kind: 'mongodb'; readonly url: string };
+  /** Whether the service runs in production, where nothing is made up that should be configured. */
+  readonly production: boolean;
   /** Holders' names by the SHA-256 digests of their keys. */
   readonly configuredKeys: ReadonlyMap<string, string>;
   readonly logLevel: (typeof LOG_LEVELS)[number];
@@ -20,7 +22,7 @@ export class ConfigurationError extends Error {
 }
 
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const STORAGES = ['memory'] as const;
+const STORAGES = ['memory', 'mongodb'] as const;
 const SEGMENTS = /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/;
 const KEY = /^[\x21-\x7e]{16,}$/;
 const DIGEST_PREFIX = 'sha256:';
@@ -61,15 +63,30 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
       (given) => (SEGMENTS.test(given) ? given : null),
       'a path of letters, digits and ._~- that ends in the segment v1, like /v1 or /animals/v1',
     ),
-    storage: { kind: read('STORAGE', 'memory', oneOf(STORAGES), `one of ${STORAGES.join(', ')}`) },
+    storage: storageOf(
+      read('STORAGE', 'memory', oneOf(STORAGES), `one of ${STORAGES.join(', ')}`),
+      environment['MONGODB_URL'] ?? '',
+      mistakes,
+    ),
+    production: environment['NODE_ENV'] === 'production',
     configuredKeys: readKeys(environment['API_KEYS'] ?? '', mistakes),
     logLevel: read('LOG_LEVEL', 'info', oneOf(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`),
   };
-  if (configuration.configuredKeys.size === 0 && environment['NODE_ENV'] === 'production' && mistakes.length === 0) {
+  const { configuredKeys, production, storage } = configuration;
+  if (production && configuredKeys.size === 0 && storage.kind === 'memory' && mistakes.length === 0) {
     mistakes.push('API_KEYS must be set where NODE_ENV is production: nobody could call the service');
   }
   if (mistakes.length > 0) throw new ConfigurationError(mistakes.join('; '));
   return configuration;
+}
+
+/** Whether the URL can be used is for the adapter to say. It is never repeated: it may hold a password. */
+function storageOf(kind: (typeof STORAGES)[number], url: string, mistakes: string[]): Configuration['storage'] {
+  if (kind === 'memory') return { kind };
+  if (url === '') {
+    mistakes.push('MONGODB_URL must be set where STORAGE is mongodb, as in mongodb://localhost:27017/animals');
+  }
+  return { kind, url };
 }
 
 /** Mistakes name an entry by its place: it may be a secret. */

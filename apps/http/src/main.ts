@@ -1,7 +1,7 @@
 import { announcement } from './announcement.ts';
-import { compose } from './composition.ts';
-import { ConfigurationError, readConfiguration } from './configuration.ts';
-import { createLog } from './log.ts';
+import { type Application, compose } from './composition.ts';
+import { type Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
+import { createLog, type Log } from './log.ts';
 import { type RunningServer, startServer } from './server.ts';
 
 /** How long requests in flight may take once the service is told to stop, in milliseconds. */
@@ -22,27 +22,60 @@ async function main(): Promise<void> {
   const configuration = readConfiguration(process.env);
   const { host, port, basePath } = configuration;
   const log = createLog(configuration.logLevel);
-  const { app, developmentKey, close } = compose(configuration, log);
+  const application = await compose(configuration, log);
+  const { app, developmentKey, storage } = application;
 
   let server: RunningServer;
   try {
     server = await startServer(app, { host, port, onFault: log.fault });
   } catch (error) {
+    await storage.close();
     const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
     throw new ConfigurationError(`can't listen at ${host}, port ${port}: ${reason}`);
   }
 
-  const url = `http://${reachable(server.address.address)}:${server.address.port}${basePath}`;
-  if (developmentKey === null) log.info('listening', { url, storage: configuration.storage.kind });
-  else process.stdout.write(announcement({ url, key: developmentKey }));
-
-  const stop = async () => {
-    await server.stop(STOP_DEADLINE);
-    await close();
-    log.info('stopped');
+  const stop = async (deadline: number) => {
+    await server.stop(deadline);
+    await storage.close();
   };
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => void stop());
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, async () => {
+      await stop(STOP_DEADLINE);
+      log.info('stopped');
+    });
+  }
+
+  const url = `http://${reachable(server.address.address)}:${server.address.port}${basePath}`;
+  const { kind } = configuration.storage;
+  if (developmentKey === null) log.info('listening', { url, storage: kind });
+  else process.stdout.write(announcement({ url, key: developmentKey, storage: kind }));
+
+  const mistake = await mistakeInStorage(configuration, application, log);
+  if (mistake !== null) {
+    await stop(0);
+    throw new ConfigurationError(mistake);
+  }
+}
+
+/**
+ * What only the storage can tell of the configuration: null where it has nothing against it, or can't be asked. It is
+ * asked while the service serves already: a storage that is out of reach must not keep the service from starting.
+ */
+async function mistakeInStorage(
+  { configuredKeys, production }: Configuration,
+  { storage, isAccessRefused }: Application,
+  log: Log,
+): Promise<string | null> {
+  try {
+    await storage.ready();
+    if (!production || configuredKeys.size > 0 || (await storage.keys.list()).length > 0) return null;
+    return 'there is no API key: set API_KEYS or issue one, since nobody could call the service';
+  } catch (error) {
+    if (isAccessRefused(error)) return 'MONGODB_URL: the server refuses the user, the password or the rights';
+    log.info('the storage is out of reach for now: requests that need it are answered with 503', { err: error });
+    return null;
+  }
 }
 
 /** An address to call: a service that listens everywhere is called at home. */

@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
+import { integerOf, numberLiteral } from '@animal-store/exact-json';
 import { HttpError } from './http-error.ts';
-import { numberLiteral } from './json-member.ts';
-import { integerOf } from './json-number.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
 

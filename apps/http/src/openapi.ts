@@ -1,5 +1,5 @@
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from '@animal-store/domain';
-import { exactJson } from './exact-json.ts';
+import { exactJson } from '@animal-store/exact-json';
 import { DEPRECATED_AT, REMOVED_AT } from './get-pet.ts';
 import { BODY_MAX_BYTES } from './request-body.ts';
 import {

@@ -43,11 +43,11 @@ export async function startService(environment: Record<string, string> = {}, clo
   const faults: unknown[] = [];
   const log = { info() {}, fault: (error: unknown) => faults.push(error) };
   const configuration = readConfiguration({ PORT: '0', API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
-  const application = compose(configuration, log, clock);
+  const application = await compose(configuration, log, clock);
   const server = await startServer(application.app, { host: '127.0.0.1', port: 0, onFault: log.fault });
   onTestFinished(async () => {
     await server.stop(0);
-    await application.close();
+    await application.storage.close();
   });
   return serviceAt(server.address.port, faults);
 }
