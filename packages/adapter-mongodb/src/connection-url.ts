@@ -1,0 +1,47 @@
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import type { Redact } from './failures.ts';
+
+const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
+
+/** What no name of a database may contain: the driver lets some of it through, and the server refuses it later. */
+const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
+
+/**
+ * Checks a URL without connecting to anything.
+ *
+ * @returns What takes the URL's secrets out of a text.
+ * @throws Error One line that says what is wrong, and never quotes the URL.
+ */
+export function checkUrl(url: string, options: MongoClientOptions): Redact {
+  const secrets = secretsOf(url, options);
+  if (!WITH_DATABASE.test(url)) {
+    throw new Error('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
+  }
+  return redactor(secrets);
+}
+
+function secretsOf(url: string, options: MongoClientOptions): (string | undefined)[] {
+  try {
+    const client = new MongoClient(url, options);
+    const { credentials, proxyPassword, passphrase, dbName } = client.options;
+    if (NO_DATABASE.test(dbName)) throw new Error();
+    const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
+    return [credentials?.password, proxyPassword, passphrase, token];
+  } catch {
+    // What the driver says may quote the part of the URL that holds the password.
+    throw new Error(
+      'the MongoDB URL cannot be read: it must be mongodb://[user:password@]host[:port]/database[?options], with ' +
+        'options that the driver knows, a name that a database can have, and the special characters of user and password ' +
+        'percent-encoded',
+    );
+  }
+}
+
+function redactor(secrets: readonly (string | undefined)[]): Redact {
+  const known = secrets.filter((secret) => secret !== undefined && secret !== '') as string[];
+  const texts = [...known, ...known.map(encodeURIComponent)].sort((a, b) => b.length - a.length);
+  return (text) => {
+    const withoutUserInfo = text.replace(/\/\/[^/\s]*@/g, '//[redacted]@');
+    return texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
+  };
+}

@@ -1,0 +1,86 @@
+import { DomainError } from '@animal-store/domain';
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
+import { checkUrl } from './connection-url.ts';
+import { asThrown, unavailable } from './failures.ts';
+import type { TimeLimits } from './time-limits.ts';
+
+/** A connection that is made when it is first needed, and made again after a failure. */
+export interface Connection {
+  /**
+   * Works with the collections, within the time that a call may take.
+   *
+   * @throws DomainError `service_unavailable` for every failure of the driver or the server.
+   */
+  call<T>(work: (collections: Collections) => Promise<T>): Promise<T>;
+
+  /** Ends what is under way and lets go of every socket. Never throws. */
+  close(): Promise<void>;
+}
+
+/** @throws Error One line, without the URL, where the URL can't be used. */
+export function createConnection(url: string, limits: TimeLimits): Connection {
+  const options: MongoClientOptions = {
+    appName: 'animal-store',
+    serverSelectionTimeoutMS: limits.serverSelection,
+    connectTimeoutMS: limits.connect,
+    waitQueueTimeoutMS: limits.queue,
+    socketTimeoutMS: limits.socket,
+    heartbeatFrequencyMS: limits.heartbeat,
+    retryReads: true,
+    retryWrites: true,
+    // Without it an int64 is sometimes a number and sometimes an object.
+    useBigInt64: true,
+  };
+  const redact = checkUrl(url, options);
+  let client: MongoClient | null = null;
+  let opening: Promise<Collections> | null = null;
+  let closed = false;
+
+  function opened(): Promise<Collections> {
+    if (closed) return Promise.reject(new DomainError('service_unavailable', 'the storage is closed'));
+    opening ??= open();
+    return opening;
+  }
+
+  async function open(): Promise<Collections> {
+    // A client whose first connection failed stays useless: each try is made with a new one. Once connected, it follows
+    // the servers through every outage by itself.
+    const current = new MongoClient(url, options);
+    client = current;
+    try {
+      await current.connect();
+      const collections = collectionsOf(current.db(), limits);
+      await prepareCollections(collections);
+      return collections;
+    } catch (failure) {
+      opening = null;
+      current.close().catch(() => {});
+      throw unavailable(failure, redact);
+    }
+  }
+
+  /** Ends the wait for something that takes too long; it ends by itself, by the limits of its stages. */
+  function inTime<T>(work: Promise<T>): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const late = () => reject(unavailable(new Error(`no answer within ${limits.call} ms`), redact));
+      const timer = setTimeout(late, limits.call);
+      work.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
+  return {
+    async call(work) {
+      try {
+        return await inTime(opened().then(work));
+      } catch (failure) {
+        throw asThrown(failure, redact);
+      }
+    },
+
+    async close() {
+      closed = true;
+      if (client !== null) await inTime(client.close()).catch(() => {});
+    },
+  };
+}

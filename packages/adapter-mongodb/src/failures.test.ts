@@ -1,0 +1,60 @@
+import { DomainError } from '@animal-store/domain';
+import { MongoNetworkError, MongoServerError } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { checkUrl } from './connection-url.ts';
+import { asThrown, duplicatedFields, isAccessRefused, unavailable } from './failures.ts';
+
+const redact = checkUrl(
+  'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
+  {},
+);
+
+describe('a failure', () => {
+  test('of the driver is service_unavailable, with a message for callers and a cause for the log', () => {
+    const thrown = asThrown(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
+    expect(thrown).toBeInstanceOf(DomainError);
+    expect(thrown).toMatchObject({
+      code: 'service_unavailable',
+      message: 'the storage cannot be reached or does not answer in time: try again',
+      cause: { name: 'MongoNetworkError', message: 'connect ECONNREFUSED 10.0.0.7:27017' },
+    });
+  });
+
+  test('keeps no secret, in whatever spelling, and nothing of what was stored', () => {
+    const text =
+      'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
+      '{ insert: "pets", documents: [\n{ name: "Rex" } ] }';
+    const { cause } = unavailable(new MongoServerError({ message: text, code: 13 }), redact) as { cause?: unknown };
+    expect((cause as Error).message).toBe(
+      'at mongodb://[redacted]@localhost/animals and [redacted] and [redacted] and [redacted]: not authorized to ' +
+        'execute command',
+    );
+    expect((cause as Error).stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
+  });
+
+  test('that is no driver failure is thrown as it is', () => {
+    for (const error of [new TypeError('a defect'), new DomainError('pet_not_found', 'no')]) {
+      expect(asThrown(error, redact)).toBe(error);
+    }
+    expect(unavailable('no error at all', redact)).toMatchObject({ code: 'service_unavailable' });
+  });
+
+  test.each([
+    [18, true],
+    [13, true],
+    [8000, true],
+    [11600, false],
+    [undefined, false],
+  ])('with the code %s means refused access: %s', (code, refused) => {
+    const failure = new MongoServerError(code === undefined ? { message: 'no' } : { message: 'no', code });
+    expect(isAccessRefused(asThrown(failure, redact))).toBe(refused);
+    expect(isAccessRefused(failure)).toBe(false);
+  });
+
+  test('by a unique index names the fields', () => {
+    const failure = new MongoServerError({ message: 'E11000', code: 11000, keyPattern: { a: 1, b: 1 } });
+    expect(duplicatedFields(failure)).toEqual(['a', 'b']);
+    expect(duplicatedFields(new MongoServerError({ message: 'no', code: 121 }))).toBeNull();
+    expect(duplicatedFields(new Error('no'))).toBeNull();
+  });
+});

@@ -1,0 +1,81 @@
+import { describe, expect, test } from 'vitest';
+import { BLOCK_MAX_AGE, BLOCK_MAX_SIZE, createIdBlocks } from './id-blocks.ts';
+
+/** A counter as the database keeps it, and a clock. */
+function counter() {
+  const reserved: number[] = [];
+  const state = { last: 0n, now: 0, reserved };
+  const ids = createIdBlocks({
+    clock: () => state.now,
+    reserve: async (count) => {
+      reserved.push(count);
+      state.last += BigInt(count);
+      return state.last;
+    },
+  });
+  return Object.assign(state, { ids });
+}
+
+const takeAll = async (ids: { take(): Promise<bigint> }, count: number) => {
+  const taken: bigint[] = [];
+  for (let index = 0; index < count; index += 1) taken.push(await ids.take());
+  return taken;
+};
+
+describe('blocks of ids', () => {
+  test('ids ascend without a gap while nobody else reserves and no time passes', async () => {
+    const { ids } = counter();
+    expect(await takeAll(ids, 3_000)).toEqual(Array.from({ length: 3_000 }, (_, index) => BigInt(index + 1)));
+  });
+
+  test('a block grows with the traffic up to its largest size', async () => {
+    const { ids, reserved } = counter();
+    await takeAll(ids, 5_000);
+    expect(reserved).toEqual([1, 8, 64, 512, ...Array(5).fill(BLOCK_MAX_SIZE)]);
+  });
+
+  test('an old block is not used up, and the next is as large as what was used of it', async () => {
+    const state = counter();
+    await takeAll(state.ids, 12);
+    expect(state.last).toBe(73n);
+    state.now = BLOCK_MAX_AGE;
+    expect(await state.ids.take()).toBe(74n);
+    expect(state.reserved).toEqual([1, 8, 64, 3]);
+  });
+
+  test('a block is used until just before its age', async () => {
+    const state = counter();
+    await takeAll(state.ids, 2);
+    state.now = BLOCK_MAX_AGE - 1;
+    expect(await state.ids.take()).toBe(3n);
+  });
+
+  test('those who ask at once share reservations and get different ids', async () => {
+    const { ids, reserved } = counter();
+    const taken = await Promise.all(Array.from({ length: 500 }, () => ids.take()));
+    expect(new Set(taken).size).toBe(500);
+    expect(reserved).toEqual([1, 8, 64, 512]);
+  });
+
+  test('a failed reservation fails those who waited for it, and only them', async () => {
+    let fail = true;
+    const ids = createIdBlocks({
+      clock: () => 0,
+      reserve: async (count) => {
+        if (fail) throw new Error('down');
+        return BigInt(count);
+      },
+    });
+    const waiting = [ids.take(), ids.take()];
+    for (const id of waiting) await expect(id).rejects.toThrow('down');
+    fail = false;
+    expect(await ids.take()).toBe(1n);
+  });
+
+  test('what is discarded is not handed out', async () => {
+    const { ids } = counter();
+    await takeAll(ids, 2);
+    ids.discard();
+    expect(await ids.take()).toBe(10n);
+  });
+});

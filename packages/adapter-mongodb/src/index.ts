@@ -1,0 +1,46 @@
+import type { Clock, Storage } from '@animal-store/domain';
+import { createCachedKeyStore } from './cached-key-store.ts';
+import { createConnection } from './connection.ts';
+import { createMongoKeyStore } from './mongo-key-store.ts';
+import { createMongoPetStore } from './mongo-pet-store.ts';
+import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
+
+export { isAccessRefused } from './failures.ts';
+export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
+
+export interface MongoStorageOptions {
+  /**
+   * Where the database is and what it is called: `mongodb://host:27017/animals` or `mongodb+srv://…`, of a replica set
+   * or a sharded cluster, MongoDB 6.0 or newer.
+   */
+  readonly url: string;
+  /** Milliseconds from any start, for the ages of what is kept in memory. Absent: the process's monotonic clock. */
+  readonly clock?: Clock;
+  /** Those that differ from {@link TIME_LIMITS}. */
+  readonly timeLimits?: Partial<TimeLimits>;
+}
+
+/**
+ * Storage in MongoDB. It connects when it is first used and after every failure, and makes what it needs in the
+ * database: a server that can't be reached is no error here, but `service_unavailable` in each call until it can.
+ *
+ * @throws Error One line without credentials, where the URL can't be read or names no database.
+ * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
+ */
+export function createMongoStorage({ url, clock = () => performance.now(), timeLimits }: MongoStorageOptions): Storage {
+  const limits = { ...TIME_LIMITS, ...timeLimits };
+  const connection = createConnection(url, limits);
+  return {
+    pets: createMongoPetStore(connection, limits, clock),
+    keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock),
+
+    ready: () =>
+      connection.call(async ({ counters }) => {
+        // A linearizable read is answered by a primary that the majority has just followed: it can be written, too.
+        const options = { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation } as const;
+        await counters.findOne({ _id: 'pets' }, options);
+      }),
+
+    close: () => connection.close(),
+  };
+}

@@ -1,0 +1,232 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { DomainError, fingerprint, parseNewPet, type Storage } from '@animal-store/domain';
+import {
+  behindProxy,
+  databaseAt,
+  describeWithContainers,
+  freshDatabase,
+  type ReplicaSet,
+  startReplicaSet,
+} from '@animal-store/test-mongodb';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createMongoStorage, TIME_LIMITS, type TimeLimits } from './index.ts';
+
+const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const addition = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(rex) };
+
+/** What a busy machine may add to a time limit. */
+const TOLERANCE = 600;
+
+function opened(url: string, timeLimits: Partial<TimeLimits> = {}): Storage {
+  const storage = createMongoStorage({ url, timeLimits });
+  onTestFinished(async () => storage.close());
+  return storage;
+}
+
+/** Every method that asks the server, several times at once, ends as `service_unavailable` and in its time. */
+async function expectUnavailable({ pets, keys, ready }: Storage): Promise<void> {
+  const started = performance.now();
+  const calls = Array.from({ length: 10 }, (_, index) => [
+    pets.add(rex),
+    pets.add(rex, { ...addition, key: `lost ${index}` }),
+    pets.find(1n),
+    pets.list({ after: 0n, limit: 20 }),
+    pets.list({ status: 'sold', after: 0n, limit: 20 }),
+    keys.find(String(index).repeat(64)),
+    keys.list(),
+    keys.revoke('a', 1),
+    keys.recordUse('a', 1),
+    ready(),
+  ]);
+  const ends = await Promise.all(
+    calls.flat().map(async (call) => {
+      const error = await Promise.resolve(call).then(
+        (value) => value,
+        (failure: unknown) => failure,
+      );
+      expect(error).toBeInstanceOf(DomainError);
+      expect(error).toMatchObject({ code: 'service_unavailable' });
+      return performance.now() - started;
+    }),
+  );
+  expect(Math.max(...ends)).toBeLessThan(TIME_LIMITS.call + TOLERANCE);
+}
+
+/** Without anybody's doing the storage works again, as soon as a client that goes on asking finds out. */
+async function expectHealing({ pets, ready }: Storage): Promise<void> {
+  const started = performance.now();
+  for (;;) {
+    try {
+      await ready();
+      break;
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'service_unavailable' });
+      if (performance.now() - started > 10_000) throw error;
+    }
+  }
+  const added = await pets.add(rex);
+  expect(await pets.find(added?.id ?? 0n)).toEqual(added);
+}
+
+const LONG = 40_000;
+
+describeWithContainers('a server', () => {
+  let server: ReplicaSet;
+  beforeAll(async () => {
+    server = await startReplicaSet(1);
+  }, 60_000);
+  afterAll(() => server?.stop());
+
+  const member = () => server.members[0] as number;
+
+  test('that is killed and started again', { timeout: LONG }, async () => {
+    const storage = opened(server.url('killed'));
+    await storage.pets.add(rex);
+    await server.kill(member());
+    await expectUnavailable(storage);
+    // One that is opened meanwhile is none the worse for it.
+    const later = opened(server.url('killed'));
+    await expectUnavailable(later);
+    await server.start(member());
+    await expectHealing(storage);
+    await expectHealing(later);
+    expect(await later.pets.list({ after: 0n, limit: 9 })).toHaveLength(3);
+  });
+
+  test('that is paused', { timeout: LONG }, async () => {
+    const storage = opened(server.url('paused'));
+    await storage.pets.add(rex);
+    await server.pause(member());
+    try {
+      await expectUnavailable(storage);
+      // Longer than it takes to give the server up.
+      await pause(TIME_LIMITS.heartbeat + TIME_LIMITS.connect);
+      await expectUnavailable(storage);
+      const started = performance.now();
+      const closing = opened(server.url('paused'));
+      await expectUnavailable(closing);
+      await closing.close();
+      expect(performance.now() - started).toBeLessThan(2 * TIME_LIMITS.call + TOLERANCE);
+    } finally {
+      await server.resume(member());
+    }
+    await expectHealing(storage);
+  });
+});
+
+describeWithContainers('a network', () => {
+  test('that swallows everything', { timeout: LONG }, async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const storage = opened(url);
+    await storage.pets.add(rex);
+    proxy.swallow();
+    await expectUnavailable(storage);
+    const later = opened(url);
+    await expectUnavailable(later);
+    proxy.pass();
+    await expectHealing(storage);
+    await expectHealing(later);
+  });
+
+  test('that loses the answer to an addition: whoever asks again, in another process too, gets the one animal', {
+    timeout: LONG,
+  }, async () => {
+    const url = freshDatabase();
+    const { url: detour, proxy } = await behindProxy(url);
+    const [one, other] = [opened(detour), opened(url)];
+    // An id is in stock, so that the answer to the insertion is the first to be lost.
+    for (let count = 0; count < 3; count += 1) await one.pets.add(rex);
+    proxy.loseAnswers();
+    await expect(Promise.resolve(one.pets.add(rex, addition))).rejects.toMatchObject({ code: 'service_unavailable' });
+    const stored = await databaseAt(url).collection('pets').find({ 'addition.key': 'k1' }).toArray();
+    expect(stored).toHaveLength(1);
+    const again = await other.pets.add(rex, addition);
+    expect(again?.id).toBe(stored[0]?._id);
+    proxy.pass();
+    await expectHealing(one);
+    expect(await one.pets.add(rex, addition)).toEqual(again);
+    expect(await databaseAt(url).collection('pets').countDocuments({ 'addition.key': 'k1' })).toBe(1);
+  });
+
+  test('between: closing lets go of every connection, also while the first is being made', async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const early = opened(url);
+    const ready = Promise.resolve(early.ready()).catch((failure: unknown) => failure);
+    await early.close();
+    expect(await ready).toMatchObject({ code: 'service_unavailable' });
+    const storage = opened(url);
+    await Promise.all(Array.from({ length: 20 }, () => storage.pets.find(1n)));
+    expect(await proxy.connections()).toBeGreaterThan(1);
+    await storage.close();
+    await expect.poll(() => proxy.connections()).toBe(0);
+  });
+});
+
+describeWithContainers('each stage ends by its own limit, however long the call may take:', () => {
+  const long = Object.fromEntries(Object.keys(TIME_LIMITS).map((stage) => [stage, 60_000]));
+
+  /** Why a call failed, and after how many milliseconds. */
+  async function failure(call: unknown): Promise<{ cause: Error; after: number }> {
+    const started = performance.now();
+    const error = await Promise.resolve(call).catch((thrown: unknown) => thrown);
+    expect(error).toMatchObject({ code: 'service_unavailable' });
+    return { cause: (error as Error).cause as Error, after: performance.now() - started };
+  }
+
+  test('finding a server', async () => {
+    const storage = opened('mongodb://127.0.0.1:1/animals', { ...long, serverSelection: 300 });
+    const { cause, after } = await failure(storage.ready());
+    expect(cause.name).toBe('MongoServerSelectionError');
+    expect(after).toBeLessThan(300 + TOLERANCE);
+  });
+
+  test('opening a socket', { timeout: LONG }, async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    proxy.swallow();
+    const storage = opened(url, { ...long, connect: 300, serverSelection: 1_000 });
+    const { cause, after } = await failure(storage.ready());
+    expect(cause.message).toMatch(/timed out/);
+    expect(cause.message).not.toMatch(/Server selection timed out/);
+    expect(after).toBeLessThan(1_000 + TOLERANCE);
+  });
+
+  test('silence on a socket', { timeout: LONG }, async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const storage = opened(url, { ...long, socket: 300, connect: 300 });
+    await storage.ready();
+    proxy.swallow();
+    const { cause, after } = await failure(storage.pets.find(1n));
+    expect(cause.message).toMatch(/timed out/);
+    // The driver tries twice: the second time by a new socket.
+    expect(after).toBeLessThan(2 * 300 + TOLERANCE);
+  });
+
+  test('and the call, however long its stages may take', { timeout: LONG }, async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const storage = opened(url, { ...long, call: 1_000 });
+    await storage.ready();
+    proxy.swallow();
+    const { cause, after } = await failure(storage.pets.find(1n));
+    expect(cause.message).toBe('no answer within 1000 ms');
+    expect(after).toBeLessThan(1_000 + TOLERANCE);
+  });
+
+  test('waiting for a connection', { timeout: LONG }, async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const storage = opened(`${url}&maxPoolSize=1`, { ...long, socket: 5_000, queue: 300 });
+    await storage.ready();
+    proxy.swallow();
+    const first = failure(storage.pets.find(1n));
+    const { cause, after } = await failure(storage.pets.find(2n));
+    expect(cause.name).toBe('MongoWaitQueueTimeoutError');
+    expect(after).toBeLessThan(2 * 300 + TOLERANCE);
+    await storage.close();
+    await first;
+  });
+});
+
+describe('the time limits', () => {
+  test('leave a request of 5 seconds some time of its own', () => {
+    expect(TIME_LIMITS.call).toBeLessThanOrEqual(4_500);
+  });
+});

@@ -1,0 +1,83 @@
+import {
+  IDEMPOTENCY_KEY_MAX_LENGTH,
+  IDEMPOTENCY_KEY_PATTERN,
+  type IdempotentAddition,
+  NAME_MAX_LENGTH,
+  type NewPet,
+  PET_ID_MIN,
+  PET_STATUSES,
+  type Pet,
+  type PetStatus,
+} from '@animal-store/domain';
+import type { IndexDescription } from 'mongodb';
+import type { Schema } from './collections.ts';
+import { ASSIGNED_ID_MAX } from './counter-document.ts';
+
+/** An animal as it is stored. A bigint is an int64 both ways; one outside its range would be cut to 64 bits silently. */
+export interface PetDocument {
+  readonly _id: bigint;
+  readonly name: string;
+  readonly categoryId: bigint;
+  /** Absent where none was given. */
+  readonly status?: PetStatus;
+  /** The idempotency key it was added with, if any: one write stores both or neither. */
+  readonly addition?: IdempotentAddition;
+}
+
+/** White space as ECMAScript's `\s` has it; that of the server's regular expressions is ASCII only. */
+const WHITE_SPACE =
+  '\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+
+/** The rules of the domain, as far as the server can check them; it counts code points, too. */
+export const PET_SCHEMA: Schema = {
+  version: 1,
+  required: ['_id', 'name', 'categoryId'],
+  properties: {
+    _id: { bsonType: 'long', minimum: PET_ID_MIN, maximum: ASSIGNED_ID_MAX },
+    name: { bsonType: 'string', maxLength: NAME_MAX_LENGTH, pattern: `[^${WHITE_SPACE}]` },
+    categoryId: { bsonType: 'long' },
+    status: { enum: [...PET_STATUSES] },
+    addition: {
+      bsonType: 'object',
+      required: ['holder', 'key', 'fingerprint'],
+      additionalProperties: false,
+      properties: {
+        holder: { bsonType: 'string' },
+        // To the server `$` also matches before a line feed at the end.
+        key: {
+          bsonType: 'string',
+          maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
+          pattern: `${IDEMPOTENCY_KEY_PATTERN.source}(?!\\n)`,
+        },
+        fingerprint: { bsonType: 'string' },
+      },
+    },
+  },
+};
+
+/** The index of a page by status. Lists of all animals and single animals are served by that of `_id`. */
+export const BY_STATUS = { status: 1, _id: 1 } as const;
+
+/** The index that makes an idempotency key stand for one animal. */
+const BY_ADDITION = { 'addition.holder': 1, 'addition.key': 1 } as const;
+
+/** Both leave out the animals that their queries never look for. */
+export const PET_INDEXES: IndexDescription[] = [
+  { key: BY_STATUS, partialFilterExpression: { status: { $exists: true } } },
+  { key: BY_ADDITION, unique: true, partialFilterExpression: { 'addition.key': { $exists: true } } },
+];
+
+export function petDocument(id: bigint, newPet: NewPet, addition: IdempotentAddition | undefined): PetDocument {
+  if (addition === undefined) return { _id: id, ...withoutId(newPet) };
+  const { holder, key, fingerprint } = addition;
+  return { _id: id, ...withoutId(newPet), addition: { holder, key, fingerprint } };
+}
+
+export function petOf({ _id, ...rest }: Omit<PetDocument, 'addition'>): Pet {
+  return { id: _id, ...withoutId(rest) };
+}
+
+/** No member `status` where there is no status: `undefined` would be stored as null. */
+function withoutId({ name, categoryId, status }: Omit<PetDocument, '_id' | 'addition'>): Omit<Pet, 'id'> {
+  return status === undefined ? { name, categoryId } : { name, categoryId, status };
+}

@@ -1,0 +1,140 @@
+import { parseNewPet, type Storage } from '@animal-store/domain';
+import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createMongoStorage } from './index.ts';
+import { PET_SCHEMA } from './pet-document.ts';
+
+const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+
+/** Storages with connections and memories of their own on one database, as processes have them. */
+function processes(count: number, url = freshDatabase()): [Storage, Storage, ...Storage[]] {
+  const storages = Array.from({ length: count }, () => createMongoStorage({ url }));
+  onTestFinished(async () => {
+    await Promise.all(storages.map((storage) => storage.close()));
+  });
+  return storages as [Storage, Storage];
+}
+
+const addition = (key: string) => ({ holder: 'the zoo', key, fingerprint: 'rex' });
+
+describeWithMongo('several processes on one database', () => {
+  test('all make the same new database ready at once', async () => {
+    const url = freshDatabase();
+    await Promise.all(processes(6, url).map((storage) => storage.pets.add(rex)));
+    const indexes = await databaseAt(url).collection('pets').indexes();
+    expect(indexes.map(({ name }) => name).sort()).toEqual([
+      '_id_',
+      'addition.holder_1_addition.key_1',
+      'status_1__id_1',
+    ]);
+    expect(await databaseAt(url).collection('pets').countDocuments()).toBe(6);
+  });
+
+  test('no id is assigned twice', async () => {
+    const storages = processes(3);
+    const added = await Promise.all(Array.from({ length: 600 }, (_, index) => storages[index % 3]?.pets.add(rex)));
+    expect(new Set(added.map((pet) => pet?.id)).size).toBe(600);
+    expect(await storages[0].pets.list({ after: 0n, limit: 700 })).toHaveLength(600);
+  });
+
+  test('an addition is made once, whichever process is asked, and while it is under way', async () => {
+    const storages = processes(3);
+    for (const key of ['a', 'b', 'c', 'd', 'e']) {
+      const calls = Array.from({ length: 12 }, (_, index) => storages[index % 3]?.pets.add(rex, addition(key)));
+      expect(new Set((await Promise.all(calls)).map((pet) => pet?.id)).size).toBe(1);
+    }
+    expect(await storages[1].pets.list({ after: 0n, limit: 100 })).toHaveLength(5);
+  });
+
+  test('what one has added, the other sees at once', async () => {
+    const [one, other] = processes(2);
+    for (let count = 0; count < 50; count += 1) {
+      const added = await one.pets.add(rex);
+      expect(await other.pets.find(added?.id ?? 0n)).toEqual(added);
+    }
+  });
+
+  test('an id that lags is of a block, which is thrown away when it is a second old', async () => {
+    const url = freshDatabase();
+    let now = 0;
+    const slow = createMongoStorage({ url, clock: () => now });
+    onTestFinished(async () => slow.close());
+    const [quick] = processes(2, url);
+    // Its second block has more ids than are used.
+    for (let count = 0; count < 3; count += 1) await slow.pets.add(rex);
+    const reached = (await quick.pets.add(rex))?.id ?? 0n;
+    expect((await slow.pets.add(rex))?.id).toBeLessThan(reached);
+    now = 1_000;
+    expect((await slow.pets.add(rex))?.id).toBeGreaterThan(reached);
+  });
+
+  test('a counter that is behind the animals, as after a restore, costs no addition', async () => {
+    const url = freshDatabase();
+    const [one, other] = processes(2, url);
+    await one.ready();
+    const restored = Array.from({ length: 5_000 }, (_, index) => ({
+      _id: BigInt(index + 1),
+      name: 'Max',
+      categoryId: 1n,
+    }));
+    await databaseAt(url).collection<{ _id: bigint }>('pets').insertMany(restored);
+    const added = await Promise.all(
+      Array.from({ length: 40 }, (_, index) => (index % 2 === 0 ? one : other).pets.add(rex)),
+    );
+    expect(new Set(added.map((pet) => pet?.id)).size).toBe(40);
+    expect(await other.pets.list({ after: 5_000n, limit: 100 })).toHaveLength(40);
+  });
+
+  test('a revocation by one is seen by the other within 10 seconds of its clock', async () => {
+    const url = freshDatabase();
+    let now = 0;
+    const [admin] = processes(2, url);
+    const server = createMongoStorage({ url, clock: () => now });
+    onTestFinished(async () => server.close());
+    const digest = 'ab'.repeat(32);
+    const id = digest.slice(0, 16);
+    const key = { id, digest, visiblePrefix: 'anst_0000', holder: 'the zoo', createdAt: 1, expiresAt: null };
+    await admin.keys.add({ ...key, revokedAt: null, lastUsedAt: null });
+    expect(await server.keys.find(digest)).toMatchObject({ revokedAt: null });
+    await admin.keys.revoke(id, 5);
+    now = 10_000;
+    expect(await server.keys.find(digest)).toMatchObject({ revokedAt: 5 });
+  });
+
+  test('the last use of a key is the latest that any has noted', async () => {
+    const [one, other] = processes(2);
+    const digest = 'ab'.repeat(32);
+    const id = digest.slice(0, 16);
+    const key = { id, digest, visiblePrefix: 'anst_0000', holder: 'the zoo', createdAt: 1, expiresAt: null };
+    await one.keys.add({ ...key, revokedAt: null, lastUsedAt: null });
+    await one.keys.recordUse(id, 2_000);
+    await other.keys.recordUse(id, 1_000);
+    expect(await other.keys.list()).toMatchObject([{ lastUsedAt: 2_000 }]);
+  });
+
+  describe('of different versions', () => {
+    const title = (db: ReturnType<typeof databaseAt>) =>
+      db
+        .listCollections({ name: 'pets' })
+        .toArray()
+        .then(([pets]) => (pets as { options?: { validator?: { $jsonSchema?: { title?: string } } } }).options)
+        .then((options) => options?.validator?.$jsonSchema?.title);
+
+    test('a collection without a schema, or with an older one, gets the present one', async () => {
+      const url = freshDatabase();
+      const db = databaseAt(url);
+      await db.createCollection('pets');
+      await processes(2, url)[0].ready();
+      expect(await title(db)).toBe(`version ${PET_SCHEMA.version}`);
+      await expect(db.collection('pets').insertOne({ name: 'Rex' })).rejects.toMatchObject({ code: 121 });
+    });
+
+    test('a newer schema is left alone', async () => {
+      const url = freshDatabase();
+      const db = databaseAt(url);
+      await db.createCollection('pets', { validator: { $jsonSchema: { title: 'version 1000' } } });
+      await processes(2, url)[0].ready();
+      expect(await title(db)).toBe('version 1000');
+    });
+  });
+});

@@ -1,0 +1,60 @@
+import { hostname } from 'node:os';
+import { GenericContainer, getContainerRuntimeClient, ImageName } from 'testcontainers';
+
+const OWNER = 'animal-store.test-mongodb.owner';
+const A_DAY = 24 * 60 * 60;
+
+/** The image of the server. */
+const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
+
+/** Options that make mongod a small server. */
+export const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128'];
+
+/** A container of the server's image that a later run recognises should this one crash. Its data is in memory. */
+export function mongoContainer(): GenericContainer {
+  return new GenericContainer(IMAGE)
+    .withLabels({ [OWNER]: `${hostname()}/${process.pid}` })
+    .withTmpFs({ '/data/db': 'rw' })
+    .withStartupTimeout(60_000);
+}
+
+/** Why there can be no containers: no engine answers, or the image can't be had. Null where there can. */
+export async function whyNoContainers(): Promise<string | null> {
+  try {
+    const { image } = await getContainerRuntimeClient();
+    const name = ImageName.fromString(IMAGE);
+    if (!(await image.exists(name))) await image.pull(name);
+    return null;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+/**
+ * Removes the containers of runs that crashed: those whose process on this machine is gone, and those of any machine
+ * that are a day old. It touches nothing that does not carry the label.
+ */
+export async function removeStaleContainers(): Promise<void> {
+  const { container } = await getContainerRuntimeClient();
+  const own = await container.dockerode.listContainers({ all: true, filters: { label: [OWNER] } });
+  for (const { Id, Labels, Created } of own) {
+    if (!isGone(Labels[OWNER]) && Date.now() / 1_000 - Created < A_DAY) continue;
+    // Another run may be removing it, too.
+    await container
+      .getById(Id)
+      .remove({ force: true, v: true })
+      .catch(() => {});
+  }
+}
+
+function isGone(owner = ''): boolean {
+  const [host, pid] = owner.split('/');
+  if (host !== hostname()) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    // Any other error comes from a process that is there.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
+  }
+}
