@@ -3,14 +3,36 @@ import { defineConfig } from 'vitest/config';
 const project = (root: string, test: object = {}) => ({
   extends: true as const,
   root,
-  test: { name: root, include: ['src/**/*.test.ts'], ...test },
+  test: { name: root, include: ['{src,test}/**/*.test.ts'], ...test },
 });
+
+/** Starts one server for the run, whichever projects name it: see tools/test-mongodb. */
+const withMongo = { globalSetup: ['../../tools/test-mongodb/src/global-setup.ts'], maxWorkers: 3 };
 
 export default defineConfig({
   // Workspace packages are tested from their sources: see `exports` in their package.json.
   ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
   test: {
     environment: 'node',
-    projects: [project('packages/domain'), project('packages/adapter-memory')],
+    projects: [
+      project('apps/http', { exclude: ['test/mongodb.test.ts'] }),
+      // What memory promises to HTTP clients, MongoDB promises.
+      project('apps/http', {
+        ...withMongo,
+        name: 'apps/http on MongoDB',
+        include: ['test/**/*.test.ts'],
+        exclude: ['test/storage-down.test.ts'],
+        env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
+        setupFiles: ['test/needs-mongodb.ts'],
+      }),
+      project('apps/cli'),
+      project('packages/exact-json'),
+      project('packages/domain'),
+      project('packages/adapter-memory'),
+      project('packages/adapter-mongodb', withMongo),
+      project('tools/boundaries'),
+      project('tools/packaging'),
+      project('tools/test-mongodb'),
+    ],
   },
 });

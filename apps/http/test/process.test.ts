@@ -1,67 +1,35 @@
-import { type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
-import { KEY, serviceAt } from './service.ts';
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-interface Running {
-  process: ChildProcessWithoutNullStreams;
-  output: { out: string; err: string };
-  exit: Promise<number | null>;
-  /** Waits until standard output matches. */
-  says(pattern: RegExp): Promise<RegExpExecArray>;
-}
-
-function start(environment: Record<string, string>): Running {
-  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
-    env: { PATH: process.env['PATH'] as string, PORT: '0', ...environment },
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  const output = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    output.out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    output.err += chunk;
-  });
-  const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
-  const says = async (pattern: RegExp) => {
-    await expect.poll(() => output.out, { timeout: 10_000 }).toMatch(pattern);
-    return pattern.exec(output.out) as RegExpExecArray;
-  };
-  return { process: child, output, exit, says };
-}
-
-const listening = async (running: Running) => Number((await running.says(/127\.0\.0\.1:(\d+)\/v1/))[1]);
+import { KEY, serviceAt, storageEnvironment } from './service.ts';
+import { listeningAt, startProcess } from './service-process.ts';
 
 test('the first run prints a key once and a curl line that works as it stands', async () => {
-  const running = start({});
+  const running = startProcess({});
   const [line] = await running.says(/^ {2}curl [^\n]*\\\n[^\n]*\n/m);
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
   expect(stdout).toBe('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
-  expect(running.output.out).toMatch(/gone when the service stops/);
+  // In memory that is worth a warning.
+  const kept = storageEnvironment()['STORAGE'] === 'mongodb' ? /kept in MongoDB/ : /gone when the service stops/;
+  expect(running.output.out).toMatch(kept);
   expect(running.output.out.match(/made for this run/g)).toHaveLength(1);
-  const port = await listening(running);
+  const port = await listeningAt(running);
   const [, key] = await running.says(/made for this run: +(\S+)/);
   expect((await serviceAt(port).call('GET', '/v1/pets', { key: key as string })).status).toBe(200);
 });
 
 test('every run has another key', async () => {
   const keys = await Promise.all(
-    [start({}), start({})].map(async (running) => (await running.says(/made for this run: +(\S+)/))[1]),
+    [startProcess({}), startProcess({})].map(async (running) => (await running.says(/made for this run: +(\S+)/))[1]),
   );
   expect(keys[0]).not.toBe(keys[1]);
 });
 
 test('with keys configured, what is printed is one line of JSON that holds no key', async () => {
-  const running = start({ API_KEYS: KEY, NODE_ENV: 'production' });
-  const port = await listening(running);
+  const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production' });
+  const port = await listeningAt(running);
   expect(JSON.parse(running.output.out)).toMatchObject({ msg: 'listening', url: `http://127.0.0.1:${port}/v1` });
   expect(running.output.out).not.toContain(KEY);
   expect((await serviceAt(port).call('GET', '/v1/pets')).status).toBe(200);
@@ -70,8 +38,8 @@ test('with keys configured, what is printed is one line of JSON that holds no ke
 test.each(['SIGTERM', 'SIGINT'] as const)(
   '%s lets what is in flight finish, then the process ends with 0',
   async (signal) => {
-    const running = start({ API_KEYS: KEY });
-    const port = await listening(running);
+    const running = startProcess({ API_KEYS: KEY });
+    const port = await listeningAt(running);
     const { call } = serviceAt(port);
     // A request whose body is half sent is in flight.
     const answer = new Promise<{ status: number; connection: string | undefined }>((resolve, reject) => {
@@ -97,8 +65,8 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
 );
 
 test('an idle connection does not hold up the end', async () => {
-  const running = start({ API_KEYS: KEY });
-  const port = await listening(running);
+  const running = startProcess({ API_KEYS: KEY });
+  const port = await listeningAt(running);
   await new Promise<void>((resolve, reject) => {
     const request = sendRequest(
       { port, host: '127.0.0.1', path: '/livez', headers: { connection: 'keep-alive' } },
@@ -117,10 +85,12 @@ test('an idle connection does not hold up the end', async () => {
 test.each([
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^animal-store: PORT must be .*; LOG_LEVEL must be .*\n$/],
   [{ API_KEYS: 'short' }, /^animal-store: API_KEYS entry 1 must be .*\n$/],
-  [{ NODE_ENV: 'production' }, /^animal-store: API_KEYS must be set.*\n$/],
+  [{ STORAGE: 'memory', NODE_ENV: 'production' }, /^animal-store: API_KEYS must be set.*\n$/],
+  [{ STORAGE: 'mongodb', MONGODB_URL: '' }, /^animal-store: MONGODB_URL must be set.*\n$/],
+  [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://me:secret@host' }, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
   [{ HOST: '203.0.113.1' }, /^animal-store: can't listen at 203\.0\.113\.1, port 0: .*\n$/],
 ] as [Record<string, string>, RegExp][])('%o ends it with one line and code 2', async (environment, line) => {
-  const running = start(environment);
+  const running = startProcess(environment);
   expect(await running.exit).toBe(2);
   expect(running.output.err).toMatch(line);
   expect(running.output.out).toBe('');
@@ -131,7 +101,7 @@ test('a port in use ends it with one line and code 2', async () => {
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void other.close());
   const { port } = other.address() as AddressInfo;
-  const running = start({ PORT: String(port) });
+  const running = startProcess({ PORT: String(port) });
   expect(await running.exit).toBe(2);
   expect(running.output.err).toBe(
     `animal-store: can't listen at 127.0.0.1, port ${port}: it is in use; choose another PORT\n`,

@@ -1,6 +1,7 @@
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
 import { connect } from 'node:net';
 import type { Clock } from '@animal-store/domain';
+import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
@@ -38,11 +39,20 @@ export interface Service {
   readonly faults: unknown[];
 }
 
+/** What tells the service to use the storage that the run of these tests is for, empty for each call. */
+export function storageEnvironment(): Record<string, string> {
+  return process.env['TEST_STORAGE'] === 'mongodb' ? { STORAGE: 'mongodb', MONGODB_URL: freshDatabase() } : {};
+}
+
 /** Starts the service for the running test; it stops when the test ends. */
 export async function startService(environment: Record<string, string> = {}, clock?: Clock): Promise<Service> {
   const faults: unknown[] = [];
   const log = { info() {}, fault: (error: unknown) => faults.push(error) };
-  const configuration = readConfiguration({ PORT: '0', API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
+  const configuration = readConfiguration({
+    API_KEYS: `${KEY},${OTHER_KEY}`,
+    ...storageEnvironment(),
+    ...environment,
+  });
   const application = await compose(configuration, log, clock);
   const server = await startServer(application.app, { host: '127.0.0.1', port: 0, onFault: log.fault });
   onTestFinished(async () => {

@@ -1,0 +1,82 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createMongoStorage } from '@animal-store/adapter-mongodb';
+import { createKeyring } from '@animal-store/domain';
+import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { expect, onTestFinished, test } from 'vitest';
+import { errorLike, KEY, serviceAt, startService } from './service.ts';
+import { listeningAt, startProcess } from './service-process.ts';
+
+function keyringAt(url: string) {
+  const storage = createMongoStorage({ url });
+  onTestFinished(async () => {
+    await storage.close();
+  });
+  const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+  return createKeyring({ keys: storage.keys, digest, randomBytes, clock: Date.now });
+}
+
+describeWithMongo('the service on MongoDB', () => {
+  test('in production without any key it refuses to start; one that was issued is enough', async () => {
+    const url = freshDatabase();
+    const environment = { NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url };
+    const refused = startProcess(environment);
+    expect(await refused.exit).toBe(2);
+    expect(refused.output.err).toMatch(/^animal-store: there is no API key: .*\n$/);
+
+    const { key } = await keyringAt(url).issue({ holder: 'the zoo', expiresAt: null });
+    const running = startProcess(environment);
+    const { call } = serviceAt(await listeningAt(running));
+    expect((await call('GET', '/v1/pets', { key })).status).toBe(200);
+    expect(running.output.out).not.toContain(key);
+  });
+
+  test('a key that is issued is accepted, a key that is revoked elsewhere is refused within 10 seconds', async () => {
+    const url = freshDatabase();
+    const { call } = await startService({ STORAGE: 'mongodb', MONGODB_URL: url });
+    const keyring = keyringAt(url);
+    const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
+    const status = async () => (await call('GET', '/v1/pets', { key })).status;
+    expect(await status()).toBe(200);
+    await keyring.revoke(record.id);
+    await expect.poll(status, { timeout: 10_000, interval: 200 }).toBe(401);
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+  }, 15_000);
+
+  test('an animal added through one process is seen by another at once, and outlives both', async () => {
+    const environment = { STORAGE: 'mongodb', MONGODB_URL: freshDatabase(), API_KEYS: KEY };
+    const [one, other] = [startProcess(environment), startProcess(environment)];
+    const [first, second] = [serviceAt(await listeningAt(one)), serviceAt(await listeningAt(other))];
+    for (let count = 0; count < 20; count += 1) {
+      const added = await (count % 2 === 0 ? first : second).add({ name: `Rex ${count}`, categoryId: 2 ** 40 });
+      const seen = await (count % 2 === 0 ? second : first).call('GET', String(added.headers.location));
+      expect([seen.status, seen.text]).toEqual([200, added.text]);
+    }
+    one.process.kill('SIGKILL');
+    other.process.kill('SIGTERM');
+    expect(await other.exit).toBe(0);
+    const third = serviceAt(await listeningAt(startProcess(environment)));
+    expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
+  });
+
+  test('with the database out of reach it starts, says so, answers 503 within 5 seconds, and heals', async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    proxy.swallow();
+    const running = startProcess({ STORAGE: 'mongodb', MONGODB_URL: url, API_KEYS: KEY });
+    const { add, call } = serviceAt(await listeningAt(running));
+    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    for (const path of ['/v1/pets', '/v1/pets/1', '/readyz']) {
+      const start = performance.now();
+      const answer = await call('GET', path);
+      expect([answer.status, answer.json]).toEqual([503, errorLike('service_unavailable', 503)]);
+      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect(performance.now() - start).toBeLessThan(5_000);
+    }
+    expect((await add('{}')).status).toBe(400);
+    expect((await call('GET', '/v1/pets', { key: 'nobody-has-this-key' })).status).toBe(401);
+    await running.says(/out of reach/);
+
+    proxy.pass();
+    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
+    expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
+  }, 40_000);
+});

@@ -1,0 +1,43 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished } from 'vitest';
+import { storageEnvironment } from './service.ts';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** The service as a process of its own. */
+export interface Running {
+  readonly process: ChildProcessWithoutNullStreams;
+  readonly output: { out: string; err: string };
+  /** Its exit code. */
+  readonly exit: Promise<number | null>;
+  /** Waits until standard output matches. */
+  says(pattern: RegExp): Promise<RegExpExecArray>;
+}
+
+/** Starts the process for the running test; it is killed when the test ends. */
+export function startProcess(environment: Record<string, string>): Running {
+  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+    env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  const output = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    output.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    output.err += chunk;
+  });
+  const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
+  const says = async (pattern: RegExp) => {
+    await expect.poll(() => output.out, { timeout: 10_000 }).toMatch(pattern);
+    return pattern.exec(output.out) as RegExpExecArray;
+  };
+  return { process: child, output, exit, says };
+}
+
+/** The port that a process says it listens at. */
+export const listeningAt = async (running: Running): Promise<number> =>
+  Number((await running.says(/127\.0\.0\.1:(\d+)\/v1/))[1]);
