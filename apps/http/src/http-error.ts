@@ -23,7 +23,7 @@ export type ErrorCode = keyof typeof ERROR_STATUS;
 export type Headers = Readonly<Record<string, string>>;
 
 /** After how many seconds a client may try again where the storage was out of reach. */
-export const RETRY_AFTER_SECONDS = 1;
+const RETRY_AFTER_SECONDS = 1;
 
 /** A request that is answered with an Error body. */
 export class HttpError extends Error {

@@ -41,7 +41,7 @@ function linkToNext(basePath: string, { limit = PAGE_LIMIT_DEFAULT, status }: Pe
  *
  * @throws DomainError `invalid_request`, naming all faults; a parameter that is empty or repeated is one.
  */
-export function readPetQuery(text: string): PetQuery {
+function readPetQuery(text: string): PetQuery {
   if (text === '') return {};
   const faults: string[] = [];
 

@@ -7,7 +7,7 @@ import type { Env } from './operation.ts';
 import { refuseConnect, refuseUnparsable } from './unparsable.ts';
 
 /** Time limits of connections and requests, in milliseconds. */
-export const SERVER_LIMITS = {
+const SERVER_LIMITS = {
   /** For a request's header section to arrive. */
   headersTimeout: 10_000,
   /** For a whole request to arrive. */

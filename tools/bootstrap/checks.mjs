@@ -1,0 +1,36 @@
+import { bin, chooseNode, environment, exitCodeOf, interrupted, pnpm, runProgram } from './programs.mjs';
+import { tally } from './tally.mjs';
+
+/** The slowest first: they run two at a time. */
+const checks = {
+  build: () => pnpm('turbo', 'run', 'build', '--output-logs=errors-only'),
+  'lint and format': () => [bin('biome'), 'check', '--error-on-warnings', '.'],
+  'unused files, exports and dependencies': () => [bin('knip')],
+  boundaries: () => [chooseNode(), 'tools/boundaries/src/check.ts'],
+  types: () => [bin('tsc'), '--project', 'tsconfig.json'],
+};
+
+const AT_ONCE = 2;
+
+/** Runs every check, whatever becomes of the others, and shows what those that fail have to say. */
+export async function runChecks() {
+  const waiting = Object.entries(checks);
+  let failed = 0;
+  const work = async () => {
+    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+      const [name, program] = next;
+      const begin = performance.now();
+      const result = await runProgram(program(), { env: environment(), capture: true });
+      if (interrupted()) process.exit(exitCodeOf(result) || 1);
+      const seconds = ((performance.now() - begin) / 1000).toFixed(1);
+      if (result.code === 0) {
+        console.log(`✓ ${name} (${seconds} s)`);
+      } else {
+        failed += 1;
+        console.log(`✗ ${name} (${seconds} s)\n${result.output.trimEnd()}\n`);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return tally({ passed: Object.keys(checks).length - failed, failed });
+}

@@ -1,0 +1,100 @@
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('../../', import.meta.url));
+
+/** The path of an installed program. */
+export const bin = (name) => join(root, 'node_modules/.bin', name);
+
+/** A program that needs pnpm on its path, or pnpm itself: npx brings the pinned version, from its cache after the first time. */
+export function pnpm(...program) {
+  const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
+  return ['npx', '--yes', `--package=${packageManager}`, '--', ...program];
+}
+
+/** Node.js 24 or newer, which runs TypeScript as it is. Ends the process with one clear line where there is none. */
+export function chooseNode() {
+  if (existsSync(bin('node'))) return bin('node');
+  if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
+  console.error(
+    `animal-store: Node.js 24 or newer is needed, this is ${process.version}. ` +
+      `It is installed along with the rest only on Linux (x64, arm64), not on ${process.platform} ${process.arch}: ` +
+      'install it, then run the same command again.',
+  );
+  process.exit(1);
+}
+
+/** The environment of tools: installed programs first, plain logs where nobody looks at a terminal, no telemetry. */
+export function environment() {
+  const { env, stdout } = process;
+  return {
+    ...env,
+    PATH: `${join(root, 'node_modules/.bin')}${delimiter}${env.PATH}`,
+    ...(stdout.isTTY || env.FORCE_COLOR !== undefined ? {} : { NO_COLOR: '1' }),
+    DO_NOT_TRACK: '1',
+    TURBO_TELEMETRY_DISABLED: '1',
+    TURBO_NO_UPDATE_NOTIFIER: '1',
+  };
+}
+
+/** How close together the same signal counts once, in milliseconds. */
+const SAME_SIGNAL = 500;
+
+const running = new Set();
+const lastReceived = new Map();
+
+// A terminal sends Ctrl-C to every process of its foreground group, and npm passes its own copy on to this one. What
+// runs here has a group of its own, so that it gets each signal once; a second Ctrl-C of an impatient person counts.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
+  process.on(signal, () => {
+    const now = performance.now();
+    if (now - (lastReceived.get(signal) ?? Number.NEGATIVE_INFINITY) < SAME_SIGNAL) return;
+    lastReceived.set(signal, now);
+    if (running.size === 0) process.exit(exitCodeOf({ signal }));
+    for (const { pid } of running) {
+      try {
+        process.kill(-pid, signal);
+      } catch {
+        // It has just ended.
+      }
+    }
+  });
+}
+
+/** Whether this process was told to end, as what it runs was. */
+export const interrupted = () => lastReceived.size > 0;
+
+/**
+ * Runs a program to its end.
+ *
+ * @param capture Whether to keep what it prints, in order, instead of showing it.
+ * @returns {Promise<{ code: number | null, signal: string | null, output: string }>}
+ */
+export function runProgram([command, ...args], { env, capture = false }) {
+  return new Promise((resolve) => {
+    const stdio = capture ? ['ignore', 'pipe', 'pipe'] : 'inherit';
+    const child = spawn(command, args, { cwd: root, env, stdio, detached: true });
+    let output = '';
+    child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
+    child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));
+    if (child.pid !== undefined) running.add(child);
+    const end = (code, signal) => {
+      running.delete(child);
+      resolve({ code, signal, output });
+    };
+    child.on('error', (error) => {
+      output += `${error.message}\n`;
+      if (!capture) console.error(error.message);
+      end(127, null);
+    });
+    child.on('close', end);
+  });
+}
+
+/** A program's exit code, or what shells make of the signal that ended it. */
+export function exitCodeOf({ code, signal }) {
+  return code ?? 128 + constants.signals[signal];
+}

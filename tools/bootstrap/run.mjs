@@ -1,0 +1,55 @@
+// What the scripts of the root package.json call: start, test, check and build.
+// Plain JavaScript without dependencies: a fresh clone has nothing but Node.js 20 or newer and npm.
+
+import { runChecks } from './checks.mjs';
+import { ensureInstalled } from './install.mjs';
+import { chooseNode, environment, exitCodeOf, pnpm, runProgram } from './programs.mjs';
+import { tally, total } from './tally.mjs';
+import { runTests } from './tests.mjs';
+
+const commands = {
+  /** Runs the server from its sources. Its exit code is this program's. */
+  async start(args) {
+    const program = [chooseNode(), '--conditions=source', 'apps/http/src/main.ts', ...args];
+    return exitCodeOf(await runProgram(program, { env: process.env }));
+  },
+
+  /** The catalogue and its API keys on the command line. */
+  async cli(args) {
+    return exitCodeOf(
+      await runProgram([chooseNode(), '--conditions=source', 'apps/cli/src/main.ts', ...args], { env: process.env }),
+    );
+  },
+
+  /** Runs every check and every test. With arguments, which Vitest gets, only the tests they select. */
+  async test(args) {
+    chooseNode();
+    const checks = args.length === 0 ? await runChecks() : tally();
+    const result = total(checks, await runTests(args));
+    console.log(`\n${result}`);
+    return result.failed === 0 ? 0 : 1;
+  },
+
+  async check() {
+    chooseNode();
+    const result = await runChecks();
+    console.log(`\n${result}`);
+    return result.failed === 0 ? 0 : 1;
+  },
+
+  /** Builds dist/ of each package. Turborepo calls pnpm, which therefore has to be on the path. */
+  async build(args) {
+    chooseNode();
+    return exitCodeOf(await runProgram(pnpm('turbo', 'run', 'build', ...args), { env: environment() }));
+  },
+};
+
+const [name, ...args] = process.argv.slice(2);
+if (!Object.hasOwn(commands, name)) {
+  console.error(`usage: node tools/bootstrap/run.mjs ${Object.keys(commands).join('|')} [arguments]`);
+  process.exit(2);
+}
+// Elsewhere Node.js does not come along: say so before anything is downloaded.
+if (process.platform !== 'linux') chooseNode();
+await ensureInstalled();
+process.exitCode = await commands[name](args);

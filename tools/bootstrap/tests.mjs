@@ -1,0 +1,48 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bin, environment, exitCodeOf, interrupted, runProgram } from './programs.mjs';
+import { tally } from './tally.mjs';
+
+/** Runs Vitest. @param args Passed on to it. */
+export async function runTests(args) {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-tests-'));
+  const report = join(folder, 'report.json');
+  try {
+    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+    const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env: environment() });
+    if (interrupted()) process.exit(exitCodeOf(result) || 1);
+    return count(report, result.code);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+function count(report, code) {
+  const counts = readCounts(report);
+  if (code === 0 || counts.failed > 0) return tally(counts);
+  // Errors outside of tests, a run that crashed, arguments that select nothing: no test stands for them.
+  console.log(`\n✗ Vitest failed without a failed test (${code === null ? 'it was killed' : `exit code ${code}`})`);
+  return tally({ ...counts, failed: 1 });
+}
+
+function readCounts(report) {
+  try {
+    const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
+      readFileSync(report, 'utf8'),
+    );
+    // A file that fails before its first test, say in an import, has no failed test.
+    const broken = testResults.filter(
+      ({ status, assertionResults }) =>
+        status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed'),
+    );
+    return {
+      passed: numPassedTests,
+      failed: numFailedTests + broken.length,
+      skipped: numPendingTests + numTodoTests,
+    };
+  } catch {
+    // Vitest ended before it could write the report.
+    return { passed: 0, failed: 0, skipped: 0 };
+  }
+}
