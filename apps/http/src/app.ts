@@ -1,82 +1,117 @@
 import { type Authenticate, type Awaitable, andThen, type Storage } from '@animal-store/domain';
 import { type Context, Hono } from 'hono';
+import { type Answer, type Headers, jsonAnswer } from './answer.ts';
 import { createPet } from './create-pet.ts';
 import { fieldValues, readCredentials } from './credentials.ts';
+import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
 import { deprecationHeaders, getPet } from './get-pet.ts';
-import { type ErrorCode, errorResponse, type Headers, HttpError, isFault } from './http-error.ts';
-import { jsonResponse } from './json-response.ts';
+import { errorAnswer, HttpError, isFault } from './http-error.ts';
 import { listPets } from './list-pets.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Env, Operation, OperationDependencies } from './operation.ts';
 import { requestPath } from './request-path.ts';
+import { respond } from './respond.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends OperationDependencies {
   readonly authenticate: Authenticate;
   readonly storage: Pick<Storage, 'ready'>;
+  readonly watchers: readonly Watcher[];
   /** Told of every error that is a fault of the service. */
   readonly onFault: (error: unknown) => void;
+  /** The service's own figures in Prometheus' text format; null where they are not to be had. */
+  readonly metrics: (() => Promise<Answer>) | null;
+  /** Whether the service is about to stop: it is not ready any more. */
+  readonly isStopping: () => boolean;
+  /** Whether there is more to do than can be done in time. */
+  readonly isOverloaded: () => boolean;
 }
 
+type Method = 'GET' | 'POST';
+
+/** Answers a request, or throws what is to be answered as an error. */
+type Answerer = (request: Context<Env>, exchange: Exchange) => Awaitable<Answer>;
+
 interface Route {
-  readonly method: 'GET' | 'POST';
+  readonly method: Method;
   /** With at most one parameter, as its last segment. */
   readonly path: string;
-  readonly answer: (request: Context<Env>) => Awaitable<Response>;
+  readonly answer: Answerer;
+  /** Fields that come with whatever is answered. */
+  readonly headers: Headers;
 }
+
+const NO_HEADERS: Headers = Object.freeze({});
+
+/** What route a request has that no route was made for. */
+const UNMATCHED = 'unmatched';
+
+/** After how many seconds to try again where the service was overloaded. */
+const OVERLOAD_RETRY_AFTER = '1';
 
 /**
  * The whole HTTP interface. Each route has one handler, which itself does all there is to do: a second handler or a
  * middleware would make Hono compose them with promises, at half the speed.
  */
 export function createApp(dependencies: AppDependencies): Hono<Env> {
-  const { authenticate, basePath, storage, onFault } = dependencies;
+  const { authenticate, basePath, isOverloaded, isStopping, metrics, onFault, storage, watchers } = dependencies;
 
-  /** What `answer` answers, or the Error body for what it throws. */
-  function guarded(answer: Route['answer'], headers?: Headers): Route['answer'] {
-    const failed = (error: unknown) => {
-      if (isFault(error)) onFault(error);
-      return errorResponse(error, headers);
-    };
-    return (request) => {
+  /** The handler of a route: what is answered, or the Error body for what was thrown, as a response. */
+  function handler(path: string, answer: Answerer, headers = NO_HEADERS) {
+    return (request: Context<Env>): Awaitable<Response> => {
+      const { incoming } = request.env;
+      const exchange = beginExchange(incoming.headers, incoming.method as string, path, headers);
+      for (const watcher of watchers) watcher.begin?.();
+      const succeed = (given: Answer) => respond(exchange, given, watchers);
+      const fail = (error: unknown) => {
+        if (isFault(error)) onFault(error);
+        return respond(exchange, errorAnswer(error), watchers);
+      };
       try {
-        const response = answer(request);
-        return response instanceof Promise ? response.catch(failed) : response;
+        const given = answer(request, exchange);
+        return given instanceof Promise ? given.then(succeed, fail) : succeed(given);
       } catch (error) {
-        return failed(error);
+        return fail(error);
       }
     };
   }
 
-  /** Calls an operation for those who hold a valid key. */
-  function authenticated(operation: Operation): Route['answer'] {
-    return (request) => {
+  /** Calls an operation for those who hold a valid key, while there is time for it. */
+  function authenticated(operation: Operation): Answerer {
+    return (request, exchange) => {
+      if (isOverloaded()) throw overloaded();
       const credentials = readCredentials(fieldValues(request.env.incoming.rawHeaders, 'authorization'));
       if (credentials.kind !== 'key') throw unauthorized(credentials.kind === 'none' ? 'missing' : 'invalid');
       return andThen(authenticate(credentials.key), (holder) => {
         if (holder === null) throw unauthorized('invalid');
+        exchange.holder = holder;
         return operation(request, holder);
       });
     };
   }
 
-  const operation = (method: Route['method'], path: string, run: Operation, headers?: Headers): Route => ({
+  const operation = (method: Method, path: string, run: Operation, headers = NO_HEADERS): Route => ({
     method,
     path: basePath + path,
-    answer: guarded(authenticated(run), headers),
+    answer: authenticated(run),
+    headers,
   });
-  const open = (path: string, answer: Route['answer']): Route => ({ method: 'GET', path, answer: guarded(answer) });
+  const open = (path: string, answer: Answerer): Route => ({ method: 'GET', path, answer, headers: NO_HEADERS });
 
-  const ready: Route['answer'] = () => andThen(storage.ready(), () => jsonResponse('{"status":"ready"}'));
+  const ready: Answerer = () => {
+    if (isStopping()) throw stopping();
+    return andThen(storage.ready(), () => jsonAnswer('{"status":"ready"}'));
+  };
   const document = openApiDocument(basePath);
   const routes: Route[] = [
     operation('GET', '/pets', listPets(dependencies)),
     operation('POST', '/pets', createPet(dependencies)),
     operation('GET', '/pets/:petId', getPet(dependencies), deprecationHeaders(basePath)),
-    open('/livez', () => jsonResponse('{"status":"live"}')),
+    open('/livez', () => jsonAnswer('{"status":"live"}')),
     open('/readyz', ready),
     open('/healthz', ready),
-    open('/openapi.json', () => jsonResponse(document)),
+    open('/openapi.json', () => jsonAnswer(document)),
+    ...(metrics === null ? [] : [open('/metrics', metrics)]),
   ];
 
   const methodsOf = allowedMethods(routes);
@@ -85,12 +120,12 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     if (methods === null) throw new HttpError('not_found', 'there is nothing at this path');
     throw new HttpError('method_not_allowed', `this path takes ${methods} only`, { allow: methods });
   };
-  const refuseAnyone = guarded(refuse);
-  const refuseHolder = guarded(authenticated(refuse));
+  const refuseAnyone = handler(UNMATCHED, refuse);
+  const refuseHolder = handler(UNMATCHED, authenticated(refuse));
   const protectedPrefix = `${basePath}/`;
 
   const app = new Hono<Env>({ getPath: requestPath });
-  for (const { method, path, answer } of routes) app.on(method, path, answer);
+  for (const { method, path, answer, headers } of routes) app.on(method, path, handler(path, answer, headers));
   app.notFound((request) => {
     const { path } = request.req;
     return path.startsWith(protectedPrefix) || path === basePath ? refuseHolder(request) : refuseAnyone(request);
@@ -100,11 +135,20 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
 
 /** RFC 6750, section 3: an error code only where a key was sent. */
 function unauthorized(key: 'missing' | 'invalid'): HttpError {
-  const code: ErrorCode = 'unauthorized';
   const challenge = 'Bearer realm="animal-store"';
-  return new HttpError(code, `${key} API key: send a valid one as Authorization: Bearer <API_KEY>`, {
+  return new HttpError('unauthorized', `${key} API key: send a valid one as Authorization: Bearer <API_KEY>`, {
     'www-authenticate': key === 'missing' ? challenge : `${challenge}, error="invalid_token"`,
   });
+}
+
+function overloaded(): HttpError {
+  return new HttpError('service_unavailable', 'the service has too much to do: try again', {
+    'retry-after': OVERLOAD_RETRY_AFTER,
+  });
+}
+
+function stopping(): HttpError {
+  return new HttpError('service_unavailable', 'the service is about to stop', { 'retry-after': OVERLOAD_RETRY_AFTER });
 }
 
 /** The value of the Allow field (RFC 9110, section 10.2.1) for each path that has a route, null for others. */

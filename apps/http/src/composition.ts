@@ -15,7 +15,9 @@ import { type DependencyContainer, type InjectionToken, instanceCachingFactory, 
 import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
 import type { Log } from './log.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
 import type { Env } from './operation.ts';
+import { monitorOverload, type OverloadMonitor } from './overload.ts';
 import { type PetJson, petJson, remembering } from './pet-json.ts';
 import { sha256 } from './sha256.ts';
 
@@ -25,6 +27,10 @@ export interface Application {
   readonly storage: Storage;
   /** Whether the storage refuses what the configuration says of user and password. No waiting heals that. */
   isAccessRefused(error: unknown): boolean;
+  /** From now on the service is not ready. It goes on serving. */
+  beginStop(): void;
+  /** Lets go of everything that was opened here. */
+  close(): Promise<void>;
   /** A key that was made for this run because none is configured; else null. */
   readonly developmentKey: string | null;
 }
@@ -34,6 +40,8 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 const CONFIGURED_KEYS = token<ReadonlyMap<string, string>>('configured keys');
 const CLOCK = token<Clock>('clock');
 const STORAGE = token<Storage>('storage');
+const METRICS = token<Metrics>('metrics');
+const OVERLOAD = token<OverloadMonitor>('overload');
 const PET_JSON = token<PetJson>('pet json');
 const CATALOGUE = token<Catalogue>('catalogue');
 const AUTHENTICATE = token<Authenticate>('authenticate');
@@ -54,9 +62,13 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
   const { configuredKeys, production } = configuration;
   const developmentKey = configuredKeys.size === 0 && !production ? generateApiKey(randomBytes) : null;
 
+  let stopping = false;
+
   provide(CLOCK, () => clock);
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
-  provide(STORAGE, adapter.open);
+  provide(METRICS, () => createMetrics());
+  provide(OVERLOAD, () => monitorOverload(configuration.maxEventLoopDelay));
+  provide(STORAGE, (from) => from.resolve(METRICS).observed(adapter.open(from.resolve(METRICS))));
   provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
   provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));
   provide(AUTHENTICATE, (from) =>
@@ -75,21 +87,32 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
       storage: from.resolve(STORAGE),
       clock: from.resolve(CLOCK),
       basePath: configuration.basePath,
+      watchers: [log.watcher, from.resolve(METRICS).watcher],
       onFault: log.fault,
+      metrics: configuration.metrics ? from.resolve(METRICS).read : null,
+      isStopping: () => stopping,
+      isOverloaded: from.resolve(OVERLOAD).isOverloaded,
     }),
   );
 
   return {
     app: container.resolve(APP),
-    // To be closed by whoever composed: the container knows nothing of closing what its factories made.
     storage: container.resolve(STORAGE),
     isAccessRefused: adapter.isAccessRefused,
     developmentKey,
+    beginStop() {
+      stopping = true;
+    },
+    // The container knows nothing of closing what its factories made.
+    async close() {
+      container.resolve(OVERLOAD).stop();
+      await container.resolve(STORAGE).close();
+    },
   };
 }
 
 interface Adapter {
-  open(): Storage;
+  open(metrics: Metrics): Storage;
   readonly handsOutSameObjects: boolean;
   isAccessRefused(error: unknown): boolean;
 }
@@ -103,9 +126,9 @@ async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
     }
     case 'mongodb': {
       const { createMongoStorage, isAccessRefused } = await import('@animal-store/adapter-mongodb');
-      const open = () => {
+      const open = ({ keyLookedUp }: Metrics) => {
         try {
-          return createMongoStorage({ url: storage.url });
+          return createMongoStorage({ url: storage.url, onKeyLookup: keyLookedUp });
         } catch (error) {
           throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
         }

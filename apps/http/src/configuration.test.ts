@@ -23,6 +23,11 @@ test('with nothing set, everything has its default', () => {
     production: false,
     configuredKeys: new Map(),
     logLevel: 'info',
+    metrics: true,
+    stopGrace: 0,
+    stopDeadline: 10_000,
+    maxConnections: 10_000,
+    maxEventLoopDelay: 250,
   });
 });
 

@@ -1,12 +1,11 @@
 import { apiKeyId } from '@animal-store/domain';
+import { LOG_LEVELS } from './log.ts';
 import { sha256 } from './sha256.ts';
 
 /** What the service is told by its environment. */
 export interface Configuration {
   readonly host: string;
-  /** 0 to 65535; 0 means any free one. */
   readonly port: number;
-  /** Begins with a slash, ends in the segment v1. */
   readonly basePath: string;
   readonly storage: { readonly kind: 'memory' } | { readonly kind: 'mongodb'; readonly url: string };
   /** Whether the service runs in production, where nothing is made up that should be configured. */
@@ -14,6 +13,14 @@ export interface Configuration {
   /** Holders' names by the SHA-256 digests of their keys. */
   readonly configuredKeys: ReadonlyMap<string, string>;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly metrics: boolean;
+  /** How long the service goes on serving once it is told to stop, in milliseconds. */
+  readonly stopGrace: number;
+  /** How long what is in flight may take after that, in milliseconds. */
+  readonly stopDeadline: number;
+  readonly maxConnections: number;
+  /** The event loop's mean delay from which on work is refused, in milliseconds; 0: never. */
+  readonly maxEventLoopDelay: number;
 }
 
 /** A mistake in the environment. Its message names every mistake there is and holds no secret. */
@@ -21,9 +28,57 @@ export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
 
-const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
-const STORAGES = ['memory', 'mongodb'] as const;
-const SEGMENTS = /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/;
+/** A variable of the environment. */
+interface Variable<T> {
+  /** What holds where the variable is not set, as its text. */
+  readonly fallback: string;
+  /** What a value must be. */
+  readonly rule: string;
+  /** null: not what the rule says. */
+  readonly parse: (given: string) => T | null;
+}
+
+function integer(fallback: number, min: number, max: number, scale = 1): Variable<number> {
+  return {
+    fallback: String(fallback),
+    rule: `an integer from ${min} to ${max}`,
+    parse: (given) =>
+      /^\d{1,9}$/.test(given) && Number(given) >= min && Number(given) <= max ? Number(given) * scale : null,
+  };
+}
+
+function oneOf<const T extends string>(fallback: NoInfer<T>, values: readonly T[]): Variable<T> {
+  return {
+    fallback,
+    rule: `one of ${values.join(', ')}`,
+    parse: (given) => values.find((value) => value === given) ?? null,
+  };
+}
+
+function matching(fallback: string, pattern: RegExp, rule: string): Variable<string> {
+  return { fallback, rule, parse: (given) => (pattern.test(given) ? given : null) };
+}
+
+const SECOND = 1_000;
+
+/** Every variable that is read like any other. `API_KEYS` and `MONGODB_URL` hold secrets and are not repeated. */
+export const VARIABLES = {
+  PORT: integer(3000, 0, 65_535),
+  HOST: matching('127.0.0.1', /^\S+$/, 'a host name or address'),
+  BASE_PATH: matching(
+    '/v1',
+    /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,
+    'a path of letters, digits and ._~- that ends in the segment v1, like /v1 or /animals/v1',
+  ),
+  STORAGE: oneOf('memory', ['memory', 'mongodb']),
+  LOG_LEVEL: oneOf('info', LOG_LEVELS),
+  METRICS: oneOf('on', ['on', 'off']),
+  STOP_GRACE_SECONDS: integer(0, 0, 300, SECOND),
+  STOP_DEADLINE_SECONDS: integer(10, 1, 300, SECOND),
+  MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
+  MAX_EVENT_LOOP_DELAY_MS: integer(250, 0, 60_000),
+} as const satisfies Record<string, Variable<unknown>>;
+
 const KEY = /^[\x21-\x7e]{16,}$/;
 const DIGEST_PREFIX = 'sha256:';
 const DIGEST = /^[\da-f]{64}$/i;
@@ -36,41 +91,28 @@ const DIGEST = /^[\da-f]{64}$/i;
 export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration {
   const mistakes: string[] = [];
 
-  /** The variable's value as `parse` has it, which returns null for a mistake. */
-  function read<T>(name: string, fallback: T, parse: (given: string) => T | null, rule: string): T {
-    const given = environment[name];
-    if (given === undefined || given === '') return fallback;
+  function read<K extends keyof typeof VARIABLES>(name: K) {
+    type Value = NonNullable<ReturnType<(typeof VARIABLES)[K]['parse']>>;
+    const { fallback, rule, parse } = VARIABLES[name] as unknown as Variable<Value>;
+    const given = environment[name] || fallback;
     const value = parse(given);
     if (value === null) mistakes.push(`${name} must be ${rule}, was ${JSON.stringify(given)}`);
-    return value ?? fallback;
+    return value ?? (parse(fallback) as Value);
   }
-  const oneOf =
-    <T extends string>(values: readonly T[]) =>
-    (given: string): T | null =>
-      values.find((value) => value === given) ?? null;
 
   const configuration: Configuration = {
-    host: read('HOST', '127.0.0.1', (given) => (/^\S+$/.test(given) ? given : null), 'a host name or address'),
-    port: read(
-      'PORT',
-      3000,
-      (given) => (/^\d{1,5}$/.test(given) && Number(given) <= 65_535 ? Number(given) : null),
-      'an integer from 0 to 65535',
-    ),
-    basePath: read(
-      'BASE_PATH',
-      '/v1',
-      (given) => (SEGMENTS.test(given) ? given : null),
-      'a path of letters, digits and ._~- that ends in the segment v1, like /v1 or /animals/v1',
-    ),
-    storage: storageOf(
-      read('STORAGE', 'memory', oneOf(STORAGES), `one of ${STORAGES.join(', ')}`),
-      environment['MONGODB_URL'] ?? '',
-      mistakes,
-    ),
+    host: read('HOST'),
+    port: read('PORT'),
+    basePath: read('BASE_PATH'),
+    storage: storageOf(read('STORAGE'), environment['MONGODB_URL'] ?? '', mistakes),
     production: environment['NODE_ENV'] === 'production',
     configuredKeys: readKeys(environment['API_KEYS'] ?? '', mistakes),
-    logLevel: read('LOG_LEVEL', 'info', oneOf(LOG_LEVELS), `one of ${LOG_LEVELS.join(', ')}`),
+    logLevel: read('LOG_LEVEL'),
+    metrics: read('METRICS') === 'on',
+    stopGrace: read('STOP_GRACE_SECONDS'),
+    stopDeadline: read('STOP_DEADLINE_SECONDS'),
+    maxConnections: read('MAX_CONNECTIONS'),
+    maxEventLoopDelay: read('MAX_EVENT_LOOP_DELAY_MS'),
   };
   const { configuredKeys, production, storage } = configuration;
   if (production && configuredKeys.size === 0 && storage.kind === 'memory' && mistakes.length === 0) {
@@ -80,8 +122,8 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
   return configuration;
 }
 
-/** Whether the URL can be used is for the adapter to say. It is never repeated: it may hold a password. */
-function storageOf(kind: (typeof STORAGES)[number], url: string, mistakes: string[]): Configuration['storage'] {
+/** Whether the URL can be used is for the adapter to say. */
+function storageOf(kind: Configuration['storage']['kind'], url: string, mistakes: string[]): Configuration['storage'] {
   if (kind === 'memory') return { kind };
   if (url === '') {
     mistakes.push('MONGODB_URL must be set where STORAGE is mongodb, as in mongodb://localhost:27017/animals');

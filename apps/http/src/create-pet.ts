@@ -1,5 +1,5 @@
 import { type IdempotencyKey, parseNewPet } from '@animal-store/domain';
-import { jsonHeaders, jsonResponse } from './json-response.ts';
+import { jsonAnswer, jsonHeaders } from './answer.ts';
 import { readNewPetBody } from './new-pet-body.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { readBody, requireJson } from './request-body.ts';
@@ -11,7 +11,7 @@ export function createPet({ catalogue, petJson, basePath }: OperationDependencie
     requireJson(incoming);
     const newPet = parseNewPet(readNewPetBody(await readBody(incoming)));
     const pet = await catalogue.createPet(newPet, idempotencyKey(incoming.headers['idempotency-key'], holder));
-    return jsonResponse(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
+    return jsonAnswer(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
   };
 }
 

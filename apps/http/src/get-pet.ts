@@ -1,6 +1,6 @@
 import { andThen, DomainError, PET_ID_MAX } from '@animal-store/domain';
+import { jsonAnswer } from './answer.ts';
 import { HttpError } from './http-error.ts';
-import { jsonHeaders, jsonResponse } from './json-response.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 
 /** When reading a single animal was deprecated, in milliseconds since the epoch. */
@@ -25,7 +25,6 @@ export function deprecationHeaders(basePath: string): { deprecation: string; sun
 
 /** `GET /pets/{petId}`: one animal, until the operation's removal; 410 from then on. */
 export function getPet({ catalogue, petJson, clock, basePath }: OperationDependencies): Operation {
-  const headers = jsonHeaders(deprecationHeaders(basePath));
   const start = `${basePath}/pets/`.length;
   return (request) => {
     if (clock() >= REMOVED_AT) {
@@ -34,9 +33,7 @@ export function getPet({ catalogue, petJson, clock, basePath }: OperationDepende
         `this endpoint was removed: use GET ${basePath}/pets, which lists animals`,
       );
     }
-    return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) =>
-      jsonResponse(petJson(pet), 200, headers),
-    );
+    return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) => jsonAnswer(petJson(pet)));
   };
 }
 

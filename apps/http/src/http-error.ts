@@ -1,4 +1,5 @@
 import { DomainError, type DomainErrorCode } from '@animal-store/domain';
+import { type Answer, type Headers, jsonAnswer, jsonHeaders } from './answer.ts';
 
 /** Every code an Error body can have, with the status it stands for. Closed: clients may switch over it. */
 export const ERROR_STATUS = {
@@ -18,9 +19,6 @@ export const ERROR_STATUS = {
 
 /** One of the codes of {@link ERROR_STATUS}. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
-
-/** Header fields of an answer, by lower-case name. */
-export type Headers = Readonly<Record<string, string>>;
 
 /** After how many seconds a client may try again where the storage was out of reach. */
 const RETRY_AFTER_SECONDS = 1;
@@ -44,17 +42,10 @@ export function errorBody(code: ErrorCode, message: string, status: number = ERR
   return JSON.stringify({ code, message, status });
 }
 
-/**
- * Turns whatever was thrown into an answer. Only errors that were thrown on purpose keep their message.
- *
- * @param headers Fields that accompany every answer to this request.
- */
-export function errorResponse(error: unknown, headers: Headers = {}): Response {
+/** Turns whatever was thrown into an answer. Only errors that were thrown on purpose keep their message. */
+export function errorAnswer(error: unknown): Answer {
   const { code, message, own } = described(error);
-  return new Response(errorBody(code, message), {
-    status: ERROR_STATUS[code],
-    headers: { 'content-type': 'application/json', ...headers, ...own },
-  });
+  return jsonAnswer(errorBody(code, message), ERROR_STATUS[code], jsonHeaders(own));
 }
 
 function described(error: unknown): { code: ErrorCode; message: string; own: Headers } {

@@ -8,8 +8,8 @@ import {
   type PetQuery,
   statusFault,
 } from '@animal-store/domain';
+import { jsonAnswer, jsonHeaders } from './answer.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
-import { jsonHeaders, jsonResponse } from './json-response.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petsJson } from './pet-json.ts';
 import { parameterValues } from './query-parameters.ts';
@@ -22,7 +22,7 @@ export function listPets({ catalogue, petJson, basePath }: OperationDependencies
   return (request) => {
     const query = readPetQuery(queryString(request.req));
     return andThen(catalogue.listPets(query), ({ pets, next }) =>
-      jsonResponse(
+      jsonAnswer(
         petsJson(pets, petJson),
         200,
         next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) }),

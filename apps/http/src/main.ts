@@ -4,9 +4,6 @@ import { type Configuration, ConfigurationError, readConfiguration } from './con
 import { createLog, type Log } from './log.ts';
 import { type RunningServer, startServer } from './server.ts';
 
-/** How long requests in flight may take once the service is told to stop, in milliseconds. */
-const STOP_DEADLINE = 10_000;
-
 /** What the process exits with where its environment is at fault: restarting it will not help. */
 const EXIT_MISCONFIGURED = 2;
 
@@ -21,27 +18,29 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
 async function main(): Promise<void> {
   const configuration = readConfiguration(process.env);
   const { host, port, basePath } = configuration;
-  const log = createLog(configuration.logLevel);
+  const log = createLog(configuration.logLevel, { readable: process.stdout.isTTY });
   const application = await compose(configuration, log);
-  const { app, developmentKey, storage } = application;
+  const { app, developmentKey } = application;
 
   let server: RunningServer;
   try {
-    server = await startServer(app, { host, port, onFault: log.fault });
+    server = await startServer(app, { host, port, maxConnections: configuration.maxConnections, onFault: log.fault });
   } catch (error) {
-    await storage.close();
+    await application.close();
     const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
     if (reason === undefined) throw error;
     throw new ConfigurationError(`can't listen at ${host}, port ${port}: ${reason}`);
   }
 
-  const stop = async (deadline: number) => {
-    await server.stop(deadline);
-    await storage.close();
+  const stop = async (grace: number, deadline: number) => {
+    application.beginStop();
+    await server.stop({ grace, deadline });
+    await application.close();
   };
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, async () => {
-      await stop(STOP_DEADLINE);
+      log.info('stopping', { signal });
+      await stop(configuration.stopGrace, configuration.stopDeadline);
       log.info('stopped');
     });
   }
@@ -53,7 +52,7 @@ async function main(): Promise<void> {
 
   const mistake = await mistakeInStorage(configuration, application, log);
   if (mistake !== null) {
-    await stop(0);
+    await stop(0, 0);
     throw new ConfigurationError(mistake);
   }
 }

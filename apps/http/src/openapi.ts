@@ -20,7 +20,7 @@ const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` 
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
 const error = (description: string, headers: Record<string, object> = {}) => ({
   description,
-  headers,
+  headers: { ...headers, ...requestIdHeader },
   content: json(schemaRef('Error')),
 });
 const header = (description: string, schema: object, example?: string) => ({
@@ -29,6 +29,9 @@ const header = (description: string, schema: object, example?: string) => ({
   ...(example === undefined ? {} : { example }),
 });
 const text = { type: 'string' };
+
+/** Comes with every answer. */
+const requestIdHeader = { 'X-Request-Id': headerRef('RequestId') };
 
 /** Fields that come with every answer about a single animal. */
 const sunsetHeaders = {
@@ -106,6 +109,11 @@ export function openApiDocument(basePath: string): string {
           text,
           `<${basePath}/pets>; rel="successor-version"`,
         ),
+        RequestId: header(
+          'Names the request in the logs: the one that was sent, if it was well-formed, else a new one.',
+          text,
+          '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
+        ),
         RetryAfter: header('After how many seconds to try again.', { type: 'integer', minimum: 1 }),
         WwwAuthenticate: header(
           'The challenge of RFC 6750; with `error="invalid_token"` where a key was sent.',
@@ -157,7 +165,7 @@ const listPets = {
   responses: {
     200: {
       description: 'A page of animals.',
-      headers: { Link: headerRef('NextLink') },
+      headers: { Link: headerRef('NextLink'), ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pets'), example: [exampleOfPet] } },
     },
     400: responseRef('BadRequest'),
@@ -193,7 +201,7 @@ const createPet = {
   responses: {
     201: {
       description: 'The animal as it was added.',
-      headers: { Location: headerRef('Location') },
+      headers: { Location: headerRef('Location'), ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     400: responseRef('BadRequest'),
@@ -222,7 +230,7 @@ const getPet = {
   responses: {
     200: {
       description: 'The animal.',
-      headers: sunsetHeaders,
+      headers: { ...sunsetHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     404: error('pet_not_found: no animal with this identifier.', sunsetHeaders),

@@ -1,6 +1,7 @@
 import type { Awaitable, Catalogue, Clock } from '@animal-store/domain';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
+import type { Answer } from './answer.ts';
 import type { PetJson } from './pet-json.ts';
 
 /** What Hono hands to a handler here: Node's own request beside the Fetch API's. */
@@ -23,4 +24,4 @@ export interface OperationDependencies {
  *
  * @param holder Whose key it is.
  */
-export type Operation = (request: Context<Env>, holder: string) => Awaitable<Response>;
+export type Operation = (request: Context<Env>, holder: string) => Awaitable<Answer>;

@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import { errorResponse, HttpError } from './http-error.ts';
+import type { Answer } from './answer.ts';
+import { errorAnswer, HttpError } from './http-error.ts';
 import type { Env } from './operation.ts';
+import { SECURITY_HEADERS } from './respond.ts';
 import { refuseConnect, refuseUnparsable } from './unparsable.ts';
 
 /** Time limits of connections and requests, in milliseconds. */
-const SERVER_LIMITS = {
+export const SERVER_LIMITS = {
   /** For a request's header section to arrive. */
   headersTimeout: 10_000,
   /** For a whole request to arrive. */
@@ -16,30 +19,45 @@ const SERVER_LIMITS = {
   keepAliveTimeout: 65_000,
   /** How often the limits above are enforced. */
   connectionsCheckingInterval: 1_000,
-} as const;
+};
 
 /** An application that listens. */
 export interface RunningServer {
   readonly address: AddressInfo;
 
   /**
-   * Stops: takes no new connection, finishes what is in flight and closes. What is not finished by the deadline is cut.
+   * Stops: goes on serving for a while, asking clients to close their connections; then takes no new connection and
+   * finishes what is in flight. What is not finished by the deadline is cut.
    *
-   * @param deadline In milliseconds from now.
+   * @param grace How long to go on serving, in milliseconds.
+   * @param deadline How long what is in flight may take after that, in milliseconds.
    */
-  stop(deadline: number): Promise<void>;
+  stop({ grace, deadline }: { grace: number; deadline: number }): Promise<void>;
 }
 
 /**
  * Serves an application.
  *
  * @param port 0 for any free one.
+ * @param maxConnections How many clients can be connected at once; the next are turned away.
  * @param onFault Told of errors that escaped the application.
  * @throws The system's error where the address can't be listened at.
  */
 export async function startServer(
   app: Hono<Env>,
-  { host, port, onFault }: { host: string; port: number; onFault: (error: unknown) => void },
+  {
+    host,
+    port,
+    maxConnections,
+    onFault,
+    limits = SERVER_LIMITS,
+  }: {
+    host: string;
+    port: number;
+    maxConnections: number;
+    onFault: (error: unknown) => void;
+    limits?: typeof SERVER_LIMITS;
+  },
 ): Promise<RunningServer> {
   const listener = getRequestListener(
     // A HEAD request is its GET to the application; Node leaves out the body and keeps its length.
@@ -48,10 +66,12 @@ export async function startServer(
       errorHandler: (error) => {
         // The only error that @hono/node-server names: the target or the Host field make no URL.
         if (error instanceof Error && error.name === 'RequestError') {
-          return errorResponse(new HttpError('invalid_request', 'the request target or the Host field is malformed'));
+          return written(
+            errorAnswer(new HttpError('invalid_request', 'the request target or the Host field is malformed')),
+          );
         }
         onFault(error);
-        return errorResponse(error);
+        return written(errorAnswer(error));
       },
     },
   );
@@ -61,11 +81,12 @@ export async function startServer(
     listener(incoming, outgoing);
   };
   // A request without a Host field is refused by the application, in the Error shape.
-  const server = createServer({ ...SERVER_LIMITS, requireHostHeader: false }, answer);
+  const server = createServer({ ...limits, requireHostHeader: false }, answer);
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1); Node would refuse it without a body.
   server.on('checkExpectation', answer);
   server.on('connect', refuseConnect);
   server.on('clientError', refuseUnparsable);
+  server.maxConnections = maxConnections;
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -76,11 +97,17 @@ export async function startServer(
   });
   return {
     address: server.address() as AddressInfo,
-    async stop(deadline) {
+    async stop({ grace, deadline }) {
       stopping = true;
+      await sleep(grace);
       await closed(server, deadline);
     },
   };
+}
+
+/** For what never reached a route. */
+function written({ status, headers, body }: Answer): Response {
+  return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
 }
 
 function asGet(request: Request): Request {

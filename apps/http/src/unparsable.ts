@@ -1,6 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ErrorCode, errorBody } from './http-error.ts';
+import { SECURITY_HEADERS } from './respond.ts';
 
 interface Refusal {
   readonly status: number;
@@ -18,6 +19,10 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     message: 'the chunk extensions are too large',
   },
 };
+
+const SECURITY_FIELDS = Object.entries(SECURITY_HEADERS)
+  .map(([name, value]) => `${name}: ${value}\r\n`)
+  .join('');
 
 /** How long after its refusal a connection is cut, in milliseconds. */
 const LINGER = 1_000;
@@ -54,7 +59,7 @@ function refuse(socket: Socket, { status, code, message }: Refusal) {
   setTimeout(() => socket.destroy(), LINGER).unref();
   socket.on('error', () => socket.destroy());
   socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n` +
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${SECURITY_FIELDS}` +
       `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
   );
 }

@@ -5,7 +5,7 @@ import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import { startServer } from '../src/server.ts';
+import { SERVER_LIMITS, startServer } from '../src/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
@@ -45,19 +45,29 @@ export function storageEnvironment(): Record<string, string> {
 }
 
 /** Starts the service for the running test; it stops when the test ends. */
-export async function startService(environment: Record<string, string> = {}, clock?: Clock): Promise<Service> {
+export async function startService(
+  environment: Record<string, string> = {},
+  clock?: Clock,
+  limits: Partial<typeof SERVER_LIMITS> = {},
+): Promise<Service> {
   const faults: unknown[] = [];
-  const log = { info() {}, fault: (error: unknown) => faults.push(error) };
+  const log = { info() {}, fault: (error: unknown) => faults.push(error), watcher: { end() {} }, flush() {} };
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
     ...storageEnvironment(),
     ...environment,
   });
   const application = await compose(configuration, log, clock);
-  const server = await startServer(application.app, { host: '127.0.0.1', port: 0, onFault: log.fault });
+  const server = await startServer(application.app, {
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: configuration.maxConnections,
+    onFault: log.fault,
+    limits: { ...SERVER_LIMITS, ...limits },
+  });
   onTestFinished(async () => {
-    await server.stop(0);
-    await application.storage.close();
+    await server.stop({ grace: 0, deadline: 0 });
+    await application.close();
   });
   return serviceAt(server.address.port, faults);
 }

@@ -36,10 +36,19 @@ async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: 
     storage: { ready: () => storage.ready() },
     clock: Date.now,
     basePath: '/v1',
+    watchers: [],
+    onFault: (error) => faults.push(error),
+    metrics: null,
+    isStopping: () => false,
+    isOverloaded: () => false,
+  });
+  const server = await startServer(app, {
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 100,
     onFault: (error) => faults.push(error),
   });
-  const server = await startServer(app, { host: '127.0.0.1', port: 0, onFault: (error) => faults.push(error) });
-  onTestFinished(() => server.stop(0));
+  onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));
   return { ...serviceAt(server.address.port, faults), failure };
 }
 

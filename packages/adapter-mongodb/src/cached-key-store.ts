@@ -24,9 +24,14 @@ interface Entry {
  * while the same question is under way waits for that answer.
  *
  * @param keys Where the records are.
+ * @param onLookup Told whether a lookup could be answered from memory.
  * @param clock For ages only: any clock that does not stand still.
  */
-export function createCachedKeyStore(keys: KeyStore, clock: Clock): KeyStore {
+export function createCachedKeyStore(
+  keys: KeyStore,
+  clock: Clock,
+  onLookup: (remembered: boolean) => void = () => {},
+): KeyStore {
   const known = createEntries(KNOWN_MAX_AGE, clock);
   const unknown = createEntries(UNKNOWN_MAX_AGE, clock);
   const underWay = new Map<string, Promise<ApiKey | null>>();
@@ -72,7 +77,9 @@ export function createCachedKeyStore(keys: KeyStore, clock: Clock): KeyStore {
     find(digest) {
       const id = apiKeyId(digest);
       const entry = known.get(id) ?? unknown.get(id);
-      if (entry?.digest === digest) return entry.key;
+      const remembered = entry?.digest === digest;
+      onLookup(remembered);
+      if (remembered) return entry.key;
       return underWay.get(digest) ?? ask(digest);
     },
 

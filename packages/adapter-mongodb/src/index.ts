@@ -16,6 +16,8 @@ export interface MongoStorageOptions {
   readonly url: string;
   /** Milliseconds from any start, for the ages of what is kept in memory. Absent: the process's monotonic clock. */
   readonly clock?: Clock;
+  /** Told of each lookup of an API key, and whether the server need not be asked. Must not throw. */
+  readonly onKeyLookup?: (remembered: boolean) => void;
   /** Those that differ from {@link TIME_LIMITS}. */
   readonly timeLimits?: Partial<TimeLimits>;
 }
@@ -27,12 +29,17 @@ export interface MongoStorageOptions {
  * @throws Error One line without credentials, where the URL can't be read or names no database.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
-export function createMongoStorage({ url, clock = () => performance.now(), timeLimits }: MongoStorageOptions): Storage {
+export function createMongoStorage({
+  url,
+  clock = () => performance.now(),
+  onKeyLookup = () => {},
+  timeLimits,
+}: MongoStorageOptions): Storage {
   const limits = { ...TIME_LIMITS, ...timeLimits };
   const connection = createConnection(url, limits);
   return {
     pets: createMongoPetStore(connection, limits, clock),
-    keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock),
+    keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock, onKeyLookup),
 
     ready: () =>
       connection.call(async ({ counters }) => {

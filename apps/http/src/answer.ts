@@ -1,0 +1,26 @@
+/** Header fields of an answer, by lower-case name. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** What is answered to a request, before it is written. */
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | Uint8Array | null;
+}
+
+/** The header fields of a JSON answer. */
+export interface JsonHeaders extends Headers {
+  readonly 'content-type': 'application/json';
+}
+
+/** The header fields of a JSON answer, with others beside its type. Made once where they are always the same. */
+export function jsonHeaders(others?: Headers): JsonHeaders {
+  return Object.freeze({ 'content-type': 'application/json', ...others });
+}
+
+const JSON_ONLY = jsonHeaders();
+
+/** An answer of JSON text. */
+export function jsonAnswer(body: string, status = 200, headers = JSON_ONLY): Answer {
+  return { status, headers, body };
+}

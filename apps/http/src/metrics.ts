@@ -1,0 +1,110 @@
+import type { Storage } from '@animal-store/domain';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Answer } from './answer.ts';
+import type { Exchange, Watcher } from './exchange.ts';
+
+/** Upper bounds of the histogram of durations, in seconds. */
+const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+/** Methods that are told apart; a client can invent others. */
+const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
+
+/** The service's figures: what is counted, and how they are read. */
+export interface Metrics {
+  readonly watcher: Watcher;
+  /** The same storage, its calls counted. */
+  observed(storage: Storage): Storage;
+  /** One lookup of an issued key. @param remembered Whether the storage need not be asked. */
+  keyLookedUp(remembered: boolean): void;
+  /** The figures in Prometheus' text exposition format. */
+  read(): Promise<Answer>;
+}
+
+/** @param registry Where the figures are registered; one for each application. */
+export function createMetrics(registry: Registry = new Registry()): Metrics {
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  let inFlight = 0;
+  new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests whose answer is not written yet.',
+    registers,
+    collect() {
+      this.set(inFlight);
+    },
+  });
+  const durations = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'From the header section of a request to its answer, by method, route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: DURATION_BUCKETS,
+    registers,
+  });
+  const storageCalls = new Counter({
+    name: 'animal_store_storage_calls_total',
+    help: 'Calls of the storage, by operation and outcome (ok, unavailable, fault).',
+    labelNames: ['operation', 'outcome'],
+    registers,
+  });
+  const keyLookups = new Counter({
+    name: 'animal_store_key_lookups_total',
+    help: 'Lookups of issued API keys, by whether the answer was remembered (hit) or the storage was asked (miss).',
+    labelNames: ['result'],
+    registers,
+  });
+
+  /** The same port, the outcome of each call counted. */
+  function counted<T extends object>(port: T, name: string): T {
+    const wrapped: Record<string, unknown> = {};
+    for (const [method, call] of Object.entries(port) as [string, (...given: unknown[]) => unknown][]) {
+      const operation = `${name}.${method}`;
+      const succeeded = storageCalls.labels(operation, 'ok');
+      const failed = (error: unknown): never => {
+        const known = error instanceof Error && 'code' in error && error.code === 'service_unavailable';
+        storageCalls.labels(operation, known ? 'unavailable' : 'fault').inc();
+        throw error;
+      };
+      wrapped[method] = (...given: unknown[]) => {
+        try {
+          const result = call.apply(port, given);
+          if (result instanceof Promise) {
+            return result.then((value: unknown) => {
+              succeeded.inc();
+              return value;
+            }, failed);
+          }
+          succeeded.inc();
+          return result;
+        } catch (error) {
+          return failed(error);
+        }
+      };
+    }
+    return wrapped as T;
+  }
+
+  return {
+    watcher: {
+      begin() {
+        inFlight += 1;
+      },
+      end({ method, route }: Exchange, { status }, _bytes, duration) {
+        inFlight -= 1;
+        durations.labels(METHODS.has(method) ? method : 'other', route, String(status)).observe(duration / 1000);
+      },
+    },
+    observed: (storage) => ({
+      ...storage,
+      pets: counted(storage.pets, 'pets'),
+      keys: counted(storage.keys, 'keys'),
+    }),
+    keyLookedUp(remembered) {
+      keyLookups.labels(remembered ? 'hit' : 'miss').inc();
+    },
+    read: async () => ({
+      status: 200,
+      headers: { 'content-type': registry.contentType },
+      body: await registry.metrics(),
+    }),
+  };
+}

@@ -1,0 +1,117 @@
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { monitorOverload } from '../src/overload.ts';
+import { errorLike, KEY, startService } from './service.ts';
+
+const SHORT = { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 300, connectionsCheckingInterval: 50 };
+
+function open(port: number): { socket: Socket; received: () => string; closed: Promise<void> } {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.on('error', () => {});
+  return { socket, received: () => text, closed: new Promise((resolve) => socket.on('close', () => resolve())) };
+}
+
+test('a header section that trickles in is cut off with 408', async () => {
+  const { port } = await startService({}, undefined, SHORT);
+  const { socket, received, closed } = open(port);
+  socket.write('GET /livez HTTP/1.1\r\n');
+  const trickle = setInterval(() => socket.write('X: y\r\n'), 100);
+  await closed;
+  clearInterval(trickle);
+  expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"status":408}$/);
+});
+
+test('a body that trickles in is cut off with 408', async () => {
+  const { port } = await startService({}, undefined, SHORT);
+  const { socket, received, closed } = open(port);
+  socket.write(
+    `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
+  );
+  const trickle = setInterval(() => socket.write(' '), 100);
+  await closed;
+  clearInterval(trickle);
+  expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"status":408}$/);
+});
+
+test('a connection that is idle, before its first request or after it, is closed', async () => {
+  const { port } = await startService({}, undefined, SHORT);
+  const [silent, used] = [open(port), open(port)];
+  used.socket.write('GET /livez HTTP/1.1\r\nHost: x\r\n\r\n');
+  await Promise.all([silent.closed, used.closed]);
+  expect(used.received()).toMatch(/^HTTP\/1\.1 200 /);
+});
+
+test('500 slow clients beside normal traffic: the normal traffic is answered', async () => {
+  const { port, call } = await startService({}, undefined, { headersTimeout: 3_000 });
+  const slow = Array.from({ length: 500 }, () => open(port));
+  const trickle = setInterval(() => {
+    for (const { socket } of slow) if (!socket.destroyed) socket.write('X: y\r\n');
+  }, 200);
+  for (const { socket } of slow) socket.write('GET /v1/pets HTTP/1.1\r\n');
+  for (let count = 0; count < 300; count += 1) expect((await call('GET', '/v1/pets')).status).toBe(200);
+  await Promise.all(slow.map(({ closed }) => closed));
+  clearInterval(trickle);
+  for (const { received } of slow) expect(received()).toMatch(/^HTTP\/1\.1 408 /);
+}, 20_000);
+
+test('more connections than allowed are turned away, and let in when there is room again', async () => {
+  const { port } = await startService({ MAX_CONNECTIONS: '2' });
+  const get = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';
+  const [first, second] = [open(port), open(port)];
+  for (const { socket, received } of [first, second]) {
+    socket.write(get);
+    await expect.poll(received).toMatch(/200 OK/);
+  }
+  const third = open(port);
+  third.socket.write(get);
+  await third.closed;
+  expect(third.received()).toBe('');
+  first.socket.destroy();
+  await first.closed;
+  await expect
+    .poll(async () => {
+      const fourth = open(port);
+      fourth.socket.end(`GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`);
+      await fourth.closed;
+      return fourth.received();
+    })
+    .toMatch(/^HTTP\/1\.1 200 /);
+});
+
+/** Keeps the event loop busy, for so many milliseconds of each turn. */
+function blockEventLoop(milliseconds: number): () => void {
+  const block = setInterval(() => {
+    for (const start = performance.now(); performance.now() - start < milliseconds; );
+  }, 5);
+  return () => clearInterval(block);
+}
+
+test('while the event loop is late, operations are refused with 503 and probes are answered', async () => {
+  const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
+  expect((await call('GET', '/v1/pets')).status).toBe(200);
+  const release = blockEventLoop(80);
+  onTestFinished(release);
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(503);
+  const refused = await call('GET', '/v1/pets');
+  if (refused.status === 503) {
+    expect(refused.json).toEqual(errorLike('service_unavailable', 503, /too much to do/));
+    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  }
+  for (const path of ['/livez', '/readyz', '/metrics'])
+    expect((await call('GET', path, { key: null })).status).toBe(200);
+  release();
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
+});
+
+test('with a limit of 0 nothing is ever refused', async () => {
+  const monitor = monitorOverload(0);
+  const release = blockEventLoop(50);
+  await new Promise((resolve) => setTimeout(resolve, 400));
+  release();
+  expect(monitor.isOverloaded()).toBe(false);
+});

@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { KEY, OTHER_KEY, type Service, serviceAt, startService } from './service.ts';
+import { listeningAt, startProcess } from './service-process.ts';
+
+const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
+
+test('every answer names its request: as the client did, if well-formed, else anew', async () => {
+  const { call } = await startService();
+  const idOf = async (given?: string) => {
+    const headers = given === undefined ? {} : { 'x-request-id': given };
+    return String((await call('GET', '/v1/pets', { headers })).headers['x-request-id']);
+  };
+  for (const given of [
+    'x',
+    '1234',
+    '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
+    'Root=1-67891233-abcdef012345678912345678',
+    'x'.repeat(128),
+  ]) {
+    expect(await idOf(given)).toBe(given);
+  }
+  for (const given of [undefined, '', 'a b', '"', '{}', '\u00e9', 'x'.repeat(129), 'a,b']) {
+    expect(await idOf(given)).toMatch(UUID);
+  }
+  expect(await idOf()).not.toBe(await idOf());
+  for (const path of ['/livez', '/nothing', '/v1/nothing']) {
+    expect((await call('GET', path, { key: null })).headers['x-request-id']).toMatch(UUID);
+  }
+});
+
+test('every answer tells browsers to take it for what it says, to keep nothing and to run nothing', async () => {
+  const { add, call, raw } = await startService();
+  const answers = [
+    await add({ name: 'Rex', categoryId: 1 }),
+    await call('GET', '/v1/pets'),
+    await call('GET', '/v1/pets/1'),
+    await call('GET', '/v1/pets', { key: null }),
+    await call('DELETE', '/v1/pets'),
+    await call('GET', '/livez'),
+    await call('GET', '/openapi.json'),
+    await call('GET', '/metrics'),
+    await call('GET', '/nothing'),
+  ];
+  for (const { headers } of answers) {
+    expect(headers).toMatchObject({
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+  }
+  for (const bytes of ['hello\r\n\r\n', 'GET /livez HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n']) {
+    expect(await raw(bytes)).toMatch(/x-content-type-options: nosniff\r\n/);
+  }
+});
+
+/** The samples of a metric, by their labels. */
+async function samples({ call }: Service, name: string): Promise<Map<string, number>> {
+  const { status, headers, text } = await call('GET', '/metrics', { key: null });
+  expect([status, headers['content-type']]).toEqual([200, 'text/plain; version=0.0.4; charset=utf-8']);
+  const lines = text.matchAll(new RegExp(`^${name}(?:\\{(.*)\\})? (\\S+)$`, 'gm'));
+  return new Map(Array.from(lines, ([, labels = '', value]) => [labels, Number(value)]));
+}
+
+test('requests are counted by method, route and status, however long they took', async () => {
+  const service = await startService();
+  const { add, call } = service;
+  await add({ name: 'Rex', categoryId: 1 });
+  await add({});
+  for (const path of ['/v1/pets', '/v1/pets?limit=2', '/v1/pets/1', '/v1/pets/x', '/v1/nothing'])
+    await call('GET', path);
+  await call('HEAD', '/v1/pets');
+  await call('GET', '/v1/pets', { key: null });
+  const counts = await samples(service, 'http_request_duration_seconds_count');
+  const count = (method: string, route: string, status: number) =>
+    counts.get(`method="${method}",route="${route}",status="${status}"`);
+  expect(count('POST', '/v1/pets', 201)).toBe(1);
+  expect(count('POST', '/v1/pets', 400)).toBe(1);
+  expect(count('GET', '/v1/pets', 200)).toBe(2);
+  expect(count('HEAD', '/v1/pets', 200)).toBe(1);
+  expect(count('GET', '/v1/pets', 401)).toBe(1);
+  expect(count('GET', '/v1/pets/:petId', 200)).toBe(1);
+  expect(count('GET', '/v1/pets/:petId', 404)).toBe(1);
+  expect(count('GET', 'unmatched', 404)).toBe(1);
+  // The request for the figures is itself in flight.
+  expect([...(await samples(service, 'http_requests_in_flight'))]).toEqual([['', 1]]);
+  expect((await samples(service, 'nodejs_eventloop_lag_seconds')).size).toBe(1);
+  const storage = await samples(service, 'animal_store_storage_calls_total');
+  expect(storage.get('operation="pets.add",outcome="ok"')).toBe(1);
+  expect(storage.get('operation="pets.list",outcome="ok"')).toBe(3);
+});
+
+test('whatever clients send, the figures do not grow in number', async () => {
+  const service = await startService();
+  const sizeAfter = async (requests: number, start: number) => {
+    for (let index = start; index < start + requests; index += 1) {
+      await service.call('GET', `/nothing/${index}`, { key: null });
+      await service.call('GET', `/v1/pets/${1_000_000 + index}`);
+      await service.call(['PROPFIND', 'MKCOL', 'LOCK', 'M-SEARCH'][index % 4] as string, `/v1/${index}`);
+    }
+    return (await samples(service, 'http_request_duration_seconds_count')).size;
+  };
+  const size = await sizeAfter(8, 0);
+  expect(await sizeAfter(40, 100)).toBe(size + 1);
+  expect(await sizeAfter(40, 1_000)).toBe(size + 1);
+});
+
+test('METRICS=off serves no figures', async () => {
+  const { call } = await startService({ METRICS: 'off' });
+  expect((await call('GET', '/metrics', { key: null })).status).toBe(404);
+});
+
+test('each request is a line of JSON that tells all but secrets', async () => {
+  const running = startProcess({ API_KEYS: `${KEY},${OTHER_KEY}` });
+  const { add, call } = serviceAt(await listeningAt(running));
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const added = await add(
+    { name: 'a secret name', categoryId: 1 },
+    { 'x-request-id': 'one', traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+  );
+  await call('GET', '/v1/pets/1?secret=in-the-query', { headers: { 'x-request-id': 'two', traceparent: '00-xyz' } });
+  await call('GET', '/nothing/secret', { key: 'a-wrong-key-of-someone', headers: { 'x-request-id': 'three' } });
+  await call('GET', '/v1/pets', { key: 'a-wrong-key-of-someone', headers: { 'x-request-id': 'four' } });
+  await running.says(/"requestId":"four"/);
+  const lines = running.output.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  const [one, two, three, four] = ['one', 'two', 'three', 'four'].map((id) =>
+    lines.find(({ requestId }) => requestId === id),
+  );
+  expect(one).toEqual({
+    level: 30,
+    time: expect.closeTo(Date.now(), -5),
+    msg: 'request',
+    method: 'POST',
+    route: '/v1/pets',
+    status: 201,
+    duration: expect.any(Number),
+    bytes: added.text.length,
+    requestId: 'one',
+    traceId,
+    holder: expect.stringMatching(/^configured-[\da-f]{16}$/),
+  });
+  expect(two).toMatchObject({ method: 'GET', route: '/v1/pets/:petId', status: 200, holder: one?.['holder'] });
+  expect(two).not.toHaveProperty('traceId');
+  expect(three).toMatchObject({ route: 'unmatched', status: 404 });
+  expect(four).toMatchObject({ route: '/v1/pets', status: 401 });
+  expect(four).not.toHaveProperty('holder');
+  for (const secret of [KEY, 'secret', 'a-wrong-key']) expect(running.output.out).not.toContain(secret);
+});
+
+test('LOG_LEVEL=error writes no line for a request', async () => {
+  const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'error', PORT: '0', HOST: '127.0.0.1' });
+  // Nothing says where it listens: the process is given time to, and must have said nothing.
+  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  running.process.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+  expect(running.output).toEqual({ out: '', err: '' });
+});
