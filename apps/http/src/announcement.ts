@@ -3,6 +3,7 @@ import type { Configuration } from './configuration.ts';
 const KEPT = {
   memory: 'The animals are kept in memory: they are gone when the service stops.',
   mongodb: 'The animals are kept in MongoDB.',
+  sqlite: 'The animals are kept in a SQLite file.',
 } satisfies Record<Configuration['storage']['kind'], string>;
 
 /** What someone who started the service without keys wants to know, in a few lines to read. */

@@ -1,14 +1,17 @@
 import { type Authenticate, type Awaitable, andThen, type Storage } from '@animal-store/domain';
 import { type Context, Hono } from 'hono';
 import { type Answer, type Headers, jsonAnswer } from './answer.ts';
+import type { Cors } from './cors.ts';
 import { createPet } from './create-pet.ts';
 import { fieldValues, readCredentials } from './credentials.ts';
+import type { DocsFile } from './docs-page.ts';
 import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
 import { deprecationHeaders, getPet } from './get-pet.ts';
 import { errorAnswer, HttpError, isFault } from './http-error.ts';
 import { listPets } from './list-pets.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Env, Operation, OperationDependencies } from './operation.ts';
+import { countRequest, type RateLimit } from './rate-limit.ts';
 import { requestPath } from './request-path.ts';
 import { respond } from './respond.ts';
 
@@ -16,11 +19,17 @@ import { respond } from './respond.ts';
 export interface AppDependencies extends OperationDependencies {
   readonly authenticate: Authenticate;
   readonly storage: Pick<Storage, 'ready'>;
+  /** null: no script of another origin is let in. */
+  readonly cors: Cors | null;
+  /** null: no holder has a limit. */
+  readonly rateLimit: RateLimit | null;
   readonly watchers: readonly Watcher[];
   /** Told of every error that is a fault of the service. */
   readonly onFault: (error: unknown) => void;
   /** The service's own figures in Prometheus' text format; null where they are not to be had. */
   readonly metrics: (() => Promise<Answer>) | null;
+  /** The documentation page; empty where it is not to be had. */
+  readonly docs: readonly DocsFile[];
   /** Whether the service is about to stop: it is not ready any more. */
   readonly isStopping: () => boolean;
   /** Whether there is more to do than can be done in time. */
@@ -54,13 +63,26 @@ const OVERLOAD_RETRY_AFTER = '1';
  * middleware would make Hono compose them with promises, at half the speed.
  */
 export function createApp(dependencies: AppDependencies): Hono<Env> {
-  const { authenticate, basePath, isOverloaded, isStopping, metrics, onFault, storage, watchers } = dependencies;
+  const {
+    authenticate,
+    basePath,
+    cors,
+    docs,
+    isOverloaded,
+    isStopping,
+    metrics,
+    onFault,
+    rateLimit,
+    storage,
+    watchers,
+  } = dependencies;
 
   /** The handler of a route: what is answered, or the Error body for what was thrown, as a response. */
   function handler(path: string, answer: Answerer, headers = NO_HEADERS) {
     return (request: Context<Env>): Awaitable<Response> => {
       const { incoming } = request.env;
-      const exchange = beginExchange(incoming.headers, incoming.method as string, path, headers);
+      const accompanying = cors === null ? headers : { ...headers, ...cors.headers(incoming.headers.origin) };
+      const exchange = beginExchange(incoming.headers, incoming.method as string, path, accompanying);
       for (const watcher of watchers) watcher.begin?.();
       const succeed = (given: Answer) => respond(exchange, given, watchers);
       const fail = (error: unknown) => {
@@ -85,7 +107,12 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
       return andThen(authenticate(credentials.key), (holder) => {
         if (holder === null) throw unauthorized('invalid');
         exchange.holder = holder;
-        return operation(request, holder);
+        if (rateLimit === null) return operation(request, holder);
+        return andThen(countRequest(rateLimit, holder), (counted) => {
+          exchange.headers = { ...exchange.headers, ...counted.headers };
+          if (counted.refusal !== null) throw counted.refusal;
+          return operation(request, holder);
+        });
       });
     };
   }
@@ -112,6 +139,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     open('/healthz', ready),
     open('/openapi.json', () => jsonAnswer(document)),
     ...(metrics === null ? [] : [open('/metrics', metrics)]),
+    ...docs.map(({ path, answer }) => open(path, answer)),
   ];
 
   const methodsOf = allowedMethods(routes);
@@ -127,6 +155,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   const app = new Hono<Env>({ getPath: requestPath });
   for (const { method, path, answer, headers } of routes) app.on(method, path, handler(path, answer, headers));
   app.notFound((request) => {
+    const { incoming } = request.env;
+    // Browsers send no credentials with it.
+    const preflight = cors?.preflight(incoming.method, incoming.headers);
+    if (preflight) return handler(UNMATCHED, () => preflight)(request);
     const { path } = request.req;
     return path.startsWith(protectedPrefix) || path === basePath ? refuseHolder(request) : refuseAnyone(request);
   });

@@ -1,6 +1,7 @@
 // First of all imports: tsyringe throws where the Reflect metadata API is missing.
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
+import { createMemoryRateLimiter, createMemoryStorage } from '@animal-store/adapter-memory';
 import {
   type Authenticate,
   type Catalogue,
@@ -8,17 +9,22 @@ import {
   createAuthentication,
   createCatalogue,
   generateApiKey,
+  type RateLimiter,
+  type RatePolicy,
   type Storage,
 } from '@animal-store/domain';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
+import { createCors } from './cors.ts';
+import { docsPage } from './docs-page.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Env } from './operation.ts';
 import { monitorOverload, type OverloadMonitor } from './overload.ts';
 import { type PetJson, petJson, remembering } from './pet-json.ts';
+import { type RateLimit, withFallback } from './rate-limit.ts';
 import { sha256 } from './sha256.ts';
 
 /** A service that is put together and does not listen yet. */
@@ -40,8 +46,10 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 const CONFIGURED_KEYS = token<ReadonlyMap<string, string>>('configured keys');
 const CLOCK = token<Clock>('clock');
 const STORAGE = token<Storage>('storage');
+const OPENED = token<Opened>('opened adapter');
 const METRICS = token<Metrics>('metrics');
 const OVERLOAD = token<OverloadMonitor>('overload');
+const RATE_LIMIT = token<RateLimit | null>('rate limit');
 const PET_JSON = token<PetJson>('pet json');
 const CATALOGUE = token<Catalogue>('catalogue');
 const AUTHENTICATE = token<Authenticate>('authenticate');
@@ -68,7 +76,16 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
   provide(METRICS, () => createMetrics());
   provide(OVERLOAD, () => monitorOverload(configuration.maxEventLoopDelay));
-  provide(STORAGE, (from) => from.resolve(METRICS).observed(adapter.open(from.resolve(METRICS))));
+  provide(OPENED, (from) => adapter.open(from.resolve(METRICS)));
+  provide(STORAGE, (from) => from.resolve(METRICS).observed(from.resolve(OPENED).storage));
+  provide(RATE_LIMIT, (from) => {
+    const { rateLimit: limit } = configuration;
+    if (limit === 0) return null;
+    const policy = { limit, window: RATE_WINDOW };
+    const own = createMemoryRateLimiter(policy, () => performance.now());
+    const shared = from.resolve(OPENED).rateLimiter?.(policy);
+    return { policy, limiter: shared === undefined ? own : withFallback(shared, own) };
+  });
   provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
   provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));
   provide(AUTHENTICATE, (from) =>
@@ -87,9 +104,12 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
       storage: from.resolve(STORAGE),
       clock: from.resolve(CLOCK),
       basePath: configuration.basePath,
+      cors: configuration.corsOrigins.size === 0 ? null : createCors(configuration.corsOrigins),
+      rateLimit: from.resolve(RATE_LIMIT),
       watchers: [log.watcher, from.resolve(METRICS).watcher],
       onFault: log.fault,
       metrics: configuration.metrics ? from.resolve(METRICS).read : null,
+      docs: configuration.docs ? docsPage() : [],
       isStopping: () => stopping,
       isOverloaded: from.resolve(OVERLOAD).isOverloaded,
     }),
@@ -111,8 +131,17 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
   };
 }
 
+/** The time in which a holder's share of requests may be made, in milliseconds. */
+const RATE_WINDOW = 60_000;
+
+interface Opened {
+  readonly storage: Storage;
+  /** Counts for all processes on the storage, where that is possible. */
+  rateLimiter?(policy: RatePolicy): RateLimiter;
+}
+
 interface Adapter {
-  open(metrics: Metrics): Storage;
+  open(metrics: Metrics): Opened;
   readonly handsOutSameObjects: boolean;
   isAccessRefused(error: unknown): boolean;
 }
@@ -121,19 +150,31 @@ interface Adapter {
 async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
   switch (storage.kind) {
     case 'memory': {
-      const { createMemoryStorage } = await import('@animal-store/adapter-memory');
-      return { open: createMemoryStorage, handsOutSameObjects: true, isAccessRefused: () => false };
+      const open = () => ({ storage: createMemoryStorage() });
+      return { open, handsOutSameObjects: true, isAccessRefused: () => false };
     }
     case 'mongodb': {
       const { createMongoStorage, isAccessRefused } = await import('@animal-store/adapter-mongodb');
       const open = ({ keyLookedUp }: Metrics) => {
         try {
-          return createMongoStorage({ url: storage.url, onKeyLookup: keyLookedUp });
+          const mongodb = createMongoStorage({ url: storage.url, onKeyLookup: keyLookedUp });
+          return { storage: mongodb, rateLimiter: mongodb.rateLimiter };
         } catch (error) {
           throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
         }
       };
       return { open, handsOutSameObjects: false, isAccessRefused };
+    }
+    case 'sqlite': {
+      const { createSqliteStorage } = await import('@animal-store/adapter-sqlite');
+      const open = () => {
+        try {
+          return { storage: createSqliteStorage({ file: storage.file }) };
+        } catch (error) {
+          throw new ConfigurationError(`SQLITE_FILE: ${(error as Error).message}`);
+        }
+      };
+      return { open, handsOutSameObjects: false, isAccessRefused: () => false };
     }
   }
 }

@@ -24,6 +24,9 @@ test('with nothing set, everything has its default', () => {
     configuredKeys: new Map(),
     logLevel: 'info',
     metrics: true,
+    docs: true,
+    corsOrigins: new Set(),
+    rateLimit: 0,
     stopGrace: 0,
     stopDeadline: 10_000,
     maxConnections: 10_000,
@@ -44,8 +47,20 @@ test.each([
   [{ BASE_PATH: '/animals/store-2/v1' }, { basePath: '/animals/store-2/v1' }],
   [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ METRICS: 'off' }, { metrics: false }],
+  [
+    { CORS_ORIGINS: 'https://a.example, http://b.example:8080' },
+    { corsOrigins: new Set(['https://a.example', 'http://b.example:8080']) },
+  ],
+  [{ CORS_ORIGINS: '*' }, { corsOrigins: new Set(['*']) }],
+  [{ RATE_LIMIT: '600' }, { rateLimit: 600 }],
+  [
+    { STOP_GRACE_SECONDS: '5', STOP_DEADLINE_SECONDS: '20' },
+    { stopGrace: 5_000, stopDeadline: 20_000 },
+  ],
   [{ STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' }, { storage: { kind: 'memory' } }],
   [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://h/d' }, { storage: { kind: 'mongodb', url: 'mongodb://h/d' } }],
+  [{ STORAGE: 'sqlite', SQLITE_FILE: './a.db' }, { storage: { kind: 'sqlite', file: './a.db' } }],
 ])('%o is understood', (environment, expected) => {
   expect(readConfiguration(environment)).toMatchObject(expected);
 });
@@ -54,8 +69,13 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535, was "65536"'],
   [{ PORT: '3000x' }, 'PORT must be an integer from 0 to 65535, was "3000x"'],
   [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535, was "-1"'],
+  [{ CORS_ORIGINS: 'example.org' }, /^CORS_ORIGINS must be origins/],
+  [{ CORS_ORIGINS: 'https://a.example/' }, /^CORS_ORIGINS must be origins/],
+  [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
+  [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
   [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set where STORAGE is mongodb/],
+  [{ STORAGE: 'sqlite', MONGODB_URL: 'mongodb://h/d' }, /^SQLITE_FILE must be set where STORAGE is sqlite/],
   [{ STORAGE: 'Memory' }, /^STORAGE must be one of memory.*, was "Memory"$/],
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, was "loud"$/],
   ...['v1', '/', '/v1/', '/v2', '/api', '/a b/v1', '//v1', '/../v1', '/./v1', '/%41/v1', '/:id/v1', '/*/v1', '/V1'].map(

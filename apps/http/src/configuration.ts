@@ -7,13 +7,23 @@ export interface Configuration {
   readonly host: string;
   readonly port: number;
   readonly basePath: string;
-  readonly storage: { readonly kind: 'memory' } | { readonly kind: 'mongodb'; readonly url: string };
+  readonly storage:
+    | { readonly kind: 'memory' }
+    | { readonly kind: 'mongodb'; readonly url: string }
+    | { readonly kind: 'sqlite'; readonly file: string };
   /** Whether the service runs in production, where nothing is made up that should be configured. */
   readonly production: boolean;
   /** Holders' names by the SHA-256 digests of their keys. */
   readonly configuredKeys: ReadonlyMap<string, string>;
   readonly logLevel: (typeof LOG_LEVELS)[number];
+  /** Whether `/metrics` is served. */
   readonly metrics: boolean;
+  /** Whether `/docs` is served. */
+  readonly docs: boolean;
+  /** Origins whose scripts may call the service; `*` for all. */
+  readonly corsOrigins: ReadonlySet<string>;
+  /** Requests that a holder may make in a minute; 0: any number. */
+  readonly rateLimit: number;
   /** How long the service goes on serving once it is told to stop, in milliseconds. */
   readonly stopGrace: number;
   /** How long what is in flight may take after that, in milliseconds. */
@@ -59,6 +69,18 @@ function matching(fallback: string, pattern: RegExp, rule: string): Variable<str
   return { fallback, rule, parse: (given) => (pattern.test(given) ? given : null) };
 }
 
+/** The serialization of an origin (RFC 6454, section 6.2). */
+const ORIGIN = /^https?:\/\/[\w.-]+(?::\d{1,5})?$/;
+
+const origins: Variable<ReadonlySet<string>> = {
+  fallback: '',
+  rule: 'origins like https://example.org, comma-separated, or *',
+  parse(given) {
+    const entries = given === '' ? [] : given.split(',').map((entry) => entry.trim());
+    return entries.every((entry) => entry === '*' || ORIGIN.test(entry)) ? new Set(entries) : null;
+  },
+};
+
 const SECOND = 1_000;
 
 /** Every variable that is read like any other. `API_KEYS` and `MONGODB_URL` hold secrets and are not repeated. */
@@ -70,9 +92,12 @@ export const VARIABLES = {
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,
     'a path of letters, digits and ._~- that ends in the segment v1, like /v1 or /animals/v1',
   ),
-  STORAGE: oneOf('memory', ['memory', 'mongodb']),
+  STORAGE: oneOf('memory', ['memory', 'mongodb', 'sqlite']),
   LOG_LEVEL: oneOf('info', LOG_LEVELS),
   METRICS: oneOf('on', ['on', 'off']),
+  DOCS: oneOf('on', ['on', 'off']),
+  CORS_ORIGINS: origins,
+  RATE_LIMIT: integer(0, 0, 1_000_000),
   STOP_GRACE_SECONDS: integer(0, 0, 300, SECOND),
   STOP_DEADLINE_SECONDS: integer(10, 1, 300, SECOND),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
@@ -104,11 +129,14 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
     host: read('HOST'),
     port: read('PORT'),
     basePath: read('BASE_PATH'),
-    storage: storageOf(read('STORAGE'), environment['MONGODB_URL'] ?? '', mistakes),
+    storage: storageOf(read('STORAGE'), environment, mistakes),
     production: environment['NODE_ENV'] === 'production',
     configuredKeys: readKeys(environment['API_KEYS'] ?? '', mistakes),
     logLevel: read('LOG_LEVEL'),
     metrics: read('METRICS') === 'on',
+    docs: read('DOCS') === 'on',
+    corsOrigins: read('CORS_ORIGINS'),
+    rateLimit: read('RATE_LIMIT'),
     stopGrace: read('STOP_GRACE_SECONDS'),
     stopDeadline: read('STOP_DEADLINE_SECONDS'),
     maxConnections: read('MAX_CONNECTIONS'),
@@ -122,13 +150,26 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
   return configuration;
 }
 
-/** Whether the URL can be used is for the adapter to say. */
-function storageOf(kind: Configuration['storage']['kind'], url: string, mistakes: string[]): Configuration['storage'] {
-  if (kind === 'memory') return { kind };
-  if (url === '') {
+/** Whether the URL or the file can be used is for the adapter to say. */
+function storageOf(
+  kind: Configuration['storage']['kind'],
+  { MONGODB_URL: url = '', SQLITE_FILE: file = '' }: NodeJS.ProcessEnv,
+  mistakes: string[],
+): Configuration['storage'] {
+  if (kind === 'mongodb' && url === '') {
     mistakes.push('MONGODB_URL must be set where STORAGE is mongodb, as in mongodb://localhost:27017/animals');
   }
-  return { kind, url };
+  if (kind === 'sqlite' && file === '') {
+    mistakes.push('SQLITE_FILE must be set where STORAGE is sqlite, as in /var/lib/animal-store/animals.db');
+  }
+  switch (kind) {
+    case 'memory':
+      return { kind };
+    case 'mongodb':
+      return { kind, url };
+    case 'sqlite':
+      return { kind, file };
+  }
 }
 
 /** Mistakes name an entry by its place: it may be a secret. */

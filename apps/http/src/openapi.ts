@@ -1,6 +1,7 @@
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
 import { DEPRECATED_AT, REMOVED_AT } from './get-pet.ts';
+import { ERROR_STATUS, type ErrorCode } from './http-error.ts';
 import { BODY_MAX_BYTES } from './request-body.ts';
 import {
   CursorSchema,
@@ -14,14 +15,16 @@ import {
   PetsSchema,
 } from './schemas.ts';
 
-const json = (schema: object) => ({ 'application/json': { schema } });
 const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
-const error = (description: string, headers: Record<string, object> = {}) => ({
-  description,
+/** @param message What the Error body of the example says. */
+const error = (code: ErrorCode, description: string, message: string, headers: Record<string, object> = {}) => ({
+  description: `${code}: ${description}`,
   headers: { ...headers, ...requestIdHeader },
-  content: json(schemaRef('Error')),
+  content: {
+    'application/json': { schema: schemaRef('Error'), example: { code, message, status: ERROR_STATUS[code] } },
+  },
 });
 const header = (description: string, schema: object, example?: string) => ({
   description,
@@ -85,7 +88,11 @@ export function openApiDocument(basePath: string): string {
     },
     components: {
       securitySchemes: {
-        apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `Authorization: Bearer <API_KEY>`' },
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, sent as `Authorization: Bearer <API_KEY>`. Enter the key alone.',
+        },
       },
       schemas: {
         PetStatus: PetStatusSchema,
@@ -122,20 +129,45 @@ export function openApiDocument(basePath: string): string {
         ),
       },
       responses: {
-        BadRequest: error('invalid_request: a parameter, a field or the body breaks a rule; the message names each.'),
-        Unauthorized: error('unauthorized: missing or invalid API key.', {
-          'WWW-Authenticate': headerRef('WwwAuthenticate'),
-        }),
-        TooManyRequests: error('too_many_requests: this key has used up its share for now.', {
-          'Retry-After': headerRef('RetryAfter'),
-        }),
-        InternalError: error('internal_error: the service is at fault.'),
-        ServiceUnavailable: error('service_unavailable: the storage is out of reach for now.', {
-          'Retry-After': headerRef('RetryAfter'),
-        }),
+        BadRequest: error(
+          'invalid_request',
+          'a parameter, a field or the body breaks a rule; the message names each.',
+          'name is required; categoryId is required',
+        ),
+        Unauthorized: error(
+          'unauthorized',
+          'missing or invalid API key.',
+          'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
+          {
+            'WWW-Authenticate': headerRef('WwwAuthenticate'),
+          },
+        ),
+        TooManyRequests: error(
+          'too_many_requests',
+          'this holder has used up its share for now.',
+          "this API key's holder may make 600 requests in 60 s: try again in 7 s",
+          {
+            'Retry-After': headerRef('RetryAfter'),
+          },
+        ),
+        InternalError: error(
+          'internal_error',
+          'the service is at fault.',
+          'the service failed to answer; the fault is on its side and has been logged',
+        ),
+        ServiceUnavailable: error(
+          'service_unavailable',
+          'the storage is out of reach, or the service has too much to do.',
+          'the storage cannot be reached or does not answer in time: try again',
+          {
+            'Retry-After': headerRef('RetryAfter'),
+          },
+        ),
         OtherError: error(
-          'not_found or method_not_allowed for other paths and methods; invalid_request with status 400, 408 or 431 for ' +
-            'what is not HTTP, late or too long.',
+          'not_found',
+          'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for what is not ' +
+            'HTTP, late or too long.',
+          'there is nothing at this path',
         ),
       },
     },
@@ -205,9 +237,17 @@ const createPet = {
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     400: responseRef('BadRequest'),
-    413: error('payload_too_large: the body is too large.'),
-    415: error('unsupported_media_type: the body is not declared as plain application/json.'),
-    422: error('idempotency_key_reused: the Idempotency-Key already stands for another animal.'),
+    413: error('payload_too_large', 'the body is too large.', `the body must be at most ${BODY_MAX_BYTES} bytes`),
+    415: error(
+      'unsupported_media_type',
+      'the body is not declared as plain application/json.',
+      'send the animal as Content-Type: application/json',
+    ),
+    422: error(
+      'idempotency_key_reused',
+      'the Idempotency-Key already stands for another animal.',
+      'this idempotency key was used for another animal: use a new key, or send the first animal again',
+    ),
     ...commonResponses,
   },
 };
@@ -233,8 +273,13 @@ const getPet = {
       headers: { ...sunsetHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
-    404: error('pet_not_found: no animal with this identifier.', sunsetHeaders),
-    410: error('endpoint_removed: the operation has been removed.', sunsetHeaders),
+    404: error('pet_not_found', 'no animal with this identifier.', 'no animal has the id 7', sunsetHeaders),
+    410: error(
+      'endpoint_removed',
+      'the operation has been removed.',
+      'this endpoint was removed: use GET /v1/pets, which lists animals',
+      sunsetHeaders,
+    ),
     ...commonResponses,
   },
 };

@@ -12,8 +12,8 @@ test('the first run prints a key once and a curl line that works as it stands', 
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
   expect(stdout).toBe('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
   // In memory that is worth a warning.
-  const kept = storageEnvironment()['STORAGE'] === 'mongodb' ? /kept in MongoDB/ : /gone when the service stops/;
-  expect(running.output.out).toMatch(kept);
+  const kept = { mongodb: /kept in MongoDB/, sqlite: /kept in a SQLite file/ }[storageEnvironment()['STORAGE'] ?? ''];
+  expect(running.output.out).toMatch(kept ?? /gone when the service stops/);
   expect(running.output.out.match(/made for this run/g)).toHaveLength(1);
   const port = await listeningAt(running);
   const [, key] = await running.says(/made for this run: +(\S+)/);
@@ -87,6 +87,7 @@ test.each([
   [{ API_KEYS: 'short' }, /^animal-store: API_KEYS entry 1 must be .*\n$/],
   [{ STORAGE: 'memory', NODE_ENV: 'production' }, /^animal-store: API_KEYS must be set.*\n$/],
   [{ STORAGE: 'mongodb', MONGODB_URL: '' }, /^animal-store: MONGODB_URL must be set.*\n$/],
+  [{ STORAGE: 'sqlite', SQLITE_FILE: '/' }, /^animal-store: SQLITE_FILE: \/ cannot be used: it must be a file.*\n$/],
   [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://me:secret@host' }, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
   [{ HOST: '203.0.113.1' }, /^animal-store: can't listen at 203\.0\.113\.1, port 0: .*\n$/],
 ] as [Record<string, string>, RegExp][])('%o ends it with one line and code 2', async (environment, line) => {

@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
 import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import type { Clock } from '@animal-store/domain';
 import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
@@ -41,7 +44,21 @@ export interface Service {
 
 /** What tells the service to use the storage that the run of these tests is for, empty for each call. */
 export function storageEnvironment(): Record<string, string> {
-  return process.env['TEST_STORAGE'] === 'mongodb' ? { STORAGE: 'mongodb', MONGODB_URL: freshDatabase() } : {};
+  switch (process.env['TEST_STORAGE']) {
+    case 'mongodb':
+      return { STORAGE: 'mongodb', MONGODB_URL: freshDatabase() };
+    case 'sqlite':
+      return { STORAGE: 'sqlite', SQLITE_FILE: freshFile() };
+    default:
+      return {};
+  }
+}
+
+function freshFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-http-'));
+  // A process that was killed may be writing still.
+  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
+  return join(folder, 'animals.db');
 }
 
 /** Starts the service for the running test; it stops when the test ends. */

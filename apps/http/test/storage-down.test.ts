@@ -36,9 +36,12 @@ async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: 
     storage: { ready: () => storage.ready() },
     clock: Date.now,
     basePath: '/v1',
+    cors: null,
+    rateLimit: null,
     watchers: [],
     onFault: (error) => faults.push(error),
     metrics: null,
+    docs: [],
     isStopping: () => false,
     isOverloaded: () => false,
   });

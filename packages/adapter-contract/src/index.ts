@@ -7,6 +7,7 @@ import { type OpenStorage, storageForTest } from './open-storage.ts';
 import { petStoreContract } from './pet-store-contract.ts';
 
 export type { OpenStorage } from './open-storage.ts';
+export { rateLimiterContract } from './rate-limiter-contract.ts';
 
 /**
  * Declares every test that an adapter for persistence must pass. All of them hold for every adapter: there is nothing to

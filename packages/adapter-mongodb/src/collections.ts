@@ -3,6 +3,7 @@ import { MongoServerError } from 'mongodb';
 import { COUNTER_SCHEMA, type CounterDocument } from './counter-document.ts';
 import { KEY_INDEXES, KEY_SCHEMA, type KeyDocument } from './key-document.ts';
 import { PET_INDEXES, PET_SCHEMA, type PetDocument } from './pet-document.ts';
+import { RATE_INDEXES, RATE_SCHEMA, type RateDocument } from './rate-document.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** What a collection accepts, as the server checks it. */
@@ -19,6 +20,7 @@ export interface Collections {
   readonly pets: Collection<PetDocument>;
   readonly keys: Collection<KeyDocument>;
   readonly counters: Collection<CounterDocument>;
+  readonly rates: Collection<RateDocument>;
 }
 
 /** Names are part of what is stored: see docs/storage.md. */
@@ -34,15 +36,17 @@ export function collectionsOf(db: Db, limits: TimeLimits): Collections {
     pets: db.collection<PetDocument>('pets', options),
     keys: db.collection<KeyDocument>('api_keys', options),
     counters: db.collection<CounterDocument>('counters', options),
+    rates: db.collection<RateDocument>('rates', options),
   };
 }
 
 /** Makes collections, schemas and indexes what they must be. May run any number of times, in many processes at once. */
-export async function prepareCollections({ db, pets, keys, counters }: Collections): Promise<void> {
+export async function prepareCollections({ db, pets, keys, counters, rates }: Collections): Promise<void> {
   await Promise.all([
     prepare(db, pets.collectionName, PET_SCHEMA, PET_INDEXES),
     prepare(db, keys.collectionName, KEY_SCHEMA, KEY_INDEXES),
     prepare(db, counters.collectionName, COUNTER_SCHEMA, []),
+    prepare(db, rates.collectionName, RATE_SCHEMA, RATE_INDEXES),
   ]);
 }
 

@@ -1,8 +1,9 @@
-import type { Clock, Storage } from '@animal-store/domain';
+import type { Clock, RateLimiter, RatePolicy, Storage } from '@animal-store/domain';
 import { createCachedKeyStore } from './cached-key-store.ts';
 import { createConnection } from './connection.ts';
 import { createMongoKeyStore } from './mongo-key-store.ts';
 import { createMongoPetStore } from './mongo-pet-store.ts';
+import { createMongoRateLimiter } from './mongo-rate-limiter.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export { isAccessRefused } from './failures.ts';
@@ -22,6 +23,12 @@ export interface MongoStorageOptions {
   readonly timeLimits?: Partial<TimeLimits>;
 }
 
+/** Storage in MongoDB, and what else its processes share. */
+export interface MongoStorage extends Storage {
+  /** A limiter that counts for all processes on the database. */
+  rateLimiter(policy: RatePolicy): RateLimiter;
+}
+
 /**
  * Storage in MongoDB. It connects when it is first used and after every failure, and makes what it needs in the
  * database: a server that can't be reached is no error here, but `service_unavailable` in each call until it can.
@@ -34,7 +41,7 @@ export function createMongoStorage({
   clock = () => performance.now(),
   onKeyLookup = () => {},
   timeLimits,
-}: MongoStorageOptions): Storage {
+}: MongoStorageOptions): MongoStorage {
   const limits = { ...TIME_LIMITS, ...timeLimits };
   const connection = createConnection(url, limits);
   return {
@@ -47,6 +54,8 @@ export function createMongoStorage({
         const options = { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation } as const;
         await counters.findOne({ _id: 'pets' }, options);
       }),
+
+    rateLimiter: (policy) => createMongoRateLimiter(connection, limits, policy),
 
     close: () => connection.close(),
   };

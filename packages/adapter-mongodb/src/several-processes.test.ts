@@ -8,7 +8,7 @@ const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
 
 /** Storages with connections and memories of their own on one database, as processes have them. */
 function processes(count: number, url = freshDatabase()): [Storage, Storage, ...Storage[]] {
-  const storages = Array.from({ length: count }, () => createMongoStorage({ url }));
+  const storages: Storage[] = Array.from({ length: count }, () => createMongoStorage({ url }));
   onTestFinished(async () => {
     await Promise.all(storages.map((storage) => storage.close()));
   });
@@ -136,5 +136,21 @@ describeWithMongo('several processes on one database', () => {
       await processes(2, url)[0].ready();
       expect(await title(db)).toBe('version 1000');
     });
+  });
+
+  test('count the requests of a holder together', async () => {
+    const url = freshDatabase();
+    const policy = { limit: 30, window: 60_000 };
+    const limiters = Array.from({ length: 3 }, () => {
+      const storage = createMongoStorage({ url });
+      onTestFinished(async () => {
+        await storage.close();
+      });
+      return storage.rateLimiter(policy);
+    });
+    const shares = await Promise.all(
+      limiters.flatMap((limiter) => Array.from({ length: 20 }, () => limiter.take('the zoo'))),
+    );
+    expect(shares.filter(({ allowed }) => allowed)).toHaveLength(30);
   });
 });

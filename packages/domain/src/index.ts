@@ -11,5 +11,6 @@ export * from './pet.ts';
 export * from './pet-query.ts';
 export * from './pet-status.ts';
 export * from './pet-store.ts';
+export * from './rate-limiter.ts';
 export * from './shown.ts';
 export * from './storage.ts';

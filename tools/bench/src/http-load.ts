@@ -2,11 +2,10 @@
 // request (which noise disturbs less than requests a second), medians of interleaved rounds, and the ratio to Fastify.
 // Load goes to the loopback interface only, from this process, on another core where there is one.
 
-import { type ChildProcess, spawn } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import autocannon from 'autocannon';
 import { KEY } from './peers/catalogue.ts';
+import { type Server, startServer } from './server-process.ts';
 
 const ANIMALS = 10_000;
 const CONNECTIONS = 32;
@@ -14,12 +13,6 @@ const ROUNDS = 3;
 const SECONDS = 3;
 /** Clock ticks of /proc a second: 100 on every Linux there is. */
 const TICKS = 100;
-
-interface Server {
-  readonly name: string;
-  readonly url: string;
-  readonly process: ChildProcess;
-}
 
 const authorization = { authorization: `Bearer ${KEY}` };
 const json = { ...authorization, 'content-type': 'application/json' };
@@ -31,20 +24,6 @@ const scenarios: Record<string, autocannon.Request> = {
   'list 20 by status': { method: 'GET', path: '/v1/pets?status=sold', headers: authorization },
   add: { method: 'POST', path: '/v1/pets', headers: json, body: rex },
 };
-
-function start(name: string, file: string): Promise<Server> {
-  const process_ = spawn(process.execPath, ['--conditions=source', fileURLToPath(new URL(file, import.meta.url))], {
-    env: { ...process.env, PORT: '0', API_KEYS: KEY },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  return new Promise((resolve, reject) => {
-    process_.on('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
-    process_.stdout.on('data', (chunk: Buffer) => {
-      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
-      if (url !== undefined) resolve({ name, url, process: process_ });
-    });
-  });
-}
 
 async function fill({ url }: Server): Promise<void> {
   const status = ['available', 'pending', 'sold', undefined];
@@ -83,10 +62,10 @@ async function load(server: Server, request: autocannon.Request): Promise<number
 const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
 const servers = [
-  await start('node:http, prepared', './peers/node-http.ts'),
-  await start('Fastify', './peers/fastify.ts'),
-  await start('Express', './peers/express.ts'),
-  await start('Animal Store', '../../../apps/http/src/main.ts'),
+  await startServer('node:http, prepared', './peers/node-http.ts'),
+  await startServer('Fastify', './peers/fastify.ts'),
+  await startServer('Express', './peers/express.ts'),
+  await startServer('Animal Store', '../../../apps/http/src/main.ts'),
 ];
 try {
   for (const server of servers) await fill(server);

@@ -106,7 +106,13 @@ function importRules(drivers: readonly string[]) {
       comment: 'A file that imports nothing and that nothing imports is forgotten, unless a program begins there.',
       from: {
         orphan: true,
-        pathNot: [...TESTS, '/src/(?:index|main)\\.ts$', '\\.config\\.[a-z]+$', '^tools/(?!test-)'],
+        pathNot: [
+          ...TESTS,
+          '/src/(?:index|main)\\.ts$',
+          '\\.config\\.[a-z]+$',
+          '^tools/(?!test-)',
+          '^apps/http/assets/',
+        ],
       },
       to: {},
     },

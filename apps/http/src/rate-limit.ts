@@ -1,0 +1,57 @@
+import { type Awaitable, andThen, type RateLimiter, type RatePolicy, type Share } from '@animal-store/domain';
+import type { Headers } from './answer.ts';
+import { HttpError } from './http-error.ts';
+
+/** The limit that each holder of an API key has. */
+export interface RateLimit {
+  readonly policy: RatePolicy;
+  readonly limiter: RateLimiter;
+}
+
+/**
+ * Counts a request of a holder.
+ *
+ * @returns The fields that tell the holder of its share (draft-ietf-httpapi-ratelimit-headers-10), and the error to answer
+ * with where the share is used up.
+ */
+export function countRequest(
+  { policy, limiter }: RateLimit,
+  holder: string,
+): Awaitable<{ headers: Headers; refusal: HttpError | null }> {
+  return andThen(limiter.take(holder), (share) => ({
+    headers: rateLimitHeaders(policy, share),
+    refusal: share.allowed ? null : tooManyRequests(policy, share),
+  }));
+}
+
+/** Whole seconds, never fewer than there are. */
+const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
+
+function rateLimitHeaders({ limit, window }: RatePolicy, { remaining, resetsIn }: Share): Headers {
+  return {
+    'ratelimit-policy': `"default";q=${limit};w=${seconds(window)}`,
+    ratelimit: `"default";r=${remaining};t=${seconds(resetsIn)}`,
+  };
+}
+
+function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Share): HttpError {
+  const wait = Math.max(seconds(resetsIn), 1);
+  return new HttpError(
+    'too_many_requests',
+    `this API key's holder may make ${limit} requests in ${seconds(window)} s: try again in ${wait} s`,
+    { 'retry-after': String(wait) },
+  );
+}
+
+/** Counts with `shared`; alone, with `own`, while what is shared is out of reach: a limit must not stop the service. */
+export function withFallback(shared: RateLimiter, own: RateLimiter): RateLimiter {
+  return {
+    async take(holder) {
+      try {
+        return await shared.take(holder);
+      } catch {
+        return own.take(holder);
+      }
+    },
+  };
+}

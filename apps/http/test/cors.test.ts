@@ -1,0 +1,58 @@
+import { expect, test } from 'vitest';
+import { startService } from './service.ts';
+
+const ORIGIN = 'https://example.org';
+const preflight = {
+  origin: ORIGIN,
+  'access-control-request-method': 'POST',
+  'access-control-request-headers': 'authorization',
+};
+
+test('without CORS_ORIGINS no script of another origin is let in', async () => {
+  const { call } = await startService();
+  const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
+  expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
+  expect((await call('OPTIONS', '/v1/pets', { key: null, headers: preflight })).status).toBe(401);
+});
+
+test.each([
+  [ORIGIN, ORIGIN],
+  [`http://localhost:8080, ${ORIGIN}`, ORIGIN],
+  ['*', '*'],
+])('CORS_ORIGINS=%s lets %s call, and read what the interface tells in header fields', async (origins, allowed) => {
+  const { call } = await startService({ CORS_ORIGINS: origins });
+  const answer = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
+  expect(answer.headers['access-control-allow-origin']).toBe(allowed);
+  for (const name of ['Link', 'Location', 'Retry-After', 'Deprecation', 'Sunset']) {
+    expect(answer.headers['access-control-expose-headers']).toContain(name);
+  }
+  // A script must be able to read why it was refused.
+  const refused = await call('GET', '/v1/pets', { key: null, headers: { origin: ORIGIN } });
+  expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, allowed]);
+
+  const { status, text, headers } = await call('OPTIONS', '/v1/pets', { key: null, headers: preflight });
+  expect([status, text]).toEqual([204, '']);
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': allowed,
+    'access-control-allow-methods': 'GET, HEAD, POST',
+    'access-control-allow-headers': expect.stringMatching(/Authorization.*Content-Type.*Idempotency-Key/),
+  });
+});
+
+test('an origin that is not named is told nothing, and caches are told that origins differ', async () => {
+  const { call } = await startService({ CORS_ORIGINS: ORIGIN });
+  for (const headers of [
+    { origin: 'https://evil.example' },
+    { origin: `${ORIGIN}.evil.example` },
+    { origin: 'null' },
+    {},
+  ]) {
+    const answer = await call('GET', '/v1/pets', { headers });
+    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
+    expect(answer.headers['vary']).toBe('Origin');
+  }
+  const headers = { ...preflight, origin: 'https://evil.example' };
+  expect((await call('OPTIONS', '/v1/pets', { key: null, headers })).status).toBe(401);
+  // No preflight: a method that nothing takes.
+  expect((await call('OPTIONS', '/v1/pets', { headers: { origin: ORIGIN } })).status).toBe(405);
+});

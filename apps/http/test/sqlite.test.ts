@@ -1,0 +1,26 @@
+import { expect, test } from 'vitest';
+import { KEY, serviceAt, storageEnvironment } from './service.ts';
+import { listeningAt, startProcess } from './service-process.ts';
+
+test('an animal added through one process is seen by another at once, and outlives both', async () => {
+  const environment = { ...storageEnvironment(), API_KEYS: KEY };
+  const [one, other] = [startProcess(environment), startProcess(environment)];
+  const [first, second] = [serviceAt(await listeningAt(one)), serviceAt(await listeningAt(other))];
+  for (let count = 0; count < 20; count += 1) {
+    const added = await (count % 2 === 0 ? first : second).add({ name: `Rex ${count}`, categoryId: 2 ** 40 });
+    const seen = await (count % 2 === 0 ? second : first).call('GET', String(added.headers.location));
+    expect([seen.status, seen.text]).toEqual([200, added.text]);
+  }
+  one.process.kill('SIGKILL');
+  other.process.kill('SIGTERM');
+  expect(await other.exit).toBe(0);
+  expect(one.output.err + other.output.err).toBe('');
+  const third = serviceAt(await listeningAt(startProcess(environment)));
+  expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
+});
+
+test('in production without any key it refuses to start', async () => {
+  const refused = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
+  expect(await refused.exit).toBe(2);
+  expect(refused.output.err).toMatch(/^animal-store: there is no API key: .*\n$/);
+});

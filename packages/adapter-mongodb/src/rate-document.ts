@@ -1,0 +1,26 @@
+import type { IndexDescription } from 'mongodb';
+import type { Schema } from './collections.ts';
+
+/** How many requests of a holder were counted in its present window. */
+export interface RateDocument {
+  /** The holder's name. */
+  readonly _id: string;
+  readonly used: number;
+  readonly endsAt: Date;
+  /** When the last of them was counted, by the server's clock. */
+  readonly countedAt: Date;
+}
+
+export const RATE_SCHEMA: Schema = {
+  version: 1,
+  required: ['_id', 'used', 'endsAt', 'countedAt'],
+  properties: {
+    _id: { bsonType: 'string' },
+    used: { bsonType: ['int', 'long'] },
+    endsAt: { bsonType: 'date' },
+    countedAt: { bsonType: 'date' },
+  },
+};
+
+/** The server removes what has ended, within a minute or so. */
+export const RATE_INDEXES: IndexDescription[] = [{ key: { endsAt: 1 }, expireAfterSeconds: 0 }];

@@ -1,0 +1,144 @@
+import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { parseNewPet } from '@animal-store/domain';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFile } from '../test/fresh-file.ts';
+import { createSqliteStorage } from './index.ts';
+import { openDatabase } from './open-database.ts';
+
+const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+
+/** A connection beside the storage's own. */
+function databaseAt(file: string): DatabaseSync {
+  const db = new DatabaseSync(file);
+  onTestFinished(() => {
+    if (db.isOpen) db.close();
+  });
+  return db;
+}
+
+test('what was stored is there when the file is opened again, and ids go on', async () => {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  const added = await storage.pets.add(rex);
+  storage.close();
+  const again = createSqliteStorage({ file });
+  onTestFinished(async () => again.close());
+  expect(await again.pets.find(added?.id ?? 0n)).toEqual(added);
+  expect((await again.pets.add(rex))?.id).toBeGreaterThan(added?.id ?? 0n);
+});
+
+test('a write is on the disk before it is acknowledged', () => {
+  const db = openDatabase(freshFile());
+  onTestFinished(() => db.close());
+  const setting = (name: string) => db.prepare(`PRAGMA ${name}`).get();
+  expect(setting('journal_mode')).toEqual({ journal_mode: 'wal' });
+  expect(setting('synchronous')).toEqual({ synchronous: 2n });
+  expect(setting('fullfsync')).toEqual({ fullfsync: 1n });
+});
+
+test('the name of a database in memory is the name of a file', () => {
+  const cwd = process.cwd();
+  process.chdir(dirname(freshFile()));
+  onTestFinished(() => process.chdir(cwd));
+  for (const file of [':memory:', 'file:animals?mode=memory']) {
+    createSqliteStorage({ file }).close();
+    expect(readFileSync(file, 'latin1')).toMatch(/^SQLite format 3/);
+  }
+});
+
+describe('one line says what is wrong with', () => {
+  /** What is said of a file, which has to be left as it is. */
+  function complaintAbout(file: string): string {
+    const start = performance.now();
+    try {
+      createSqliteStorage({ file }).close();
+    } catch (error) {
+      const { message } = error as Error;
+      // Only a lock is waited for: 2 seconds, since it may be free in a moment.
+      const waited = performance.now() - start;
+      expect(message.includes('locked') ? waited > 1_500 && waited < 4_000 : waited < 1_000, `${waited} ms`).toBe(true);
+      expect(message).not.toContain('\n');
+      expect(message.startsWith(`${file} cannot be used: `)).toBe(true);
+      return message.slice(`${file} cannot be used: `.length);
+    }
+    throw new Error('accepted');
+  }
+
+  test('a folder', () => {
+    expect(complaintAbout(dirname(freshFile()))).toMatch(/^it must be a file/);
+  });
+
+  test('a file in a folder that does not exist', () => {
+    expect(complaintAbout(join(freshFile(), 'animals.db'))).toMatch(/^it must be a file in a folder that exists/);
+  });
+
+  test('a file that is no database, which stays as it is', () => {
+    const file = freshFile();
+    const text = 'Rex, Max and Waldo. '.repeat(100);
+    writeFileSync(file, text);
+    expect(complaintAbout(file)).toBe('it is no SQLite database');
+    expect(readFileSync(file, 'utf8')).toBe(text);
+  });
+
+  test.each([
+    'CREATE TABLE invoices (id)',
+    'PRAGMA user_version = 1',
+    'PRAGMA application_id = 7',
+    'PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE pets (id, name)',
+  ])('the database of another program, which stays as it is: %s', (sql) => {
+    const file = freshFile();
+    const db = databaseAt(file);
+    db.exec(sql);
+    db.close();
+    const before = readFileSync(file);
+    expect(complaintAbout(file)).toBe('it is the database of another program');
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+
+  test('a newer schema, which stays as it is', () => {
+    const file = freshFile();
+    createSqliteStorage({ file }).close();
+    databaseAt(file).exec('PRAGMA user_version = 1000');
+    expect(complaintAbout(file)).toMatch(/^its schema has version 1000, of a newer Animal Store; this one knows \d$/);
+    expect(databaseAt(file).prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 });
+  });
+
+  test('a file that another program keeps locked, after 2 seconds', () => {
+    const file = freshFile();
+    createSqliteStorage({ file }).close();
+    databaseAt(file).exec('BEGIN IMMEDIATE');
+    expect(complaintAbout(file)).toBe('another program keeps it locked');
+  });
+
+  /** The rights of files don't bind the superuser, whom containers like to be. */
+  function asOrdinaryUser<T>(work: () => T): T {
+    if (process.geteuid?.() !== 0) return work();
+    process.seteuid?.(65_534);
+    try {
+      return work();
+    } finally {
+      process.seteuid?.(0);
+    }
+  }
+
+  test.each([
+    ['that may only be read', 0o444, 0o777, 'this user may not write it'],
+    ['that may not be read', 0o000, 0o777, /where this user may write$/],
+    ['in a folder that may not be written', 0o666, 0o555, /may not write it$|where this user may write$/],
+  ])('a file %s', (_, fileMode, folderMode, complaint) => {
+    const file = freshFile();
+    createSqliteStorage({ file }).close();
+    chmodSync(file, fileMode);
+    chmodSync(dirname(file), folderMode);
+    expect(asOrdinaryUser(() => complaintAbout(file))).toMatch(complaint);
+  });
+
+  test('a new file in a folder that may not be written', () => {
+    const folder = join(dirname(freshFile()), 'folder');
+    mkdirSync(folder, { mode: 0o555 });
+    chmodSync(dirname(folder), 0o755);
+    expect(asOrdinaryUser(() => complaintAbout(join(folder, 'animals.db')))).toMatch(/where this user may write$/);
+  });
+});

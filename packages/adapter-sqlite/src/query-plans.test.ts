@@ -1,0 +1,38 @@
+import { DatabaseSync } from 'node:sqlite';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFile } from '../test/fresh-file.ts';
+import { createSqliteStorage } from './index.ts';
+import { KEY_SQL } from './sqlite-key-store.ts';
+import { PET_SQL } from './sqlite-pet-store.ts';
+
+function planOf(sql: string): string[] {
+  const file = freshFile();
+  createSqliteStorage({ file }).close();
+  const db = new DatabaseSync(file);
+  onTestFinished(() => db.close());
+  const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
+  return rows.map(({ detail }) => String(detail));
+}
+
+describe('every statement is served by an index alone: no scan of a table, no sort', () => {
+  test.each<[string, string, string[]]>([
+    ['an animal', PET_SQL.find, ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']],
+    ['a page', PET_SQL.list, ['SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)']],
+    ['a page by status', PET_SQL.listByStatus, ['SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)']],
+    [
+      'an addition that was made already',
+      PET_SQL.findAddition,
+      ['SEARCH pets USING INDEX pets_by_addition (addition_holder=? AND addition_key=?)'],
+    ],
+    ['a new animal', PET_SQL.add, []],
+    ['a key', KEY_SQL.find, ['SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)']],
+    ['a key by its id', KEY_SQL.findById, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
+    // All of it is wanted.
+    ['all keys', KEY_SQL.list, ['SCAN api_keys USING INDEX api_keys_by_age']],
+    ['a new key', KEY_SQL.add, []],
+    ['a revocation', KEY_SQL.revoke, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
+    ['a use', KEY_SQL.recordUse, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
+  ])('%s', (_, sql, plan) => {
+    expect(planOf(sql)).toEqual(plan);
+  });
+});

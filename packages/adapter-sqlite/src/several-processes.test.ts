@@ -1,0 +1,88 @@
+import { DatabaseSync } from 'node:sqlite';
+import { DomainError, parseNewPet, type Storage } from '@animal-store/domain';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFile } from '../test/fresh-file.ts';
+import { startProcess } from '../test/processes.ts';
+import { createSqliteStorage } from './index.ts';
+
+const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+
+function storageAt(file: string): Storage {
+  const storage = createSqliteStorage({ file });
+  onTestFinished(async () => storage.close());
+  return storage;
+}
+
+test('all make the same new file ready at once, and each idempotency key adds one animal', async () => {
+  const file = freshFile();
+  const program = 'await Promise.all(Array.from({ length: 200 }, (_, key) => add(key)));';
+  const running = Array.from({ length: 4 }, () => startProcess(file, program));
+  const [first, ...others] = await Promise.all(running.map(({ acknowledged }) => acknowledged));
+  expect(first?.size).toBe(200);
+  for (const other of others) expect(new Map([...other].sort())).toEqual(new Map([...(first ?? [])].sort()));
+  expect(await storageAt(file).pets.list({ after: 0n, limit: 1_000 })).toHaveLength(200);
+}, 20_000);
+
+test('what one has added or revoked, the other sees at once', async () => {
+  const file = freshFile();
+  const [one, other] = [storageAt(file), storageAt(file)];
+  for (let count = 0; count < 20; count += 1) {
+    const added = await one.pets.add(rex);
+    expect(await other.pets.find(added?.id ?? 0n)).toEqual(added);
+  }
+  const digest = 'ab'.repeat(32);
+  const id = digest.slice(0, 16);
+  const key = { id, digest, visiblePrefix: 'anst_0000', holder: 'the zoo', createdAt: 1, expiresAt: null };
+  await one.keys.add({ ...key, revokedAt: null, lastUsedAt: null });
+  expect(await other.keys.find(digest)).toMatchObject({ revokedAt: null });
+  await one.keys.revoke(id, 5);
+  expect(await other.keys.find(digest)).toMatchObject({ revokedAt: 5 });
+});
+
+describe('while another process keeps the lock for writing', () => {
+  function locked(): { storage: Storage; other: DatabaseSync } {
+    const file = freshFile();
+    const storage = storageAt(file);
+    const other = new DatabaseSync(file);
+    onTestFinished(() => other.close());
+    other.exec('BEGIN IMMEDIATE');
+    return { storage, other };
+  }
+
+  test('an addition waits without blocking this process, and is made when the lock is gone', async () => {
+    const { storage, other } = locked();
+    const start = performance.now();
+    const adding = storage.pets.add(rex);
+    expect(performance.now() - start).toBeLessThan(100);
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
+    other.exec('COMMIT');
+    expect(await adding).toMatchObject({ name: 'Rex' });
+    expect(storage.pets.list({ after: 0n, limit: 1 })).toHaveLength(1);
+  });
+
+  test('what writes is unavailable within 5 seconds, however many wait, and what reads is answered', async () => {
+    const { storage, other } = locked();
+    const start = performance.now();
+    const calls = Array.from({ length: 200 }, () => Promise.resolve(storage.pets.add(rex)));
+    const outcomes = await Promise.allSettled([...calls, storage.ready()]);
+    expect(performance.now() - start).toBeLessThan(5_000);
+    for (const outcome of outcomes) {
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } });
+      const { reason } = outcome as PromiseRejectedResult;
+      expect(reason).toBeInstanceOf(DomainError);
+      expect(reason.message).not.toMatch(/lock|database|SQL|\//i);
+      expect(reason.cause).toMatchObject({ errcode: 5 });
+    }
+    other.exec('ROLLBACK');
+    expect(storage.ready()).toBeUndefined();
+    expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
+  }, 10_000);
+
+  test('what waits ends when the storage is closed', async () => {
+    const { storage } = locked();
+    const adding = storage.pets.add(rex);
+    await storage.close();
+    await expect(adding).rejects.toMatchObject({ code: 'service_unavailable', message: 'the storage is closed' });
+  });
+});

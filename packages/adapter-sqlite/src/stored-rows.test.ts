@@ -1,0 +1,149 @@
+import { DatabaseSync } from 'node:sqlite';
+import {
+  CATEGORY_ID_MAX,
+  CATEGORY_ID_MIN,
+  IDEMPOTENCY_KEY_MAX_LENGTH,
+  NAME_MAX_LENGTH,
+  PET_STATUSES,
+  parseNewPet,
+  type Storage,
+} from '@animal-store/domain';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFile } from '../test/fresh-file.ts';
+import { createSqliteStorage } from './index.ts';
+
+const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+
+function opened(): { storage: Storage; db: DatabaseSync } {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  const db = new DatabaseSync(file);
+  onTestFinished(() => {
+    db.close();
+    return storage.close();
+  });
+  return { storage, db };
+}
+
+const digest = 'ab'.repeat(32);
+const apiKey = {
+  id: digest.slice(0, 16),
+  digest,
+  visiblePrefix: 'anst_0000',
+  holder: 'the zoo',
+  createdAt: 1,
+  expiresAt: Number.MAX_SAFE_INTEGER,
+  revokedAt: null,
+  lastUsedAt: null,
+};
+
+describe('everything that the domain lets pass can be stored', () => {
+  // They fail where a constant of the domain moves and the schema does not.
+  test.each([
+    ['the longest name', '🐕'.repeat(NAME_MAX_LENGTH)],
+    ['a name that begins with NUL', '\u0000'],
+    ['a name of NUL characters', '\u0000'.repeat(NAME_MAX_LENGTH)],
+    ['a decomposed name', 'Zoe\u0308'],
+  ])('%s', async (_, name) => {
+    const { pets } = opened().storage;
+    const added = await pets.add(parseNewPet({ name, categoryId: 1n }));
+    expect(await pets.find(added?.id ?? 0n)).toEqual({ ...added, name });
+  });
+
+  test.each([...PET_STATUSES])('the status %s', async (status) => {
+    expect(await opened().storage.pets.add(parseNewPet({ ...rex, status }))).toMatchObject({ status });
+  });
+
+  test.each([CATEGORY_ID_MIN, CATEGORY_ID_MAX])('the category %d', async (categoryId) => {
+    expect(await opened().storage.pets.add(parseNewPet({ ...rex, categoryId }))).toMatchObject({ categoryId });
+  });
+
+  test('names that differ in what comes after NUL are two', async () => {
+    const { pets } = opened().storage;
+    const addition = (holder: string) => ({ holder, key: 'k', fingerprint: 'f' });
+    const [one, other] = [await pets.add(rex, addition('a\u0000b')), await pets.add(rex, addition('a\u0000c'))];
+    expect(one?.id).not.toBe(other?.id);
+  });
+
+  test('the longest idempotency key', async () => {
+    const addition = { holder: '', key: '~'.repeat(IDEMPOTENCY_KEY_MAX_LENGTH), fingerprint: 'f' };
+    expect(await opened().storage.pets.add(rex, addition)).not.toBeNull();
+  });
+
+  test('a key that expires at the last moment that a number can name', async () => {
+    const { keys } = opened().storage;
+    await keys.add(apiKey);
+    expect(await keys.find(digest)).toStrictEqual(apiKey);
+  });
+});
+
+describe('what the service could not return is not stored, whoever writes', () => {
+  test.each([
+    "(0, 'Rex', 1, null, null, null, null)",
+    "(9007199254740992, 'Rex', 1, null, null, null, null)",
+    "(7, '', 1, null, null, null, null)",
+    `(7, '${'x'.repeat(NAME_MAX_LENGTH + 1)}', 1, null, null, null, null)`,
+    "(7, x'52', 1, null, null, null, null)",
+    '(7, null, 1, null, null, null, null)',
+    "(7, 'Rex', null, null, null, null, null)",
+    "(7, 'Rex', 1.5, null, null, null, null)",
+    "(7, 'Rex', 9223372036854775808, null, null, null, null)",
+    "(7, 'Rex', 1, 'Sold', null, null, null)",
+    "(7, 'Rex', 1, '', null, null, null)",
+    "(7, 'Rex', 1, null, 'the zoo', 'k', null)",
+    "(7, 'Rex', 1, null, 'the zoo', null, 'f')",
+    "(7, 'Rex', 1, null, null, 'k', 'f')",
+    "(7, 'Rex', 1, null, 'the zoo', '', 'f')",
+  ])('%s', (row) => {
+    const { db } = opened();
+    expect(() => db.exec(`INSERT INTO pets VALUES ${row}`)).toThrow(/constraint failed|cannot store/);
+    db.exec("INSERT INTO pets VALUES (7, 'Rex', 1, null, 'the zoo', 'k', 'f')");
+  });
+
+  test.each([
+    `('${digest.slice(0, 15)}', '${digest}', 'p', 'h', 1, null, null, null)`,
+    `('${digest.slice(0, 16)}', '${digest}0', 'p', 'h', 1, null, null, null)`,
+    `('${digest.slice(0, 16).toUpperCase()}', '${digest.toUpperCase()}', 'p', 'h', 1, null, null, null)`,
+    `('${digest.slice(0, 16)}', '${digest}', 'p', 'h', null, null, null, null)`,
+    `('${digest.slice(0, 16)}', '${digest}', 'p', 'h', 'now', null, null, null)`,
+  ])('%s', (row) => {
+    const { db } = opened();
+    expect(() => db.exec(`INSERT INTO api_keys VALUES ${row}`)).toThrow(/constraint failed|cannot store/);
+  });
+});
+
+describe('ids', () => {
+  test('are not assigned again when the last animal is gone', async () => {
+    const { storage, db } = opened();
+    const last = await storage.pets.add(rex);
+    db.exec('DELETE FROM pets');
+    expect((await storage.pets.add(rex))?.id).toBeGreaterThan(last?.id ?? 0n);
+  });
+
+  test('end below 2^53', async () => {
+    const { storage, db } = opened();
+    await storage.pets.add(rex);
+    db.exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
+    expect((await storage.pets.add(rex))?.id).toBe(2n ** 53n - 1n);
+    expect(() => storage.pets.add(rex)).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+  });
+});
+
+test('a closed storage is unavailable, whatever it is asked', async () => {
+  const { pets, keys, ready, close } = createSqliteStorage({ file: freshFile() });
+  await close();
+  const calls = [
+    () => pets.add(rex),
+    () => pets.find(1n),
+    () => pets.list({ after: 0n, limit: 1 }),
+    () => keys.add(apiKey),
+    () => keys.find(digest),
+    () => keys.list(),
+    () => keys.revoke(apiKey.id, 1),
+    () => keys.recordUse(apiKey.id, 1),
+    () => ready(),
+  ];
+  for (const call of calls) {
+    expect(call).toThrow(expect.objectContaining({ code: 'service_unavailable', message: 'the storage is closed' }));
+  }
+});

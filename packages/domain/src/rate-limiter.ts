@@ -1,0 +1,30 @@
+import type { Awaitable } from './awaitable.ts';
+
+/** How many requests a holder may make in how long. */
+export interface RatePolicy {
+  /** Requests, 1 or more. */
+  readonly limit: number;
+  /** The time in which they may be made, in milliseconds, counted from the first of them. */
+  readonly window: number;
+}
+
+/** What is left of a holder's share of the service. */
+export interface Share {
+  /** Whether the request that asked is within the share. */
+  readonly allowed: boolean;
+  /** Requests that may still be made in this window; 0 or more. */
+  readonly remaining: number;
+  /** Milliseconds until the window ends and the share is whole again. */
+  readonly resetsIn: number;
+}
+
+/** The port for counting what holders of API keys use: fixed windows, each from a holder's first request in it. */
+export interface RateLimiter {
+  /** Counts one request. @throws DomainError `service_unavailable` where the count can't be had. */
+  take(holder: string): Awaitable<Share>;
+}
+
+/** The share that is left after so many requests of a window. */
+export function shareAfter(used: number, { limit }: RatePolicy, resetsIn: number): Share {
+  return { allowed: used <= limit, remaining: Math.max(limit - used, 0), resetsIn: Math.max(resetsIn, 0) };
+}

@@ -1,0 +1,25 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { KEY } from './peers/catalogue.ts';
+
+/** A server that listens, in a process of its own. */
+export interface Server {
+  readonly name: string;
+  readonly url: string;
+  readonly process: ChildProcess;
+}
+
+/** @param file A program, relative to this one, that prints the URL it listens at. */
+export function startServer(name: string, file: string): Promise<Server> {
+  const process_ = spawn(process.execPath, ['--conditions=source', fileURLToPath(new URL(file, import.meta.url))], {
+    env: { ...process.env, PORT: '0', API_KEYS: KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  return new Promise((resolve, reject) => {
+    process_.on('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
+    process_.stdout.on('data', (chunk: Buffer) => {
+      const url = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
+      if (url !== undefined) resolve({ name, url, process: process_ });
+    });
+  });
+}
