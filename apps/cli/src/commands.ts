@@ -38,7 +38,7 @@ export const USAGE = `usage: animal-store <command>
   keys list
   keys revoke ID
 
-Answers are JSON, one object a line. MONGODB_URL names the database.`;
+Answers are JSON, one object a line. MONGODB_URL or SQLITE_FILE names the database.`;
 
 /**
  * Carries out one command.

@@ -2,6 +2,7 @@
 import 'reflect-metadata';
 import { hash, randomBytes } from 'node:crypto';
 import { createMongoStorage } from '@animal-store/adapter-mongodb';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import { type Catalogue, createCatalogue, createKeyring, type Keyring, type Storage } from '@animal-store/domain';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 
@@ -17,13 +18,19 @@ const CATALOGUE: InjectionToken<Catalogue> = Symbol('catalogue');
 const KEYRING: InjectionToken<Keyring> = Symbol('keyring');
 
 /**
- * Puts the use cases on the storage that an URL names.
+ * Puts the use cases on a storage that outlives a command.
  *
- * @throws Error One line without credentials, where the URL can't be used.
+ * @throws Error One line without credentials, where the URL or the file can't be used.
  */
-export function compose(mongodbUrl: string): Application {
+export function compose(place: { mongodbUrl: string } | { sqliteFile: string }): Application {
   const container = root.createChildContainer();
-  container.register(STORAGE, { useFactory: instanceCachingFactory(() => createMongoStorage({ url: mongodbUrl })) });
+  container.register(STORAGE, {
+    useFactory: instanceCachingFactory(() =>
+      'mongodbUrl' in place
+        ? createMongoStorage({ url: place.mongodbUrl })
+        : createSqliteStorage({ file: place.sqliteFile }),
+    ),
+  });
   container.register(CATALOGUE, {
     useFactory: instanceCachingFactory((from) => createCatalogue(from.resolve(STORAGE).pets)),
   });

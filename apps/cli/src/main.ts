@@ -14,9 +14,7 @@ async function main(words: readonly string[]): Promise<void> {
     process.stdout.write(`${USAGE}\n`);
     return;
   }
-  const url = process.env['MONGODB_URL'];
-  if (!url) throw new UsageError('MONGODB_URL must be set: in memory nothing would outlive a command');
-  const { catalogue, keyring, storage } = composed(url);
+  const { catalogue, keyring, storage } = composed(process.env);
   try {
     const print = (value: unknown) => process.stdout.write(`${exactJson(value)}\n`);
     await runCommand(words, { catalogue, keyring, clock: Date.now, print });
@@ -25,11 +23,14 @@ async function main(words: readonly string[]): Promise<void> {
   }
 }
 
-function composed(url: string): Application {
+function composed({ MONGODB_URL: mongodbUrl, SQLITE_FILE: sqliteFile }: NodeJS.ProcessEnv): Application {
+  if (!mongodbUrl === !sqliteFile) {
+    throw new UsageError('either MONGODB_URL or SQLITE_FILE must be set: in memory nothing would outlive a command');
+  }
   try {
-    return compose(url);
+    return compose(mongodbUrl ? { mongodbUrl } : { sqliteFile: sqliteFile as string });
   } catch (error) {
-    throw new UsageError(`MONGODB_URL: ${(error as Error).message}`);
+    throw new UsageError((error as Error).message);
   }
 }
 

@@ -12,8 +12,8 @@ export interface Log {
   fault(error: unknown): void;
   /** Writes a line for each request. */
   readonly watcher: Watcher;
-  /** Writes what is still in memory. */
-  flush(): void;
+  /** Writes what is still in memory, and nothing after it. */
+  close(): Promise<void>;
 }
 
 /** How much is collected before it is written, in bytes, and how long it may wait for that, in milliseconds. */
@@ -36,6 +36,9 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
   const output = readable
     ? destination({ dest: 1, sync: true })
     : destination({ dest: 1, sync: false, minLength: BUFFER, periodicFlush: FLUSH_INTERVAL, maxLength: MOST_WAITING });
+  // What pino calls when the process ends tries for ever where nobody reads any more (sonic-boom 4). What is lost without it,
+  // should the process crash, are the lines of the last moment.
+  output.flushSync = () => {};
   const logger = pino({ level, base: null }, readable ? readableLines(output) : output);
   const watcher: Watcher = {
     end({ id, method, route, traceId, holder }, { status }, bytes, duration) {
@@ -57,9 +60,13 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
     info: (message, details = {}) => logger.info(details, message),
     fault: (error) => logger.error({ err: error }, 'a request failed'),
     watcher: logger.isLevelEnabled('info') ? watcher : { end() {} },
-    flush() {
-      output.flushSync();
-    },
+    close: () =>
+      new Promise((resolve) => {
+        output.once('close', resolve);
+        // Nobody reads any more.
+        output.once('error', () => resolve());
+        output.end();
+      }),
   };
 }
 

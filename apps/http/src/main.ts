@@ -42,6 +42,7 @@ async function main(): Promise<void> {
       log.info('stopping', { signal });
       await stop(configuration.stopGrace, configuration.stopDeadline);
       log.info('stopped');
+      await log.close();
     });
   }
 

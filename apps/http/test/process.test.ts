@@ -108,3 +108,23 @@ test('a port in use ends it with one line and code 2', async () => {
     `animal-store: can't listen at 127.0.0.1, port ${port}: it is in use; choose another PORT\n`,
   );
 });
+
+test('a reader of the log that goes away before the end does not hold it up', async () => {
+  const running = startProcess({ API_KEYS: KEY });
+  await listeningAt(running);
+  running.process.stdout.destroy();
+  running.process.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+});
+
+test('a reader of the log that goes away takes nothing with it, neither service nor stop', async () => {
+  const running = startProcess({ API_KEYS: KEY });
+  const { call } = serviceAt(await listeningAt(running));
+  running.process.stdout.destroy();
+  for (let count = 0; count < 50; count += 1) {
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+  running.process.kill('SIGTERM');
+  expect(await running.exit).toBe(0);
+});

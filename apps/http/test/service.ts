@@ -68,7 +68,12 @@ export async function startService(
   limits: Partial<typeof SERVER_LIMITS> = {},
 ): Promise<Service> {
   const faults: unknown[] = [];
-  const log = { info() {}, fault: (error: unknown) => faults.push(error), watcher: { end() {} }, flush() {} };
+  const log = {
+    info() {},
+    fault: (error: unknown) => faults.push(error),
+    watcher: { end() {} },
+    close: async () => {},
+  };
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
     ...storageEnvironment(),

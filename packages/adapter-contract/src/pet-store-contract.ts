@@ -82,6 +82,15 @@ export function petStoreContract(open: OpenStorage): void {
       );
     });
 
+    test.each(['\u0000', '\u0000Rex', 'Rex\u0000', ' \u0000 '])(
+      'the name %j comes back as it was given',
+      async (name) => {
+        const pets = await petStore();
+        const added = (await pets.add(animal({ name }))) as Pet;
+        expect((await pets.find(added.id))?.name).toBe(name);
+      },
+    );
+
     test('an id that was never assigned finds nothing, however odd', async () => {
       const pets = await petStore();
       const added = (await pets.add(animal())) as Pet;

@@ -1,0 +1,54 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('main.ts', import.meta.url));
+
+/** Runs the program to its end. */
+function run(
+  environment: Record<string, string>,
+  ...words: string[]
+): Promise<{ code: number; out: string; err: string }> {
+  return new Promise((resolve) => {
+    const env = { PATH: process.env['PATH'] as string, ...environment };
+    execFile(process.execPath, ['--conditions=source', MAIN, ...words], { env }, (error, out, err) => {
+      resolve({ code: error === null ? 0 : Number(error.code), out, err });
+    });
+  });
+}
+
+test('what one command stores the next one finds', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const environment = { SQLITE_FILE: join(folder, 'animals.db') };
+  const rex = '{"id":1,"name":"Rex","categoryId":9223372036854775807}\n';
+  const added = await run(environment, 'pets', 'add', '--name', 'Rex', '--category', '9223372036854775807');
+  expect(added).toEqual({ code: 0, out: rex, err: '' });
+  expect(await run(environment, 'pets', 'list')).toEqual({ code: 0, out: rex, err: '' });
+  expect(await run(environment, 'pets', 'get', '7')).toEqual({
+    code: 1,
+    out: '',
+    err: 'animal-store: no animal has the id 7\n',
+  });
+});
+
+test.each([
+  [{}, /either MONGODB_URL or SQLITE_FILE must be set/],
+  [{ MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: '/d' }, /either MONGODB_URL or SQLITE_FILE must be set/],
+  [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: the MongoDB URL (?!.*secret)/],
+  [{ SQLITE_FILE: '/nowhere/animals.db' }, /^animal-store: .*\n$/],
+] as [Record<string, string>, RegExp][])('the environment %o is refused in one line', async (environment, line) => {
+  const { code, out, err } = await run(environment, 'pets', 'list');
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(line);
+  expect(err.trim().split('\n')).toHaveLength(1);
+});
+
+test('what is no command is answered with the usage', async () => {
+  const { code, err } = await run({ MONGODB_URL: 'mongodb://h/d' }, 'pets', 'sell');
+  expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: usage:/)]);
+  expect((await run({}, '--help')).out).toMatch(/^usage:/);
+});
