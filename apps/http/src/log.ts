@@ -17,7 +17,7 @@ export interface Log {
 }
 
 /** How much is collected before it is written, in bytes, and how long it may wait for that, in milliseconds. */
-const BUFFER = 4_096;
+const BUFFER = 16_000;
 const FLUSH_INTERVAL = 200;
 
 /** How much may wait for a reader that is too slow, in bytes; what comes beyond that is dropped, not the service. */

@@ -19,7 +19,10 @@ export function startServer(name: string, file: string): Promise<Server> {
     process_.on('exit', (code) => reject(new Error(`${name} ended with ${code}`)));
     process_.stdout.on('data', (chunk: Buffer) => {
       const url = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
-      if (url !== undefined) resolve({ name, url, process: process_ });
+      if (url === undefined) return;
+      // Its log is read and dropped.
+      process_.stdout.removeAllListeners('data').resume();
+      resolve({ name, url, process: process_ });
     });
   });
 }
