@@ -9,27 +9,40 @@ const project = (root: string, test: object = {}) => ({
 /** Starts one server for the run, whichever projects name it: see tools/test-mongodb. */
 const withMongo = { globalSetup: ['../../tools/test-mongodb/src/global-setup.ts'], maxWorkers: 3 };
 
+/** Tests of apps/http that say the same on any storage. */
+const WITHOUT_STORAGE = ['cors', 'docs-page*', 'limits', 'monitoring', 'storage-down'].map(
+  (name) => `test/${name}.test.ts`,
+);
+
 export default defineConfig({
   // Workspace packages are tested from their sources: see `exports` in their package.json.
   ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
   test: {
     environment: 'node',
     projects: [
-      project('apps/http', { exclude: ['test/mongodb.test.ts'] }),
+      project('apps/http', { exclude: ['test/mongodb.test.ts', 'test/sqlite.test.ts'] }),
       // What memory promises to HTTP clients, MongoDB promises.
       project('apps/http', {
         ...withMongo,
         name: 'apps/http on MongoDB',
         include: ['test/**/*.test.ts'],
-        exclude: ['test/storage-down.test.ts'],
+        exclude: [...WITHOUT_STORAGE, 'test/sqlite.test.ts'],
         env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
         setupFiles: ['test/needs-mongodb.ts'],
+      }),
+      // And what SQLite promises, too.
+      project('apps/http', {
+        name: 'apps/http on SQLite',
+        include: ['test/**/*.test.ts'],
+        exclude: [...WITHOUT_STORAGE, 'test/mongodb.test.ts'],
+        env: { TEST_STORAGE: 'sqlite', HOSTILE_REQUESTS: '2000' },
       }),
       project('apps/cli'),
       project('packages/exact-json'),
       project('packages/domain'),
       project('packages/adapter-memory'),
       project('packages/adapter-mongodb', withMongo),
+      project('packages/adapter-sqlite'),
       project('tools/boundaries'),
       project('tools/packaging'),
       project('tools/test-mongodb'),
