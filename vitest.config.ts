@@ -44,6 +44,12 @@ export default defineConfig({
       project('packages/adapter-mongodb', withMongo),
       project('packages/adapter-sqlite'),
       project('tools/boundaries'),
+      // The tests of the image build it first, which takes a while where nothing of it is cached.
+      project('tools/container-smoke', {
+        globalSetup: [`${import.meta.dirname}/tools/container-smoke/src/global-setup.ts`],
+        testTimeout: 60_000,
+      }),
+      project('tools/deploy'),
       project('tools/packaging'),
       project('tools/test-mongodb'),
     ],

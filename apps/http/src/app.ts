@@ -84,10 +84,14 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
       const accompanying = cors === null ? headers : { ...headers, ...cors.headers(incoming.headers.origin) };
       const exchange = beginExchange(incoming.headers, incoming.method as string, path, accompanying);
       for (const watcher of watchers) watcher.begin?.();
-      const succeed = (given: Answer) => respond(exchange, given, watchers);
+      const succeed = (given: Answer) => {
+        // Those that were under way when the stop began have a connection to close, too.
+        if (isStopping()) exchange.headers = { ...exchange.headers, connection: 'close' };
+        return respond(exchange, given, watchers);
+      };
       const fail = (error: unknown) => {
         if (isFault(error)) onFault(error);
-        return respond(exchange, errorAnswer(error), watchers);
+        return succeed(errorAnswer(error));
       };
       try {
         const given = answer(request, exchange);

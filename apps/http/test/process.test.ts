@@ -57,7 +57,7 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
       setTimeout(() => request.end('"categoryId":1}'), 600);
     });
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect((await answer).status).toBe(201);
+    expect(await answer).toEqual({ status: 201, connection: 'close' });
     expect(await running.exit).toBe(0);
     expect(running.output.err).toBe('');
     await expect(call('GET', '/livez', { key: null })).rejects.toThrow(/ECONNREFUSED/);

@@ -1,0 +1,21 @@
+import { onTestFinished } from 'vitest';
+import { docker, OWNED } from './docker.ts';
+
+/** Starts a container; it is removed when the running test ends. @returns Its id. */
+export async function start(...args: readonly string[]): Promise<string> {
+  const container = await docker('run', '--detach', OWNED, ...args);
+  onTestFinished(async () => {
+    await docker('rm', '--force', '--volumes', container);
+  });
+  return container;
+}
+
+/** Makes a network; it is removed when the running test ends. @returns Its name. */
+export async function makeNetwork(): Promise<string> {
+  const name = `animal-store-smoke-${process.pid}`;
+  await docker('network', 'create', OWNED, name);
+  onTestFinished(async () => {
+    await docker('network', 'rm', name);
+  });
+  return name;
+}

@@ -1,0 +1,125 @@
+import { spawn } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { parse } from 'yaml';
+import { configurationOf } from './environment.ts';
+
+const folder = new URL('../kubernetes/', import.meta.url);
+const { 'kustomization.yaml': kustomization, ...files } = Object.fromEntries(
+  readdirSync(folder).map((name) => [name, parse(readFileSync(new URL(name, folder), 'utf8'))]),
+);
+const manifests = Object.values(files);
+
+/** The one manifest of a kind. */
+function the(kind: string) {
+  const found = manifests.filter((manifest) => manifest.kind === kind);
+  expect(found, kind).toHaveLength(1);
+  return found[0];
+}
+
+const deployment = the('Deployment').spec;
+const pod = deployment.template.spec;
+const [container] = pod.containers;
+const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
+
+/** The variables that the container is given, with examples of what is secret. */
+function environment(): Record<string, string> {
+  const SECRET: Record<string, string> = {
+    MONGODB_URL: 'mongodb://animals:secret@db-0.example,db-1.example/animals?replicaSet=rs0',
+    API_KEYS: `sha256:${'0'.repeat(64)}`,
+  };
+  const fromSecret = container.env.map((variable: { name: string; valueFrom: { secretKeyRef: { key: string } } }) => {
+    const { key } = variable.valueFrom.secretKeyRef;
+    return [variable.name, SECRET[key]];
+  });
+  return { ...the('ConfigMap').data, ...Object.fromEntries(fromSecret) };
+}
+
+test('every manifest is applied, and what they refer to by name is there', () => {
+  expect(kustomization.resources.toSorted()).toEqual(Object.keys(files).sort());
+  const name = (kind: string) => the(kind).metadata.name;
+  expect(kustomization.namespace).toBe(name('Namespace'));
+  expect(pod.serviceAccountName).toBe(name('ServiceAccount'));
+  expect(container.envFrom).toEqual([{ configMapRef: { name: name('ConfigMap') } }]);
+  expect(the('HorizontalPodAutoscaler').spec.scaleTargetRef).toMatchObject({
+    kind: 'Deployment',
+    name: name('Deployment'),
+  });
+  expect(kustomization.images.map((image: { name: string }) => image.name)).toEqual([container.image]);
+});
+
+test('whatever selects pods selects those of the Deployment', () => {
+  const { labels } = deployment.template.metadata;
+  const selectors = [
+    deployment.selector.matchLabels,
+    the('Service').spec.selector,
+    the('PodDisruptionBudget').spec.selector.matchLabels,
+    the('NetworkPolicy').spec.podSelector.matchLabels,
+    ...pod.topologySpreadConstraints.map(
+      (spread: { labelSelector: { matchLabels: object } }) => spread.labelSelector.matchLabels,
+    ),
+  ];
+  for (const selector of selectors) expect(selector).toEqual(labels);
+});
+
+test('ports are named alike, and lead to where the service listens', () => {
+  const [{ name, containerPort }] = container.ports;
+  expect(containerPort).toBe(configurationOf(environment()).port);
+  for (const probe of probes) expect(probe.httpGet.port).toBe(name);
+  expect(the('Service').spec.ports.map((port: { targetPort: string }) => port.targetPort)).toEqual([name]);
+  expect(the('NetworkPolicy').spec.ingress[0].ports).toEqual([{ port: name }]);
+});
+
+test('the service takes the variables it is given, and knows each of them', () => {
+  const { host, ignored, production, storage } = configurationOf(environment());
+  expect({ host, ignored, production, storage: storage.kind }).toEqual({
+    host: '0.0.0.0',
+    ignored: [],
+    production: true,
+    storage: 'mongodb',
+  });
+});
+
+test('pods are given the time that the service takes to stop', () => {
+  const { stopGrace, stopDeadline } = configurationOf(environment());
+  const needed = container.lifecycle.preStop.sleep.seconds + (stopGrace + stopDeadline) / 1_000;
+  expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
+});
+
+test('while nodes are emptied and versions replaced, some pods serve', () => {
+  const { minReplicas } = the('HorizontalPodAutoscaler').spec;
+  expect(minReplicas).toBeGreaterThanOrEqual(2);
+  expect(the('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(minReplicas);
+  expect(deployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+});
+
+test('pods are as locked up as their namespace demands, and have no rights in the cluster', () => {
+  expect(the('Namespace').metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
+  expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
+  expect(container.securityContext).toEqual({
+    allowPrivilegeEscalation: false,
+    readOnlyRootFilesystem: true,
+    capabilities: { drop: ['ALL'] },
+  });
+  expect([pod, the('ServiceAccount')].map((owner) => owner.automountServiceAccountToken)).toEqual([false, false]);
+  expect(Object.keys(container.resources.requests)).toEqual(Object.keys(container.resources.limits));
+});
+
+test('the service answers where it is probed', async () => {
+  const main = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta.url));
+  const child = spawn(process.execPath, ['--conditions=source', main], {
+    env: { ...environment(), STORAGE: 'memory', NODE_ENV: 'production', PORT: '0' },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => {
+    child.kill('SIGKILL');
+  });
+  let output = '';
+  child.stdout.setEncoding('utf8').on('data', (text) => {
+    output += text;
+  });
+  await expect.poll(() => output, { timeout: 10_000 }).toContain('"url"');
+  const { origin } = new URL(JSON.parse(output.split('\n')[0] as string).url);
+  for (const { httpGet } of probes) expect((await fetch(origin + httpGet.path)).status, httpGet.path).toBe(200);
+});
