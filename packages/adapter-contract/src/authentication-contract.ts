@@ -102,6 +102,7 @@ export function authenticationContract(open: OpenStorage): void {
     test.each([
       { holder: '', expiresAt: null },
       { holder: ' the zoo', expiresAt: null },
+      { holder: 'the zoo ', expiresAt: null },
       { holder: 'the\nzoo', expiresAt: null },
       { holder: 'z'.repeat(101), expiresAt: null },
       { holder: 'the zoo', expiresAt: NOON },

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { API_KEY_PATTERN, generateApiKey, isWellFormedApiKey } from './api-key.ts';
+import { API_KEY_PATTERN, describeApiKey, generateApiKey, isUsable, isWellFormedApiKey } from './api-key.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -63,5 +63,32 @@ describe('generated keys', () => {
       }),
       { numRuns: 2_000 },
     );
+  });
+});
+
+describe('the record of a key', () => {
+  const key = generateApiKey(randomBytes);
+  const record = describeApiKey(key, {
+    holder: 'the zoo',
+    digest: () => 'd'.repeat(64),
+    createdAt: 1,
+    expiresAt: null,
+  });
+
+  test('shows four characters of the secret, and no more', () => {
+    expect(record.visiblePrefix).toBe(key.slice(0, 9));
+    expect(record.id).toBe('d'.repeat(16));
+    expect(JSON.stringify(record)).not.toContain(key.slice(0, 10));
+  });
+
+  test.each([
+    [null, null, true],
+    [101, null, true],
+    [100, null, false],
+    [null, 101, true],
+    [null, 100, false],
+    [200, 50, false],
+  ])('that expires at %s and is revoked at %s is usable at 100: %s', (expiresAt, revokedAt, usable) => {
+    expect(isUsable({ ...record, expiresAt, revokedAt }, 100)).toBe(usable);
   });
 });

@@ -72,6 +72,7 @@ describe('what is no animal', () => {
     ['', '""'],
     [null, 'null'],
     [0, '0'],
+    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
     ['x'.repeat(1000), `"${'x'.repeat(40)}"…`],
   ])('the status %j', (status, shown) => {
     expect(faultOf({ ...valid, status })).toBe(`status must be one of available, pending, sold, was ${shown}`);

@@ -1,0 +1,29 @@
+import { randomBytes } from 'node:crypto';
+import { expect, test } from 'vitest';
+import { describeApiKey, generateApiKey } from './api-key.ts';
+import { createAuthentication } from './authentication.ts';
+import type { KeyStore } from './key-store.ts';
+
+const digest = (text: string) => text.padEnd(64, '0');
+
+test.each([
+  [
+    'at once',
+    () => {
+      throw new Error('out of reach');
+    },
+  ],
+  ['later', () => Promise.reject(new Error('out of reach'))],
+] as [string, KeyStore['recordUse']][])(
+  'a good key is accepted even where its use cannot be noted, told %s',
+  async (_when, recordUse) => {
+    const key = generateApiKey(randomBytes);
+    const record = describeApiKey(key, { holder: 'the zoo', digest, createdAt: 1, expiresAt: null });
+    const nothing = () => null;
+    const issuedKeys: KeyStore = { add() {}, find: () => record, list: () => [], revoke: nothing, recordUse };
+    const authenticate = createAuthentication({ configuredKeys: new Map(), issuedKeys, digest, clock: () => 2 });
+    // A rejection that nobody handles would fail the run.
+    expect(await authenticate(key)).toBe('the zoo');
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  },
+);
