@@ -78,6 +78,8 @@ export async function startServer(
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (stopping) outgoing.shouldKeepAlive = false;
+    // RFC 9112, section 3.2, demands the field of HTTP/1.1 only; load balancers probe without it.
+    if (incoming.httpVersion === '1.0') incoming.headers.host ??= 'localhost';
     listener(incoming, outgoing);
   };
   // A request without a Host field is refused by the application, in the Error shape.

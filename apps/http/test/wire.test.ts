@@ -112,6 +112,7 @@ test('an absolute target, an IPv6 Host and HTTP/1.0 are understood', async () =>
     'GET http://example.org/livez HTTP/1.1\r\nHost: example.org\r\nConnection: close\r\n\r\n',
     'GET /livez HTTP/1.1\r\nHost: [::1]:3000\r\nConnection: close\r\n\r\n',
     'GET /livez HTTP/1.0\r\nHost: x\r\n\r\n',
+    'GET /livez HTTP/1.0\r\n\r\n',
   ]) {
     expect(await raw(request)).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
   }
