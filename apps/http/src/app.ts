@@ -14,6 +14,7 @@ import type { Env, Operation, OperationDependencies } from './operation.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 import { requestPath } from './request-path.ts';
 import { respond } from './respond.ts';
+import { isBodyUnderWay, overtakeBody } from './unread-body.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends OperationDependencies {
@@ -80,13 +81,14 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   /** The handler of a route: what is answered, or the Error body for what was thrown, as a response. */
   function handler(path: string, answer: Answerer, headers = NO_HEADERS) {
     return (request: Context<Env>): Awaitable<Response> => {
-      const { incoming } = request.env;
+      const { incoming, outgoing } = request.env;
       const accompanying = cors === null ? headers : { ...headers, ...cors.headers(incoming.headers.origin) };
       const exchange = beginExchange(incoming.headers, incoming.method as string, path, accompanying);
       for (const watcher of watchers) watcher.begin?.();
       const succeed = (given: Answer) => {
         // Those that were under way when the stop began have a connection to close, too.
         if (isStopping()) exchange.headers = { ...exchange.headers, connection: 'close' };
+        if (isBodyUnderWay(incoming)) exchange.headers = { ...exchange.headers, ...overtakeBody(incoming, outgoing) };
         return respond(exchange, given, watchers);
       };
       const fail = (error: unknown) => {
@@ -148,6 +150,8 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
 
   const methodsOf = allowedMethods(routes);
   const refuse = (request: Context<Env>): never => {
+    const { refusal } = request.env.incoming;
+    if (refusal !== undefined) throw refusal;
     const methods = methodsOf(request.req.path);
     if (methods === null) throw new HttpError('not_found', 'there is nothing at this path');
     throw new HttpError('method_not_allowed', `this path takes ${methods} only`, { allow: methods });

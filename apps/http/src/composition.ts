@@ -19,6 +19,7 @@ import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
 import { createCors } from './cors.ts';
 import { docsPage } from './docs-page.ts';
+import type { Watcher } from './exchange.ts';
 import type { Log } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Env } from './operation.ts';
@@ -31,6 +32,8 @@ import { sha256 } from './sha256.ts';
 export interface Application {
   readonly app: Hono<Env>;
   readonly storage: Storage;
+  /** Those who watch its requests. */
+  readonly watchers: readonly Watcher[];
   /** Whether the storage refuses what the configuration says of user and password. No waiting heals that. */
   isAccessRefused(error: unknown): boolean;
   /** From now on the service is not ready. It goes on serving. */
@@ -48,6 +51,7 @@ const CLOCK = token<Clock>('clock');
 const STORAGE = token<Storage>('storage');
 const OPENED = token<Opened>('opened adapter');
 const METRICS = token<Metrics>('metrics');
+const WATCHERS = token<readonly Watcher[]>('watchers');
 const OVERLOAD = token<OverloadMonitor>('overload');
 const RATE_LIMIT = token<RateLimit | null>('rate limit');
 const PET_JSON = token<PetJson>('pet json');
@@ -75,6 +79,7 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
   provide(CLOCK, () => clock);
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
   provide(METRICS, () => createMetrics());
+  provide(WATCHERS, (from) => [log.watcher, from.resolve(METRICS).watcher]);
   provide(OVERLOAD, () => monitorOverload(configuration.maxEventLoopDelay));
   provide(OPENED, (from) => adapter.open(from.resolve(METRICS)));
   provide(STORAGE, (from) => from.resolve(METRICS).observed(from.resolve(OPENED).storage));
@@ -106,7 +111,7 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
       basePath: configuration.basePath,
       cors: configuration.corsOrigins.size === 0 ? null : createCors(configuration.corsOrigins),
       rateLimit: from.resolve(RATE_LIMIT),
-      watchers: [log.watcher, from.resolve(METRICS).watcher],
+      watchers: from.resolve(WATCHERS),
       onFault: log.fault,
       metrics: configuration.metrics ? from.resolve(METRICS).read : null,
       docs: configuration.docs ? docsPage() : [],
@@ -118,6 +123,7 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
   return {
     app: container.resolve(APP),
     storage: container.resolve(STORAGE),
+    watchers: container.resolve(WATCHERS),
     isAccessRefused: adapter.isAccessRefused,
     developmentKey,
     beginStop() {

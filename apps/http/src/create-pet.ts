@@ -7,9 +7,9 @@ import { readBody, requireJson } from './request-body.ts';
 /** `POST /pets`: adds an animal; with an Idempotency-Key, once however often it is sent. */
 export function createPet({ catalogue, petJson, basePath }: OperationDependencies): Operation {
   return async (request, holder) => {
-    const { incoming } = request.env;
+    const { incoming, outgoing } = request.env;
     requireJson(incoming);
-    const newPet = parseNewPet(readNewPetBody(await readBody(incoming)));
+    const newPet = parseNewPet(readNewPetBody(await readBody(incoming, outgoing)));
     const pet = await catalogue.createPet(newPet, idempotencyKey(incoming.headers['idempotency-key'], holder));
     return jsonAnswer(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
   };

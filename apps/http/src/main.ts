@@ -20,11 +20,12 @@ async function main(): Promise<void> {
   const { host, port, basePath } = configuration;
   const log = createLog(configuration.logLevel, { readable: process.stdout.isTTY });
   const application = await compose(configuration, log);
-  const { app, developmentKey } = application;
+  const { app, developmentKey, watchers } = application;
 
   let server: RunningServer;
   try {
-    server = await startServer(app, { host, port, maxConnections: configuration.maxConnections, onFault: log.fault });
+    const { maxConnections } = configuration;
+    server = await startServer(app, { host, port, maxConnections, watchers, onFault: log.fault });
   } catch (error) {
     await application.close();
     const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];

@@ -1,12 +1,13 @@
+import type { ServerResponse } from 'node:http';
 import type { Awaitable, Catalogue, Clock } from '@animal-store/domain';
-import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import type { Answer } from './answer.ts';
 import type { PetJson } from './pet-json.ts';
+import type { Incoming } from './request-target.ts';
 
 /** What Hono hands to a handler here: Node's own request beside the Fetch API's. */
 export interface Env {
-  Bindings: HttpBindings;
+  Bindings: { readonly incoming: Incoming; readonly outgoing: ServerResponse };
 }
 
 /** What an operation works with. */

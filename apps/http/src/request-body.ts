@@ -1,4 +1,4 @@
-import type { IncomingMessage } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError } from './http-error.ts';
 
 /** The largest body that is read, in bytes. */
@@ -6,7 +6,10 @@ export const BODY_MAX_BYTES = 64 * 1024;
 
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 
-/** @throws HttpError `unsupported_media_type` unless the body is declared as plain JSON; parameters are ignored. */
+/**
+ * @throws HttpError `unsupported_media_type` unless the body is declared as plain JSON; parameters are ignored.
+ * `invalid_request` for a transfer coding that is not understood here (RFC 9112, section 6.1).
+ */
 export function requireJson({ headers }: IncomingMessage): void {
   const type = headers['content-type'];
   if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
@@ -16,15 +19,25 @@ export function requireJson({ headers }: IncomingMessage): void {
   if (coding !== undefined && coding.toLowerCase() !== 'identity') {
     throw new HttpError('unsupported_media_type', 'send the animal without a Content-Encoding');
   }
+  const transferCoding = headers['transfer-encoding'];
+  if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
+    throw new HttpError('invalid_request', 'send the body with no other Transfer-Encoding than chunked');
+  }
+}
+
+/** Whether a client holds its body back until it is asked for it (RFC 9110, section 10.1.1). */
+export function waitsForGoAhead({ headers, httpVersion }: IncomingMessage): boolean {
+  return headers.expect?.toLowerCase() === '100-continue' && httpVersion !== '1.0';
 }
 
 /**
  * Reads a request's body from Node's stream, which costs a third of reading it through the Fetch API, and of which no
  * more than the limit is ever kept.
  *
+ * @param outgoing Where the client is asked for the body, if it waits for that.
  * @throws HttpError `payload_too_large` over {@link BODY_MAX_BYTES}; `invalid_request` where it ends too early.
  */
-export function readBody(incoming: IncomingMessage): Promise<Buffer> {
+export function readBody(incoming: IncomingMessage, outgoing: ServerResponse): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers['content-length'] ?? 0) > BODY_MAX_BYTES) {
       reject(tooLarge());
@@ -33,6 +46,10 @@ export function readBody(incoming: IncomingMessage): Promise<Buffer> {
     if (incoming.destroyed) {
       reject(cutShort());
       return;
+    }
+    if (waitsForGoAhead(incoming)) {
+      outgoing.writeContinue();
+      delete incoming.headers.expect;
     }
     const chunks: Buffer[] = [];
     let size = 0;

@@ -1,13 +1,16 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Answer } from './answer.ts';
-import { errorAnswer, HttpError } from './http-error.ts';
+import type { Watcher } from './exchange.ts';
+import { errorAnswer } from './http-error.ts';
 import type { Env } from './operation.ts';
+import { settleTarget } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
-import { refuseConnect, refuseUnparsable } from './unparsable.ts';
+import { createRefusals } from './unparsable.ts';
+import { isClosing } from './unread-body.ts';
 
 /** Time limits of connections and requests, in milliseconds. */
 export const SERVER_LIMITS = {
@@ -40,6 +43,7 @@ export interface RunningServer {
  *
  * @param port 0 for any free one.
  * @param maxConnections How many clients can be connected at once; the next are turned away.
+ * @param watchers Told of what is refused before it reaches the application.
  * @param onFault Told of errors that escaped the application.
  * @throws The system's error where the address can't be listened at.
  */
@@ -49,12 +53,14 @@ export async function startServer(
     host,
     port,
     maxConnections,
+    watchers,
     onFault,
     limits = SERVER_LIMITS,
   }: {
     host: string;
     port: number;
     maxConnections: number;
+    watchers: readonly Watcher[];
     onFault: (error: unknown) => void;
     limits?: typeof SERVER_LIMITS;
   },
@@ -63,13 +69,9 @@ export async function startServer(
     // A HEAD request is its GET to the application; Node leaves out the body and keeps its length.
     (request, env) => app.fetch(request.method === 'HEAD' ? asGet(request) : request, env as Env['Bindings']),
     {
+      // Its own way with an unread body cuts off, after half a second, those who are still sending.
+      autoCleanupIncoming: false,
       errorHandler: (error) => {
-        // The only error that @hono/node-server names: the target or the Host field make no URL.
-        if (error instanceof Error && error.name === 'RequestError') {
-          return written(
-            errorAnswer(new HttpError('invalid_request', 'the request target or the Host field is malformed')),
-          );
-        }
         onFault(error);
         return written(errorAnswer(error));
       },
@@ -77,17 +79,20 @@ export async function startServer(
   );
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    if (isClosing(incoming)) return;
     if (stopping) outgoing.shouldKeepAlive = false;
-    // RFC 9112, section 3.2, demands the field of HTTP/1.1 only; load balancers probe without it.
-    if (incoming.httpVersion === '1.0') incoming.headers.host ??= 'localhost';
+    settleTarget(incoming);
     listener(incoming, outgoing);
   };
-  // A request without a Host field is refused by the application, in the Error shape.
-  const server = createServer({ ...limits, requireHostHeader: false }, answer);
+  // A request without a Host field, or with two, is refused by the application, in the Error shape.
+  const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, answer);
+  // Whether the body is wanted is known only when the rest of the request has been looked at.
+  server.on('checkContinue', answer);
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1); Node would refuse it without a body.
   server.on('checkExpectation', answer);
-  server.on('connect', refuseConnect);
-  server.on('clientError', refuseUnparsable);
+  const refusals = createRefusals(watchers);
+  server.on('connect', refusals.connect);
+  server.on('clientError', (error, socket) => refusals.unparsable(error, socket as Socket));
   server.maxConnections = maxConnections;
 
   await new Promise<void>((resolve, reject) => {

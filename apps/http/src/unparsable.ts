@@ -1,5 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { closeGently } from './close-gently.ts';
+import { beginExchange, type Watcher } from './exchange.ts';
 import { type ErrorCode, errorBody } from './http-error.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 
@@ -8,6 +10,8 @@ interface Refusal {
   readonly code: ErrorCode;
   readonly message: string;
 }
+
+const bad = (message: string): Refusal => ({ status: 400, code: 'invalid_request', message });
 
 /** By the codes of the errors of Node's server and parser. The set of Error codes is closed: its nearest serves. */
 const REFUSALS: Readonly<Record<string, Refusal>> = {
@@ -18,7 +22,19 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     code: 'payload_too_large',
     message: 'the chunk extensions are too large',
   },
+  HPE_INVALID_METHOD: bad('the request does not begin with a method that HTTP knows, in capitals'),
+  HPE_INVALID_URL: bad('the request target has characters that no URL has: percent-encode them'),
+  HPE_INVALID_VERSION: bad('only HTTP/1.1 and HTTP/1.0 are spoken here'),
+  HPE_INVALID_HEADER_TOKEN: bad('a header field is malformed'),
+  HPE_INVALID_CONTENT_LENGTH: bad('the Content-Length field is malformed'),
+  HPE_UNEXPECTED_CONTENT_LENGTH: bad('send one Content-Length field, and none beside Transfer-Encoding'),
+  HPE_INVALID_TRANSFER_ENCODING: bad('the Transfer-Encoding field is malformed'),
+  HPE_INVALID_CHUNK_SIZE: bad('a chunk of the body is malformed'),
+  HPE_INVALID_EOF_STATE: bad('the connection ended before the request did'),
 };
+
+const NOT_HTTP = bad('this is not a valid HTTP/1.1 request');
+const NO_PROXY = bad('CONNECT is not supported');
 
 const SECURITY_FIELDS = Object.entries(SECURITY_HEADERS)
   .map(([name, value]) => `${name}: ${value}\r\n`)
@@ -27,39 +43,58 @@ const SECURITY_FIELDS = Object.entries(SECURITY_HEADERS)
 /** How long after its refusal a connection is cut, in milliseconds. */
 const LINGER = 1_000;
 
-const NOT_HTTP: Refusal = { status: 400, code: 'invalid_request', message: 'this is not a valid HTTP/1.1 request' };
-const NO_PROXY: Refusal = { status: 400, code: 'invalid_request', message: 'CONNECT is not supported' };
+/** What the log and the figures call the route of something that is no request. */
+const UNPARSABLE = 'unparsable';
 
-/**
- * For `clientError`: what never became a request is answered all the same, behind the answers to the requests before it.
- * What broke off in the middle of a request is answered instead of that request, unless an answer to it has begun.
- */
-export function refuseUnparsable(
-  error: NodeJS.ErrnoException,
-  socket: Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null },
-) {
-  // The rest of what was refused already.
-  if (socket.writableEnded) return;
-  const underWay = socket._httpMessage;
-  if (underWay?.req.complete) underWay.once('finish', () => refuseUnparsable(error, socket));
-  else if (socket.writable && !underWay?.headersSent) refuse(socket, REFUSALS[error.code ?? ''] ?? NOT_HTTP);
-  else socket.destroy();
+/** Answers to what never becomes a request of the application. */
+export interface Refusals {
+  /**
+   * For `clientError`: what never became a request is answered all the same, behind the answers to the requests before
+   * it. What broke off in the middle of a request is answered instead of that request, unless an answer to it has begun.
+   */
+  unparsable(error: NodeJS.ErrnoException, socket: HttpSocket): void;
+  /** For `connect`: a tunnel that someone asks for. */
+  connect(request: IncomingMessage, socket: Socket): void;
 }
 
-/** For `connect`: a tunnel that someone asks for. */
-export function refuseConnect(_request: IncomingMessage, socket: Socket) {
-  refuse(socket, NO_PROXY);
-}
+/** A socket of Node's HTTP server, which has the answer that is being written on it. */
+type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null };
 
-function refuse(socket: Socket, { status, code, message }: Refusal) {
-  const body = errorBody(code, message, status);
-  // Closed with bytes unread, the connection would be reset, and the answer lost on its way. So what still comes is
-  // read and dropped, until the client closes its side or time is up.
-  socket.resume();
-  setTimeout(() => socket.destroy(), LINGER).unref();
-  socket.on('error', () => socket.destroy());
-  socket.end(
-    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${SECURITY_FIELDS}` +
-      `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
+/** @param watchers Told of each refusal that is not part of a request which they were told of. */
+export function createRefusals(watchers: readonly Watcher[]): Refusals {
+  function refuse(socket: Socket, { status, code, message }: Refusal) {
+    const body = errorBody(code, message, status);
+    setTimeout(() => socket.destroy(), LINGER).unref();
+    closeGently(
+      socket,
+      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${SECURITY_FIELDS}` +
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+    );
+    return Buffer.byteLength(body);
+  }
+
+  function refuseAndTell(socket: Socket, method: string, refusal: Refusal) {
+    const exchange = beginExchange({}, method, UNPARSABLE, {});
+    for (const watcher of watchers) watcher.begin?.();
+    const bytes = refuse(socket, refusal);
+    for (const watcher of watchers) watcher.end(exchange, refusal, bytes, 0);
+  }
+
+  return {
+    unparsable(error, socket) {
+      if (socket.writableEnded) {
+        // The rest of what was answered already, for which its client has had its time.
+        if (error.code === 'ERR_HTTP_REQUEST_TIMEOUT') socket.destroy();
+        return;
+      }
+      const underWay = socket._httpMessage;
+      const refusal = REFUSALS[error.code ?? ''] ?? NOT_HTTP;
+      if (underWay?.req.complete) underWay.once('finish', () => this.unparsable(error, socket));
+      else if (!socket.writable || underWay?.headersSent) socket.destroy();
+      else if (underWay) refuse(socket, refusal);
+      else refuseAndTell(socket, '-', refusal);
+    },
+
+    connect: (_request, socket) => refuseAndTell(socket, 'CONNECT', NO_PROXY),
+  };
 }

@@ -89,6 +89,20 @@ test('requests are counted by method, route and status, however long they took',
   expect(storage.get('operation="pets.list",outcome="ok"')).toBe(3);
 });
 
+test('what is refused before it has a route is counted, too, and nothing stays in flight', async () => {
+  const service = await startService();
+  await service.raw('GET /v1/pets HTTP/1.1\r\nConnection: close\r\n\r\n');
+  await service.raw('hello\r\n\r\n');
+  await service.raw('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n');
+  const broken = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+  await service.raw(`${broken}Transfer-Encoding: chunked\r\n\r\nhello\r\n`);
+  const counts = await samples(service, 'http_request_duration_seconds_count');
+  expect(counts.get('method="GET",route="unmatched",status="400"')).toBe(1);
+  expect(counts.get('method="other",route="unparsable",status="400"')).toBe(2);
+  expect(counts.get('method="POST",route="/v1/pets",status="400"')).toBe(1);
+  expect((await samples(service, 'http_requests_in_flight')).get('')).toBe(1);
+});
+
 test('whatever clients send, the figures do not grow in number', async () => {
   const service = await startService();
   const sizeAfter = async (requests: number, start: number) => {

@@ -84,6 +84,7 @@ export async function startService(
     host: '127.0.0.1',
     port: 0,
     maxConnections: configuration.maxConnections,
+    watchers: application.watchers,
     onFault: log.fault,
     limits: { ...SERVER_LIMITS, ...limits },
   });

@@ -49,6 +49,7 @@ async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: 
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
+    watchers: [],
     onFault: (error) => faults.push(error),
   });
   onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));

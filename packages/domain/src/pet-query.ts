@@ -29,7 +29,7 @@ export function isPageLimit(value: unknown): value is number {
 
 /** The fault of something that is no {@link isPageLimit limit}, quoted as it was given. */
 export function limitFault(given: unknown): string {
-  return `limit must be an integer from ${PAGE_LIMIT_MIN} to ${PAGE_LIMIT_MAX}, was ${shown(given)}`;
+  return `limit must be an integer from ${PAGE_LIMIT_MIN} to ${PAGE_LIMIT_MAX}, was ${typeof given === 'number' ? given : shown(given)}`;
 }
 
 /** @throws DomainError `invalid_request`, naming all faults. */

@@ -2,6 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from './domain-error.ts';
 import { parseNewPet } from './pet.ts';
+import { NumberLiteral } from './shown.ts';
 
 function faultOf(candidate: unknown): string {
   try {
@@ -44,7 +45,7 @@ describe('what is no animal', () => {
     ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points)'],
     ['x'.repeat(100_000), 'name must be at most 200 characters (Unicode code points)'],
     ['Rex \ud800', 'name must be well-formed Unicode, without a lone surrogate'],
-    [7, 'name must be a string, was 7'],
+    [7, 'name must be a string, was a number'],
     [null, 'name must be a string, was null'],
     [['Rex'], 'name must be a string, was an array'],
     [undefined, 'name is required'],
@@ -55,8 +56,9 @@ describe('what is no animal', () => {
   test.each([
     [2n ** 63n, '9223372036854775808'],
     [-(2n ** 63n) - 1n, '-9223372036854775809'],
-    [7, '7'],
-    [1.5, '1.5'],
+    [7, 'a number'],
+    [new NumberLiteral('1.50'), '1.50'],
+    [new NumberLiteral('1'.repeat(41)), `${'1'.repeat(40)}…`],
     ['7', '"7"'],
     [true, 'true'],
     [{}, 'an object'],
@@ -71,7 +73,7 @@ describe('what is no animal', () => {
     ['Sold', '"Sold"'],
     ['', '""'],
     [null, 'null'],
-    [0, '0'],
+    [0, 'a number'],
     ['x'.repeat(40), `"${'x'.repeat(40)}"`],
     ['x'.repeat(1000), `"${'x'.repeat(40)}"…`],
   ])('the status %j', (status, shown) => {

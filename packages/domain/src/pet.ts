@@ -1,7 +1,7 @@
 import { invalidRequest } from './domain-error.ts';
 import { INT64_MAX, INT64_MIN } from './int64.ts';
 import { isPetStatus, PET_STATUSES, type PetStatus } from './pet-status.ts';
-import { shown } from './shown.ts';
+import { type NumberLiteral, shown } from './shown.ts';
 
 /** The longest name an animal can have, in Unicode code points. */
 export const NAME_MAX_LENGTH = 200;
@@ -44,7 +44,7 @@ export interface Pet extends Pick<NewPet, 'name' | 'categoryId' | 'status'> {
  * Checks what someone wants to add.
  *
  * @param candidate An object with `name` (string), `categoryId` (bigint) and, if known, `status`. Other members,
- * `id` among them, are ignored.
+ * `id` among them, are ignored. A number that is no integer, or too large for one, can be given as {@link NumberLiteral}.
  * @returns The animal to add, with a member `status` only where one was given.
  * @throws DomainError `invalid_request`, whose message names all faults.
  * @example parseNewPet({ name: 'Rex', categoryId: 7n, status: 'available' })

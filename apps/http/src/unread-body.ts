@@ -1,0 +1,60 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Headers } from './answer.ts';
+import { closeGently } from './close-gently.ts';
+import { waitsForGoAhead } from './request-body.ts';
+
+/** A body up to this length is awaited behind its answer, so that the connection can be used again; in bytes. */
+const AWAITED_MAX_BYTES = 1024 * 1024;
+
+const CLOSE: Headers = Object.freeze({ connection: 'close' });
+const KEEP: Headers = Object.freeze({});
+
+const closing = new WeakSet<Socket>();
+
+/** Whether the connection closes behind an answer: what still comes on it is not to be served (RFC 9112, section 9.6). */
+export function isClosing({ socket }: IncomingMessage): boolean {
+  return closing.has(socket);
+}
+
+/** Whether a request has a body of which something is still to come. */
+export function isBodyUnderWay({ complete, headers }: IncomingMessage): boolean {
+  return !complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined);
+}
+
+/**
+ * Lets an answer overtake the body of its request. Many clients read no answer before they have sent all of their body:
+ * a connection that is closed with bytes unread is reset, and the answer lost. So what still comes is read and dropped,
+ * behind the answer: all of a short body; of others what comes until the client, told so, closes the connection. Both for as
+ * long as a request may take to arrive.
+ *
+ * @param outgoing The answer, of which nothing is written yet.
+ * @returns Fields that go with the answer.
+ */
+export function overtakeBody(incoming: IncomingMessage, outgoing: ServerResponse): Headers {
+  const { headers, socket } = incoming;
+  const end = outgoing.end.bind(outgoing);
+  /** What writes the answer ends it, too: the rest waits for the body. */
+  const endWith = (write: (body: string | Uint8Array) => void) => {
+    outgoing.end = (body: unknown) => {
+      outgoing.flushHeaders();
+      write((body ?? '') as string | Uint8Array);
+      incoming.resume();
+      return outgoing;
+    };
+  };
+  // Who waits for a go-ahead that never comes may send no body at all.
+  if (!waitsForGoAhead(incoming) && Number(headers['content-length'] ?? Number.NaN) <= AWAITED_MAX_BYTES) {
+    endWith((body) => {
+      outgoing.write(body);
+      incoming.once('close', () => end());
+    });
+    return KEEP;
+  }
+  endWith((body) => {
+    closing.add(socket);
+    outgoing.write(body, () => closeGently(socket));
+    incoming.once('end', () => socket.destroySoon());
+  });
+  return CLOSE;
+}
