@@ -153,7 +153,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     const { refusal } = request.env.incoming;
     if (refusal !== undefined) throw refusal;
     const methods = methodsOf(request.req.path);
-    if (methods === null) throw new HttpError('not_found', 'there is nothing at this path');
+    if (methods === null) {
+      const hint = `the operations are at ${basePath}/pets and ${basePath}/pets/{petId}, without a slash at the end`;
+      throw new HttpError('not_found', `there is nothing at this path: ${hint}`);
+    }
     throw new HttpError('method_not_allowed', `this path takes ${methods} only`, { allow: methods });
   };
   const refuseAnyone = handler(UNMATCHED, refuse);

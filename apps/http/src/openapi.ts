@@ -19,7 +19,7 @@ const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
 const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
 /** @param message What the Error body of the example says. */
-const error = (code: ErrorCode, description: string, message: string, headers: Record<string, object> = {}) => ({
+const error = (code: ErrorCode, description: string, message: string, headers: HeaderObjects = {}) => ({
   description: `${code}: ${description}`,
   headers: { ...headers, ...requestIdHeader },
   content: {
@@ -42,6 +42,43 @@ const sunsetHeaders = {
   Sunset: headerRef('Sunset'),
   Link: headerRef('SuccessorLink'),
 };
+
+type HeaderObjects = Record<string, object>;
+
+/** @param headers Fields that come with it besides. */
+const unauthorized = (headers: HeaderObjects) =>
+  error(
+    'unauthorized',
+    'missing or invalid API key.',
+    'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
+    { 'WWW-Authenticate': headerRef('WwwAuthenticate'), ...headers },
+  );
+const tooManyRequests = (headers: HeaderObjects) =>
+  error(
+    'too_many_requests',
+    'this holder has used up its share for now.',
+    "this API key's holder may make 600 requests in 60 s: try again in 7 s",
+    {
+      'Retry-After': headerRef('RetryAfter'),
+      RateLimit: headerRef('RateLimit'),
+      'RateLimit-Policy': headerRef('RateLimitPolicy'),
+      ...headers,
+    },
+  );
+const internalError = (headers: HeaderObjects) =>
+  error(
+    'internal_error',
+    'the service is at fault.',
+    'the service failed to answer; the fault is on its side and has been logged',
+    headers,
+  );
+const serviceUnavailable = (headers: HeaderObjects) =>
+  error(
+    'service_unavailable',
+    'the storage is out of reach, or the service has too much to do.',
+    'the storage cannot be reached or does not answer in time: try again',
+    { 'Retry-After': headerRef('RetryAfter'), ...headers },
+  );
 
 /** What can come of any operation. */
 const commonResponses = {
@@ -122,6 +159,12 @@ export function openApiDocument(basePath: string): string {
           '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
         ),
         RetryAfter: header('After how many seconds to try again.', { type: 'integer', minimum: 1 }),
+        RateLimit: header(
+          "What is left of the holder's share, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
+          text,
+          '"default";r=0;t=7',
+        ),
+        RateLimitPolicy: header("The holder's share and its time in seconds.", text, '"default";q=600;w=60'),
         WwwAuthenticate: header(
           'The challenge of RFC 6750; with `error="invalid_token"` where a key was sent.',
           text,
@@ -134,35 +177,10 @@ export function openApiDocument(basePath: string): string {
           'a parameter, a field or the body breaks a rule; the message names each.',
           'name is required; categoryId is required',
         ),
-        Unauthorized: error(
-          'unauthorized',
-          'missing or invalid API key.',
-          'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
-          {
-            'WWW-Authenticate': headerRef('WwwAuthenticate'),
-          },
-        ),
-        TooManyRequests: error(
-          'too_many_requests',
-          'this holder has used up its share for now.',
-          "this API key's holder may make 600 requests in 60 s: try again in 7 s",
-          {
-            'Retry-After': headerRef('RetryAfter'),
-          },
-        ),
-        InternalError: error(
-          'internal_error',
-          'the service is at fault.',
-          'the service failed to answer; the fault is on its side and has been logged',
-        ),
-        ServiceUnavailable: error(
-          'service_unavailable',
-          'the storage is out of reach, or the service has too much to do.',
-          'the storage cannot be reached or does not answer in time: try again',
-          {
-            'Retry-After': headerRef('RetryAfter'),
-          },
-        ),
+        Unauthorized: unauthorized({}),
+        TooManyRequests: tooManyRequests({}),
+        InternalError: internalError({}),
+        ServiceUnavailable: serviceUnavailable({}),
         OtherError: error(
           'not_found',
           'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for what is not ' +
@@ -281,6 +299,10 @@ const getPet = {
       sunsetHeaders,
     ),
     ...commonResponses,
+    401: unauthorized(sunsetHeaders),
+    429: tooManyRequests(sunsetHeaders),
+    500: internalError(sunsetHeaders),
+    503: serviceUnavailable(sunsetHeaders),
   },
 };
 

@@ -44,6 +44,9 @@ function accepts(document: Document, schema: object, value: unknown): boolean {
   return Schema.Compile({ ...schema, components } as object).Check(value);
 }
 
+/** Fields that a client may want to act upon. */
+const TELLING_FIELDS = ['link', 'location', 'deprecation', 'sunset', 'www-authenticate', 'retry-after', 'ratelimit'];
+
 /** Checks an answer against what the document says of the operation, and names the response it fell under. */
 function checkAnswer(document: Document, operation: OperationObject, answer: Answer): string {
   const name = String(answer.status) in operation.responses ? String(answer.status) : 'default';
@@ -59,6 +62,10 @@ function checkAnswer(document: Document, operation: OperationObject, answer: Ans
     (field) => operation.operationId !== 'listPets' || field !== 'Link',
   )) {
     expect(answer.headers[header.toLowerCase()], `${operation.operationId} ${answer.status} ${header}`).toBeDefined();
+  }
+  const described = Object.keys(response.headers ?? {}).map((header) => header.toLowerCase());
+  for (const field of TELLING_FIELDS.filter((field) => answer.headers[field] !== undefined)) {
+    expect(described, `${operation.operationId} ${answer.status}`).toContain(field);
   }
   return name;
 }
