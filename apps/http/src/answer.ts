@@ -18,7 +18,8 @@ export function jsonHeaders(others?: Headers): JsonHeaders {
   return Object.freeze({ 'content-type': 'application/json', ...others });
 }
 
-const JSON_ONLY = jsonHeaders();
+/** The header fields of nearly every answer. */
+export const JSON_ONLY: JsonHeaders = jsonHeaders();
 
 /** An answer of JSON text. */
 export function jsonAnswer(body: string, status = 200, headers = JSON_ONLY): Answer {

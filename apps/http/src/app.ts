@@ -13,7 +13,7 @@ import { openApiDocument } from './openapi.ts';
 import type { Env, Operation, OperationDependencies } from './operation.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 import { requestPath } from './request-path.ts';
-import { respond } from './respond.ts';
+import { respond, SECURITY_HEADERS } from './respond.ts';
 import { isBodyUnderWay, overtakeBody } from './unread-body.ts';
 
 /** What the application works with. */
@@ -56,9 +56,6 @@ const NO_HEADERS: Headers = Object.freeze({});
 /** What route a request has that no route was made for. */
 const UNMATCHED = 'unmatched';
 
-/** After how many seconds to try again where the service was overloaded. */
-const OVERLOAD_RETRY_AFTER = '1';
-
 /**
  * The whole HTTP interface. Each route has one handler, which itself does all there is to do: a second handler or a
  * middleware would make Hono compose them with promises, at half the speed.
@@ -80,9 +77,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
 
   /** The handler of a route: what is answered, or the Error body for what was thrown, as a response. */
   function handler(path: string, answer: Answerer, headers = NO_HEADERS) {
+    const own = { ...SECURITY_HEADERS, ...headers };
     return (request: Context<Env>): Awaitable<Response> => {
       const { incoming, outgoing } = request.env;
-      const accompanying = cors === null ? headers : { ...headers, ...cors.headers(incoming.headers.origin) };
+      const accompanying = cors === null ? own : { ...own, ...cors.headers(incoming.headers.origin) };
       const exchange = beginExchange(incoming.headers, incoming.method as string, path, accompanying);
       for (const watcher of watchers) watcher.begin?.();
       const succeed = (given: Answer) => {
@@ -107,11 +105,11 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   /** Calls an operation for those who hold a valid key, while there is time for it. */
   function authenticated(operation: Operation): Answerer {
     return (request, exchange) => {
-      if (isOverloaded()) throw overloaded();
+      if (isOverloaded()) throw OVERLOADED;
       const credentials = readCredentials(fieldValues(request.env.incoming.rawHeaders, 'authorization'));
-      if (credentials.kind !== 'key') throw unauthorized(credentials.kind === 'none' ? 'missing' : 'invalid');
+      if (credentials.kind !== 'key') throw credentials.kind === 'none' ? NO_KEY : INVALID_KEY;
       return andThen(authenticate(credentials.key), (holder) => {
-        if (holder === null) throw unauthorized('invalid');
+        if (holder === null) throw INVALID_KEY;
         exchange.holder = holder;
         if (rateLimit === null) return operation(request, holder);
         return andThen(countRequest(rateLimit, holder), (counted) => {
@@ -132,7 +130,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   const open = (path: string, answer: Answerer): Route => ({ method: 'GET', path, answer, headers: NO_HEADERS });
 
   const ready: Answerer = () => {
-    if (isStopping()) throw stopping();
+    if (isStopping()) throw STOPPING;
     return andThen(storage.ready(), () => jsonAnswer('{"status":"ready"}'));
   };
   const document = openApiDocument(basePath);
@@ -176,22 +174,20 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   return app;
 }
 
+const AGAIN = { 'retry-after': '1' };
+
+// Made once: an error takes its stack from where it is made, which costs more than all the rest of a refusal, and these are
+// what a service under attack or under too much load answers.
+const OVERLOADED = new HttpError('service_unavailable', 'the service has too much to do: try again', AGAIN);
+const STOPPING = new HttpError('service_unavailable', 'the service is about to stop', AGAIN);
+const NO_KEY = unauthorized('missing', '');
+const INVALID_KEY = unauthorized('invalid', ', error="invalid_token"');
+
 /** RFC 6750, section 3: an error code only where a key was sent. */
-function unauthorized(key: 'missing' | 'invalid'): HttpError {
-  const challenge = 'Bearer realm="animal-store"';
+function unauthorized(key: 'missing' | 'invalid', errorCode: string): HttpError {
   return new HttpError('unauthorized', `${key} API key: send a valid one as Authorization: Bearer <API_KEY>`, {
-    'www-authenticate': key === 'missing' ? challenge : `${challenge}, error="invalid_token"`,
+    'www-authenticate': `Bearer realm="animal-store"${errorCode}`,
   });
-}
-
-function overloaded(): HttpError {
-  return new HttpError('service_unavailable', 'the service has too much to do: try again', {
-    'retry-after': OVERLOAD_RETRY_AFTER,
-  });
-}
-
-function stopping(): HttpError {
-  return new HttpError('service_unavailable', 'the service is about to stop', { 'retry-after': OVERLOAD_RETRY_AFTER });
 }
 
 /** The value of the Allow field (RFC 9110, section 10.2.1) for each path that has a route, null for others. */

@@ -1,4 +1,5 @@
 import { type DestinationStream, destination, pino } from 'pino';
+import { collectLines } from './collected-lines.ts';
 import type { Watcher } from './exchange.ts';
 
 /** Names of levels, the chattiest first. */
@@ -16,9 +17,8 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** How much is collected before it is written, in bytes, and how long it may wait for that, in milliseconds. */
-const BUFFER = 16_000;
-const FLUSH_INTERVAL = 200;
+/** Request lines are written together: up to so many UTF-16 code units, that wait up to so many milliseconds. */
+const COLLECTED = { most: 16_000, interval: 200 };
 
 /** How much may wait for a reader that is too slow, in bytes; what comes beyond that is dropped, not the service. */
 const MOST_WAITING = 8 * 1024 * 1024;
@@ -35,11 +35,22 @@ const INFO = 30;
 export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { readable: boolean }): Log {
   const output = readable
     ? destination({ dest: 1, sync: true })
-    : destination({ dest: 1, sync: false, minLength: BUFFER, periodicFlush: FLUSH_INTERVAL, maxLength: MOST_WAITING });
+    : destination({ dest: 1, sync: false, maxLength: MOST_WAITING });
   // What pino calls when the process ends tries for ever where nobody reads any more (sonic-boom 4). What is lost without it,
   // should the process crash, are the lines of the last moment.
   output.flushSync = () => {};
-  const logger = pino({ level, base: null }, readable ? readableLines(output) : output);
+  let closed = false;
+  const lines = collectLines((text) => {
+    if (!closed) output.write(text);
+  }, COLLECTED);
+  /** For lines that come one by one, behind those that are waiting. */
+  const behindOthers: DestinationStream = {
+    write(line) {
+      lines.flush();
+      output.write(line);
+    },
+  };
+  const logger = pino({ level, base: null }, readable ? readableLines(output) : behindOthers);
   const watcher: Watcher = {
     end({ id, method, route, traceId, holder }, { status }, bytes, duration) {
       const milliseconds = Math.round(duration * 1000) / 1000;
@@ -49,7 +60,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
       }
       // Every value is made here or matches a pattern without a character that JSON would escape, but for the method
       // (a token, RFC 9110) and the holder's name: so a line costs half of what a serializer takes.
-      output.write(
+      lines.add(
         `{"level":${INFO},"time":${Date.now()},"msg":"request","method":"${method}","route":"${route}","status":${status},` +
           `"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"` +
           `${traceId === null ? '' : `,"traceId":"${traceId}"`}${holder === null ? '' : `,"holder":${JSON.stringify(holder)}`}}\n`,
@@ -62,6 +73,8 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
     watcher: logger.isLevelEnabled('info') ? watcher : { end() {} },
     close: () =>
       new Promise((resolve) => {
+        lines.flush();
+        closed = true;
         output.once('close', resolve);
         // Nobody reads any more.
         output.once('error', () => resolve());

@@ -1,10 +1,8 @@
 import type { Storage } from '@animal-store/domain';
-import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Answer } from './answer.ts';
 import type { Exchange, Watcher } from './exchange.ts';
-
-/** Upper bounds of the histogram of durations, in seconds. */
-const DURATION_BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+import { registerRequestDurations } from './request-durations.ts';
 
 /** Methods that are told apart; a client can invent others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -33,18 +31,20 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       this.set(inFlight);
     },
   });
-  const durations = new Histogram({
-    name: 'http_request_duration_seconds',
-    help: 'From the header section of a request to its answer, by method, route and status.',
-    labelNames: ['method', 'route', 'status'],
-    buckets: DURATION_BUCKETS,
-    registers,
-  });
+  const countRequest = registerRequestDurations(registry);
+  /** How often each storage call succeeded; prom-client is told when it is asked, not with every call. */
+  const successes = new Map<string, { count: number }>();
   const storageCalls = new Counter({
     name: 'animal_store_storage_calls_total',
     help: 'Calls of the storage, by operation and outcome (ok, unavailable, fault).',
     labelNames: ['operation', 'outcome'],
     registers,
+    collect() {
+      for (const [operation, success] of successes) {
+        this.inc({ operation, outcome: 'ok' }, success.count);
+        success.count = 0;
+      }
+    },
   });
   const keyLookups = new Counter({
     name: 'animal_store_key_lookups_total',
@@ -58,7 +58,8 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     const wrapped: Record<string, unknown> = {};
     for (const [method, call] of Object.entries(port) as [string, (...given: unknown[]) => unknown][]) {
       const operation = `${name}.${method}`;
-      const succeeded = storageCalls.labels(operation, 'ok');
+      const succeeded = { count: 0 };
+      successes.set(operation, succeeded);
       const failed = (error: unknown): never => {
         const known = error instanceof Error && 'code' in error && error.code === 'service_unavailable';
         storageCalls.labels(operation, known ? 'unavailable' : 'fault').inc();
@@ -69,11 +70,11 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
           const result = call.apply(port, given);
           if (result instanceof Promise) {
             return result.then((value: unknown) => {
-              succeeded.inc();
+              succeeded.count += 1;
               return value;
             }, failed);
           }
-          succeeded.inc();
+          succeeded.count += 1;
           return result;
         } catch (error) {
           return failed(error);
@@ -90,7 +91,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       },
       end({ method, route }: Exchange, { status }, _bytes, duration) {
         inFlight -= 1;
-        durations.labels(METHODS.has(method) ? method : 'other', route, String(status)).observe(duration / 1000);
+        countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
       },
     },
     observed: (storage) => ({

@@ -1,4 +1,4 @@
-import type { Answer, Headers } from './answer.ts';
+import { type Answer, type Headers, JSON_ONLY } from './answer.ts';
 import type { Exchange, Watcher } from './exchange.ts';
 
 /**
@@ -22,6 +22,10 @@ export function respond(exchange: Exchange, answer: Answer, watchers: readonly W
   for (const watcher of watchers) watcher.end(exchange, answer, bytes, duration);
   return new Response(body, {
     status,
-    headers: { ...SECURITY_HEADERS, ...headers, ...exchange.headers, 'x-request-id': exchange.id },
+    // Copying one object and setting members is fast in V8, copying a second one into it is not.
+    headers:
+      headers === JSON_ONLY
+        ? { ...exchange.headers, 'content-type': 'application/json', 'x-request-id': exchange.id }
+        : { ...exchange.headers, ...headers, 'x-request-id': exchange.id },
   });
 }

@@ -37,7 +37,8 @@ export function overtakeBody(incoming: IncomingMessage, outgoing: ServerResponse
   /** What writes the answer ends it, too: the rest waits for the body. */
   const endWith = (write: (body: string | Uint8Array) => void) => {
     outgoing.end = (body: unknown) => {
-      outgoing.flushHeaders();
+      // Where there is no body, writing it writes nothing at all.
+      if (body === undefined || incoming.method === 'HEAD') outgoing.flushHeaders();
       write((body ?? '') as string | Uint8Array);
       incoming.resume();
       return outgoing;
