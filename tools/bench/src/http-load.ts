@@ -64,6 +64,7 @@ const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.len
 const servers = [
   await startServer('node:http, prepared', './peers/node-http.ts'),
   await startServer('Fastify', './peers/fastify.ts'),
+  await startServer('Fastify, equipped', './peers/fastify.ts', { EQUIPPED: 'yes' }),
   await startServer('Express', './peers/express.ts'),
   await startServer('Animal Store', '../../../apps/http/src/main.ts'),
 ];
