@@ -1,5 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createAuthentication, createKeyring, isWellFormedApiKey, type Storage } from '@animal-store/domain';
+import {
+  createAuthentication,
+  createKeyring,
+  DomainError,
+  isWellFormedApiKey,
+  type Storage,
+} from '@animal-store/domain';
 import { describe, expect, test, vi } from 'vitest';
 import { codeOf } from './catalogue-contract.ts';
 import { type OpenStorage, storageForTest } from './open-storage.ts';
@@ -99,6 +105,24 @@ export function authenticationContract(open: OpenStorage): void {
       expect(find).not.toHaveBeenCalled();
     });
 
+    test('a key that cannot be stored is not handed out', async () => {
+      const storage = await storageForTest(open);
+      vi.spyOn(storage.keys, 'add').mockImplementation(() =>
+        Promise.reject(new DomainError('service_unavailable', 'x')),
+      );
+      const { keyring } = onStorage(storage);
+      expect(await codeOf(() => keyring.issue({ holder: 'the zoo', expiresAt: null }))).toBe('service_unavailable');
+    });
+
+    test.each(['z', '~!', 'the zoo', 'z'.repeat(100), `z${' '.repeat(98)}z`])(
+      'a holder can be called %.20j',
+      async (holder) => {
+        const { keyring, authenticate } = onStorage(await storageForTest(open));
+        const { key } = await keyring.issue({ holder, expiresAt: null });
+        expect(await authenticate(key)).toBe(holder);
+      },
+    );
+
     test.each([
       { holder: '', expiresAt: null },
       { holder: ' the zoo', expiresAt: null },
@@ -106,6 +130,8 @@ export function authenticationContract(open: OpenStorage): void {
       { holder: 'the\nzoo', expiresAt: null },
       { holder: 'z'.repeat(101), expiresAt: null },
       { holder: 'the zoo', expiresAt: NOON },
+      { holder: 'the zoo', expiresAt: NOON + 0.5 },
+      { holder: 'the zoo', expiresAt: Number.POSITIVE_INFINITY },
       { holder: 'the zoo', expiresAt: Number.NaN },
     ])('a key for %o is not issued', async (request) => {
       const { keyring } = onStorage(await storageForTest(open));
