@@ -61,6 +61,7 @@ describe('animals', () => {
     ['keys', 'issue'],
     ['keys', 'issue', '--holder', 'the zoo', '--expires-in', '0'],
     ['keys', 'issue', '--holder', 'the zoo', '--expires-in', 'x'],
+    ['keys', 'issue', '--holder', 'the zoo', '--expires-in', '99999999'],
     ['keys', 'revoke', 'x'],
   ])('what the catalogue refuses is said: %s %s %s %s', async (...words) => {
     await expect(commandLine().run(...words)).rejects.toThrow(DomainError);

@@ -13,6 +13,7 @@ import { type OpenStorage, storageForTest } from './open-storage.ts';
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const NOON = 1_800_000_000_000;
 const MINUTE = 60_000;
+const LAST_EXPIRY = Date.UTC(275_760, 0) - 1;
 
 function onStorage({ keys }: Storage, configuredKeys: ReadonlyMap<string, string> = new Map()) {
   const time = { now: NOON };
@@ -123,6 +124,12 @@ export function authenticationContract(open: OpenStorage): void {
       },
     );
 
+    test.each([NOON + 1, LAST_EXPIRY])('a key that expires at %d is issued, and listed so', async (expiresAt) => {
+      const { keyring } = onStorage(await storageForTest(open));
+      await keyring.issue({ holder: 'the zoo', expiresAt });
+      expect((await keyring.list()).map((key) => key.expiresAt)).toEqual([expiresAt]);
+    });
+
     test.each([
       { holder: '', expiresAt: null },
       { holder: ' the zoo', expiresAt: null },
@@ -131,6 +138,7 @@ export function authenticationContract(open: OpenStorage): void {
       { holder: 'z'.repeat(101), expiresAt: null },
       { holder: 'the zoo', expiresAt: NOON },
       { holder: 'the zoo', expiresAt: NOON + 0.5 },
+      { holder: 'the zoo', expiresAt: LAST_EXPIRY + 1 },
       { holder: 'the zoo', expiresAt: Number.POSITIVE_INFINITY },
       { holder: 'the zoo', expiresAt: Number.NaN },
     ])('a key for %o is not issued', async (request) => {
