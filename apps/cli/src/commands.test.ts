@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createAuthentication, createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
+import { createAuthentication, createCatalogue, createKeyring, DomainError, parseNewPet } from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
 import { describe, expect, test } from 'vitest';
 import { runCommand, UsageError } from './commands.ts';
@@ -16,6 +16,7 @@ function commandLine() {
     clock,
   };
   return {
+    catalogue: dependencies.catalogue,
     authenticate: createAuthentication({ configuredKeys: new Map(), issuedKeys: keys, digest, clock }),
     /** The lines that a command prints. */
     async run(...words: string[]): Promise<string[]> {
@@ -50,6 +51,14 @@ describe('animals', () => {
     expect(await run('pets', 'list')).toHaveLength(1);
   });
 
+  test('are added beside those of any holder of an API key with the same idempotency key', async () => {
+    const { run, catalogue } = commandLine();
+    await run('pets', 'add', '--name', 'Rex', '--category', '1', '--idempotency-key', 'k-1');
+    const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+    await catalogue.createPet(rex, { holder: 'command line', key: 'k-1' });
+    expect(await run('pets', 'list')).toHaveLength(2);
+  });
+
   test.each([
     ['pets', 'get', '7'],
     ['pets', 'add', '--name', '', '--category', '1'],
@@ -58,9 +67,12 @@ describe('animals', () => {
     ['pets', 'list', '--limit', '0'],
     ['pets', 'list', '--limit', 'x'],
     ['pets', 'list', '--status', 'lost'],
+    ['pets', 'list', '--after=-1'],
+    ['pets', 'list', '--after', '9223372036854775808'],
     ['keys', 'issue'],
     ['keys', 'issue', '--holder', 'the zoo', '--expires-in', '0'],
     ['keys', 'issue', '--holder', 'the zoo', '--expires-in', 'x'],
+    ['keys', 'issue', '--holder', 'the zoo', '--expires-in', '99999999'],
     ['keys', 'revoke', 'x'],
   ])('what the catalogue refuses is said: %s %s %s %s', async (...words) => {
     await expect(commandLine().run(...words)).rejects.toThrow(DomainError);
@@ -75,13 +87,28 @@ describe('API keys', () => {
     expect(record).toMatchObject({ holder: 'the zoo', expiresAt: '2027-01-23T00:00:00.000Z', revokedAt: null });
     expect(await authenticate(key)).toBe('the zoo');
     const listed = await run('keys', 'list');
-    expect(listed).toHaveLength(1);
+    expect(listed.map((one) => JSON.parse(one) as unknown)).toEqual([
+      {
+        id,
+        visiblePrefix: key.slice(0, 9),
+        holder: 'the zoo',
+        createdAt: '2026-12-24T00:00:00.000Z',
+        expiresAt: '2027-01-23T00:00:00.000Z',
+        revokedAt: null,
+        lastUsedAt: '2026-12-24T00:00:00.000Z',
+      },
+    ]);
     expect(listed[0]).not.toContain(key);
     expect(listed[0]).not.toContain(digest(key));
     expect(await run('keys', 'revoke', id)).toEqual([
       expect.stringContaining('"revokedAt":"2026-12-24T00:00:00.000Z"'),
     ]);
     expect(await authenticate(key)).toBeNull();
+  });
+
+  test('stay until they are revoked, unless it is said when they end', async () => {
+    const [line] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
+    expect(JSON.parse(line as string)).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
   });
 });
 
@@ -101,4 +128,10 @@ test.each([
   ['keys', 'list', '--all'],
 ])('what is no command is answered with the usage or the mistake: %s %s %s', async (...words) => {
   await expect(commandLine().run(...words)).rejects.toThrow(UsageError);
+});
+
+test('what is wrong with an option is said before the usage', async () => {
+  await expect(commandLine().run('pets', 'list', '--colour', 'red')).rejects.toThrow(
+    /--colour[\s\S]*usage: animal-store/,
+  );
 });

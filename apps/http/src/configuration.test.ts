@@ -45,9 +45,13 @@ test.each([
   [{ HOST: '0.0.0.0' }, { host: '0.0.0.0' }],
   [{ HOST: '::1' }, { host: '::1' }],
   [{ BASE_PATH: '/animals/store-2/v1' }, { basePath: '/animals/store-2/v1' }],
+  [{ BASE_PATH: '/~me/a.b_c/v1' }, { basePath: '/~me/a.b_c/v1' }],
   [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, { production: true }],
-  [{ METRICS: 'off' }, { metrics: false }],
+  [{ METRICS: 'off' }, { metrics: false, docs: true }],
+  [{ DOCS: 'off' }, { metrics: true, docs: false }],
+  [{ MAX_CONNECTIONS: '1' }, { maxConnections: 1 }],
+  [{ MAX_EVENT_LOOP_DELAY_MS: '0' }, { maxEventLoopDelay: 0 }],
   [
     { CORS_ORIGINS: 'https://a.example, http://b.example:8080' },
     { corsOrigins: new Set(['https://a.example', 'http://b.example:8080']) },
@@ -68,9 +72,15 @@ test.each([
 test.each<[Record<string, string>, string | RegExp]>([
   [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535, was "65536"'],
   [{ PORT: '3000x' }, 'PORT must be an integer from 0 to 65535, was "3000x"'],
-  [{ PORT: '-1' }, 'PORT must be an integer from 0 to 65535, was "-1"'],
+  ...['-1', '+80', ' 80', '80.5', '80.0', '1e3', '0x50', '٨٠'].map((port): [Record<string, string>, string] => [
+    { PORT: port },
+    `PORT must be an integer from 0 to 65535, was "${port}"`,
+  ]),
   [{ CORS_ORIGINS: 'example.org' }, /^CORS_ORIGINS must be origins/],
   [{ CORS_ORIGINS: 'https://a.example/' }, /^CORS_ORIGINS must be origins/],
+  [{ CORS_ORIGINS: 'https://a.example:123456' }, /^CORS_ORIGINS must be origins/],
+  [{ CORS_ORIGINS: 'https://a.example http://b.example' }, /^CORS_ORIGINS must be origins/],
+  [{ CORS_ORIGINS: 'chrome-https://a.example' }, /^CORS_ORIGINS must be origins/],
   [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
@@ -109,6 +119,7 @@ describe('API_KEYS', () => {
 
   test.each([
     ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, has 9 characters'],
+    ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, has 15 characters'],
     ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, has 18 characters'],
     ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, has 19 characters'],
     [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, has 0 characters'],
@@ -123,6 +134,7 @@ describe('API_KEYS', () => {
 
   test('in production there must be some', () => {
     expect(mistakesIn({ NODE_ENV: 'production' })).toMatch(/^API_KEYS must be set/);
+    expect(mistakesIn({ NODE_ENV: 'production', API_KEYS: 'short' })).toMatch(/^API_KEYS entry 1 must be [^;]*$/);
     // Where keys can be issued, the storage is asked first.
     const issued = { NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: 'mongodb://h/d' };
     expect(() => readConfiguration(issued)).not.toThrow();

@@ -19,6 +19,7 @@ test.each([
   [`Bearer ${KEY} `, { kind: 'malformed' }],
   [`Bearer\t${KEY}`, { kind: 'malformed' }],
   ['Bearer clé', { kind: 'malformed' }],
+  ['Bearer a\u007fb', { kind: 'malformed' }],
 ])('%j', (field, credentials) => {
   expect(readCredentials([field])).toEqual(credentials);
 });

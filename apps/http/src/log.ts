@@ -13,7 +13,7 @@ export interface Log {
   fault(error: unknown): void;
   /** Writes a line for each request. */
   readonly watcher: Watcher;
-  /** Writes what is still in memory, and nothing after it. */
+  /** Writes what is still in memory, as far as a reader takes it at once, and nothing after it. */
   close(): Promise<void>;
 }
 
@@ -22,6 +22,9 @@ const COLLECTED = { most: 16_000, interval: 200 };
 
 /** How much may wait for a reader that is too slow, in bytes; what comes beyond that is dropped, not the service. */
 const MOST_WAITING = 8 * 1024 * 1024;
+
+/** How long the last lines may wait for a reader, in milliseconds: one that does not read must not keep the process. */
+const LAST_WAIT = 1_000;
 
 /** pino's number for the level info. */
 const INFO = 30;
@@ -33,9 +36,15 @@ const INFO = 30;
  * @param readable Whether a person reads along.
  */
 export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { readable: boolean }): Log {
+  let waitsUntil = Number.POSITIVE_INFINITY;
   const output = readable
     ? destination({ dest: 1, sync: true })
-    : destination({ dest: 1, sync: false, maxLength: MOST_WAITING });
+    : destination({
+        dest: 1,
+        sync: false,
+        maxLength: MOST_WAITING,
+        retryEAGAIN: () => performance.now() < waitsUntil,
+      });
   // What pino calls when the process ends tries for ever where nobody reads any more (sonic-boom 4). What is lost without it,
   // should the process crash, are the lines of the last moment.
   output.flushSync = () => {};
@@ -75,9 +84,10 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
       new Promise((resolve) => {
         lines.flush();
         closed = true;
+        waitsUntil = performance.now() + LAST_WAIT;
         output.once('close', resolve);
-        // Nobody reads any more.
-        output.once('error', () => resolve());
+        // Nobody reads any more, or not in time. When the process ends pino tries once more, and fails once more.
+        output.on('error', () => resolve());
         output.end();
       }),
   };

@@ -45,6 +45,11 @@ describe('categoryId', () => {
     '[1]',
     '{"categoryId":1}',
     '1.0000000000000000000001',
+    // These are rounded to integers.
+    '1e-400',
+    '1E-400',
+    '45035996273704961e-1',
+    '45035996273704961E-1',
   ])('of %s is no integer', (literal) => {
     expect(typeof read(`{"categoryId":${literal}}`).categoryId).not.toBe('bigint');
   });

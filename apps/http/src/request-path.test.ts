@@ -13,6 +13,7 @@ test.each([
   ['http://host/v1/pets/%37%ff', '/v1/pets/%37%ff'],
   ['http://host/?/v1/pets', '/'],
   ['http://host/v1/pets?a=%zz', '/v1/pets'],
+  ['http://host/v1/pets?a=b?c', '/v1/pets'],
   ['http://[::1]:3000/v1/pets', '/v1/pets'],
 ])('the path of %s is %s', (url, path) => {
   expect(requestPath({ url })).toBe(path);

@@ -45,7 +45,8 @@ export function overtakeBody(incoming: IncomingMessage, outgoing: ServerResponse
     };
   };
   // Who waits for a go-ahead that never comes may send no body at all.
-  if (!waitsForGoAhead(incoming) && Number(headers['content-length'] ?? Number.NaN) <= AWAITED_MAX_BYTES) {
+  const length = waitsForGoAhead(incoming) ? Number.NaN : Number(headers['content-length'] ?? Number.NaN);
+  if (outgoing.shouldKeepAlive && length <= AWAITED_MAX_BYTES) {
     endWith((body) => {
       outgoing.write(body);
       incoming.once('close', () => end());

@@ -65,6 +65,13 @@ test('two Authorization fields are invalid, even if both are right', async () =>
   }
 });
 
+test('a field that has the name as its value is no Authorization field', async () => {
+  const { call } = await startService();
+  const headers = { 'x-fields': 'authorization', 'x-key': `Bearer ${KEY}` };
+  expect((await call('GET', '/v1/pets', { headers })).status).toBe(200);
+  expect((await call('GET', '/v1/pets', { headers, key: null })).headers['www-authenticate']).toBe(PLAIN);
+});
+
 test('a key that is configured by its digest is accepted, the digest itself is not', async () => {
   const key = 'a-key-that-is-nowhere-written-down';
   const digest = createHash('sha256').update(key).digest('hex');

@@ -129,6 +129,7 @@ describe('a body', () => {
     ['application/json; charset=utf-8', 201],
     ['Application/JSON;charset="utf-8";x=y', 201],
     ['application/json ;charset=utf-8', 201],
+    ['application/json\t;charset=utf-8', 201],
     ['text/plain', 415],
     ['application/jsonp', 415],
     ['application/merge-patch+json', 415],
@@ -165,6 +166,13 @@ describe('a body', () => {
     expect(await send(`${type}Transfer-Encoding: Chunked\r\n`, chunked)).toMatch(/^HTTP\/1\.1 201 /);
   });
 
+  test('that says it is coded as itself is taken', async () => {
+    const { add } = await startService();
+    for (const coding of ['identity', 'Identity']) {
+      expect((await add(REX, { 'content-encoding': coding })).status).toBe(201);
+    }
+  });
+
   test.each([
     ['nothing', '', /is empty/],
     ['half of it', '{"name":"Rex"', /not valid JSON/],
@@ -189,6 +197,15 @@ describe('a body', () => {
     const answer = await add(padded(65_537));
     expect([answer.status, answer.json]).toEqual([413, errorLike('payload_too_large', 413, /at most 65536 bytes/)]);
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  });
+
+  test('that is announced as too large is refused before it is sent', async () => {
+    const { raw } = await startService();
+    const answer = await raw(
+      `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n` +
+        'Content-Length: 65537\r\nConnection: close\r\n\r\n',
+    );
+    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   test('that is sent in chunks is held to the same limit', async () => {

@@ -108,6 +108,20 @@ test('while the event loop is late, operations are refused with 503 and probes a
   await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
 });
 
+test('lateness is noticed at once after a long quiet, and a quiet loop is never late', async () => {
+  // Less than the 10 ms between two measurements, which are no lateness.
+  const [strict, usual] = [monitorOverload(9), monitorOverload(30)];
+  onTestFinished(() => {
+    strict.stop();
+    usual.stop();
+  });
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  await expect.poll(strict.isOverloaded, { timeout: 5_000 }).toBe(false);
+  const release = blockEventLoop(80);
+  onTestFinished(release);
+  await expect.poll(usual.isOverloaded, { timeout: 2_000 }).toBe(true);
+});
+
 test('with a limit of 0 nothing is ever refused', async () => {
   const monitor = monitorOverload(0);
   const release = blockEventLoop(50);

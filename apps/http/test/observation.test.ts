@@ -1,4 +1,11 @@
+import { execFile } from 'node:child_process';
+import { type AddressInfo, createServer } from 'node:net';
+import { promisify } from 'node:util';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { DomainError } from '@animal-store/domain';
 import { expect, test } from 'vitest';
+import { beginExchange } from '../src/exchange.ts';
+import { createMetrics } from '../src/metrics.ts';
 import { KEY, OTHER_KEY, type Service, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
@@ -15,6 +22,7 @@ test('every answer names its request: as the client did, if well-formed, else an
     '1234',
     '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
     'Root=1-67891233-abcdef012345678912345678',
+    'a.b:c/d+e=f@g-h_i',
     'x'.repeat(128),
   ]) {
     expect(await idOf(given)).toBe(given);
@@ -26,6 +34,25 @@ test('every answer names its request: as the client did, if well-formed, else an
   for (const path of ['/livez', '/nothing', '/v1/nothing']) {
     expect((await call('GET', path, { key: null })).headers['x-request-id']).toMatch(UUID);
   }
+});
+
+const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+test.each([
+  [`00-${TRACE_ID}-00f067aa0ba902b7-01`, TRACE_ID],
+  [`00-${TRACE_ID}-00f067aa0ba902b7-00`, TRACE_ID],
+  // Of a later version only the beginning is known.
+  [`cc-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, TRACE_ID],
+  [`ff-${TRACE_ID}-00f067aa0ba902b7-01`, null],
+  [`cc-${TRACE_ID}-00f067aa0ba902b7-01x`, null],
+  [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, null],
+  [`00-${TRACE_ID}-${'0'.repeat(16)}-01`, null],
+  [`00-${TRACE_ID.toUpperCase()}-00f067aa0ba902b7-01`, null],
+  [`00-${TRACE_ID}-00f067aa0ba902b7`, null],
+  [`x00-${TRACE_ID}-00f067aa0ba902b7-01`, null],
+  ['', null],
+])('the traceparent %j is of the trace %j', (traceparent, traceId) => {
+  expect(beginExchange({ traceparent }, 'GET', '/v1/pets', {}).traceId).toBe(traceId);
 });
 
 test('every answer tells browsers to take it for what it says, to keep nothing and to run nothing', async () => {
@@ -103,6 +130,62 @@ test('what is refused before it has a route is counted, too, and nothing stays i
   expect((await samples(service, 'http_requests_in_flight')).get('')).toBe(1);
 });
 
+test('methods that have a meaning are told apart, durations are in seconds', async () => {
+  const service = await startService();
+  const start = performance.now();
+  for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'LOCK'])
+    await service.call(method, '/v1/pets');
+  const seconds = (performance.now() - start) / 1000;
+  const counts = await samples(service, 'http_request_duration_seconds_count');
+  for (const [method, count] of Object.entries({ PUT: 1, PATCH: 1, DELETE: 1, OPTIONS: 1, other: 2 })) {
+    expect([method, counts.get(`method="${method}",route="unmatched",status="405"`)]).toEqual([method, count]);
+  }
+  const sums = await samples(service, 'http_request_duration_seconds_sum');
+  const sum = [...sums].reduce((total, [labels, value]) => (labels.includes('405') ? total + value : total), 0);
+  expect(sum).toBeGreaterThan(0);
+  expect(sum).toBeLessThan(seconds);
+});
+
+test('calls of the storage are counted by what came of them, and change nothing about it', async () => {
+  const { observed, keyLookedUp, read } = createMetrics();
+  const memory = createMemoryStorage();
+  const unavailable = new DomainError('service_unavailable', 'out of reach');
+  const fault = new TypeError('a fault');
+  const later = Promise.resolve(null);
+  const { pets, keys } = observed({
+    ...memory,
+    pets: {
+      ...memory.pets,
+      find: (id) => (id === 1n ? later : Promise.reject(id === 2n ? unavailable : fault)),
+      add() {
+        throw unavailable;
+      },
+      list() {
+        throw fault;
+      },
+    },
+  });
+  expect(keys.list()).toEqual([]);
+  expect(await pets.find(1n)).toBeNull();
+  await expect(pets.find(2n)).rejects.toBe(unavailable);
+  await expect(pets.find(3n)).rejects.toBe(fault);
+  expect(() => pets.list({ after: 0n, limit: 1 })).toThrow(fault);
+  // Whether it has the form of an animal is not for the storage to see.
+  expect(() => pets.add({} as never)).toThrow(unavailable);
+  for (const remembered of [true, true, false]) keyLookedUp(remembered);
+  const lines = String((await read()).body).split('\n');
+  expect(lines.filter((line) => /^animal_store_.* [1-9]/.test(line)).sort()).toEqual([
+    'animal_store_key_lookups_total{result="hit"} 2',
+    'animal_store_key_lookups_total{result="miss"} 1',
+    'animal_store_storage_calls_total{operation="keys.list",outcome="ok"} 1',
+    'animal_store_storage_calls_total{operation="pets.add",outcome="unavailable"} 1',
+    'animal_store_storage_calls_total{operation="pets.find",outcome="fault"} 1',
+    'animal_store_storage_calls_total{operation="pets.find",outcome="ok"} 1',
+    'animal_store_storage_calls_total{operation="pets.find",outcome="unavailable"} 1',
+    'animal_store_storage_calls_total{operation="pets.list",outcome="fault"} 1',
+  ]);
+});
+
 test('whatever clients send, the figures do not grow in number', async () => {
   const service = await startService();
   const sizeAfter = async (requests: number, start: number) => {
@@ -126,10 +209,9 @@ test('METRICS=off serves no figures', async () => {
 test('each request is a line of JSON that tells all but secrets', async () => {
   const running = startProcess({ API_KEYS: `${KEY},${OTHER_KEY}` });
   const { add, call } = serviceAt(await listeningAt(running));
-  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
   const added = await add(
     { name: 'a secret name', categoryId: 1 },
-    { 'x-request-id': 'one', traceparent: `00-${traceId}-00f067aa0ba902b7-01` },
+    { 'x-request-id': 'one', traceparent: `00-${TRACE_ID}-00f067aa0ba902b7-01` },
   );
   await call('GET', '/v1/pets/1?secret=in-the-query', { headers: { 'x-request-id': 'two', traceparent: '00-xyz' } });
   await call('GET', '/nothing/secret', { key: 'a-wrong-key-of-someone', headers: { 'x-request-id': 'three' } });
@@ -152,7 +234,7 @@ test('each request is a line of JSON that tells all but secrets', async () => {
     duration: expect.any(Number),
     bytes: added.text.length,
     requestId: 'one',
-    traceId,
+    traceId: TRACE_ID,
     holder: expect.stringMatching(/^configured-[\da-f]{16}$/),
   });
   expect(two).toMatchObject({ method: 'GET', route: '/v1/pets/:petId', status: 200, holder: one?.['holder'] });
@@ -163,10 +245,70 @@ test('each request is a line of JSON that tells all but secrets', async () => {
   for (const secret of [KEY, 'secret', 'a-wrong-key']) expect(running.output.out).not.toContain(secret);
 });
 
+/** What a process writes that logs a request, an event and a fault of the service. */
+async function logged(level: string, options: object): Promise<string> {
+  const exchange = { id: 'one', method: 'GET', route: '/v1/pets', traceId: null, holder: 'the "zoo\\' };
+  const script = `
+    import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))};
+    const log = createLog(${JSON.stringify(level)}, ${JSON.stringify(options)});
+    log.watcher.end(${JSON.stringify(exchange)}, { status: 200 }, 2, 1.5);
+    log.info('an event', { port: 3000 });
+    log.fault(new Error('a fault'));
+    await log.close();
+  `;
+  const words = ['--conditions=source', '--input-type=module', '-e', script];
+  return (await promisify(execFile)(process.execPath, words)).stdout;
+}
+
+test("a holder's name stays within its line, whatever characters it has", async () => {
+  const [line = '', ...more] = (await logged('info', { readable: false })).trim().split('\n');
+  expect(more).toHaveLength(2);
+  expect(JSON.parse(line)).toMatchObject({ msg: 'request', holder: 'the "zoo\\', duration: 1.5, bytes: 2 });
+});
+
+test('someone who looks on reads one line each, and the stack of a fault', async () => {
+  const lines = (await logged('info', { readable: true })).split('\n');
+  const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z /;
+  expect(lines[0]).toBe('GET /v1/pets 200 1.5 ms the "zoo\\ one');
+  expect(lines.slice(1, 3)).toEqual([expect.stringMatching(moment), expect.stringMatching(moment)]);
+  expect(lines.slice(1, 4).map((line) => line.replace(moment, ''))).toEqual([
+    'an event {"port":3000}',
+    'a request failed',
+    'Error: a fault',
+  ]);
+  expect(lines[4]).toMatch(/^ +at /);
+});
+
+test('where only errors are to be logged, only faults are', async () => {
+  const lines = (await logged('error', { readable: false })).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'a fault' }) }),
+  ]);
+  expect(await logged('silent', { readable: false })).toBe('');
+});
+
+/** A port that nobody listens at. */
+async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
+}
+
 test('LOG_LEVEL=error writes no line for a request', async () => {
-  const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'error', PORT: '0', HOST: '127.0.0.1' });
-  // Nothing says where it listens: the process is given time to, and must have said nothing.
-  await new Promise((resolve) => setTimeout(resolve, 1_000));
+  // Nothing says where it listens.
+  const port = await freePort();
+  const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'error', PORT: String(port) });
+  const { call } = serviceAt(port);
+  const answered = async () => {
+    try {
+      return (await call('GET', '/v1/pets')).status;
+    } catch {
+      return null;
+    }
+  };
+  await expect.poll(answered, { timeout: 10_000 }).toBe(200);
   running.process.kill('SIGTERM');
   expect(await running.exit).toBe(0);
   expect(running.output).toEqual({ out: '', err: '' });

@@ -128,3 +128,17 @@ test('a reader of the log that goes away takes nothing with it, neither service 
   running.process.kill('SIGTERM');
   expect(await running.exit).toBe(0);
 });
+
+test('a reader of the log that does not read any more does not hold up the end', async () => {
+  const running = startProcess({ API_KEYS: KEY });
+  const { raw } = serviceAt(await listeningAt(running));
+  running.process.stdout.pause();
+  // Lines of more bytes than fit between the two processes.
+  const request = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${'x'.repeat(128)}\r\n`;
+  const answers = await raw(`${`${request}\r\n`.repeat(5_000)}${request}Connection: close\r\n\r\n`);
+  expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(5_001);
+  const exit = new Promise((resolve) => running.process.on('exit', resolve));
+  running.process.kill('SIGTERM');
+  expect(await exit).toBe(0);
+  expect(running.output.err).toBe('');
+});

@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { expect, test } from 'vitest';
-import { withFallback } from '../src/rate-limit.ts';
+import { countRequest, withFallback } from '../src/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
 
 test('without RATE_LIMIT nobody is counted', async () => {
@@ -31,6 +31,25 @@ test('a holder that has used up its share is answered 429 with the time to wait;
   expect((await call('GET', '/v1/pets', { key: OTHER_KEY })).json).toHaveLength(1);
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
   expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
+});
+
+test.each([
+  [59_001, 60],
+  [2_000, 2],
+  [1_001, 2],
+  [1, 1],
+])('a share that is whole again in %d ms is so in %d s, not sooner', async (resetsIn, seconds) => {
+  const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn }) };
+  const { headers, refusal } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
+  expect(headers['ratelimit']).toBe(`"default";r=0;t=${seconds}`);
+  expect(refusal?.headers).toEqual({ 'retry-after': String(seconds) });
+  expect(refusal?.message).toContain(`try again in ${seconds} s`);
+});
+
+test('who is refused in the last moment of a window is not told to try again in 0 seconds', async () => {
+  const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn: 0 }) };
+  const { refusal } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
+  expect(refusal?.headers).toEqual({ 'retry-after': '1' });
 });
 
 test('while the shared count is out of reach, each process counts for itself', async () => {

@@ -53,6 +53,7 @@ test.each([
   expect(more).toEqual([]);
   expect(answer?.status).toBe(status);
   expect(answer?.head).toMatch(/^content-type: application\/json$/im);
+  expect(answer?.head).toMatch(/^connection: close$/im);
   expect(answer?.body).toEqual({ code: 'invalid_request', message: expect.stringMatching(/./), status });
   expect(faults).toEqual([]);
 });
@@ -155,6 +156,24 @@ test('a client that goes away in the middle of its body does no harm', async () 
     });
   }
   expect((await call('GET', '/v1/pets')).text).toBe('[]');
+  // Nothing waits for the rest.
+  const inFlight = async () => /^http_requests_in_flight (\d+)$/m.exec((await call('GET', '/metrics')).text)?.[1];
+  await expect.poll(inFlight).toBe('1');
+  expect(faults).toEqual([]);
+});
+
+test('a client that asks for a tunnel and is gone does no harm', async () => {
+  const { port, call, faults } = await startService();
+  for (let count = 0; count < 20; count += 1) {
+    await new Promise<void>((resolve) => {
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.write('CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', () => socket.resetAndDestroy());
+      });
+      socket.on('error', () => {});
+      socket.on('close', () => resolve());
+    });
+  }
+  expect((await call('GET', '/livez')).status).toBe(200);
   expect(faults).toEqual([]);
 });
 

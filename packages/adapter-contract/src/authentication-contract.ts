@@ -1,5 +1,11 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createAuthentication, createKeyring, isWellFormedApiKey, type Storage } from '@animal-store/domain';
+import {
+  createAuthentication,
+  createKeyring,
+  DomainError,
+  isWellFormedApiKey,
+  type Storage,
+} from '@animal-store/domain';
 import { describe, expect, test, vi } from 'vitest';
 import { codeOf } from './catalogue-contract.ts';
 import { type OpenStorage, storageForTest } from './open-storage.ts';
@@ -7,6 +13,7 @@ import { type OpenStorage, storageForTest } from './open-storage.ts';
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const NOON = 1_800_000_000_000;
 const MINUTE = 60_000;
+const LAST_EXPIRY = Date.UTC(275_760, 0) - 1;
 
 function onStorage({ keys }: Storage, configuredKeys: ReadonlyMap<string, string> = new Map()) {
   const time = { now: NOON };
@@ -99,6 +106,30 @@ export function authenticationContract(open: OpenStorage): void {
       expect(find).not.toHaveBeenCalled();
     });
 
+    test('a key that cannot be stored is not handed out', async () => {
+      const storage = await storageForTest(open);
+      vi.spyOn(storage.keys, 'add').mockImplementation(() =>
+        Promise.reject(new DomainError('service_unavailable', 'x')),
+      );
+      const { keyring } = onStorage(storage);
+      expect(await codeOf(() => keyring.issue({ holder: 'the zoo', expiresAt: null }))).toBe('service_unavailable');
+    });
+
+    test.each(['z', '~!', 'the zoo', 'z'.repeat(100), `z${' '.repeat(98)}z`])(
+      'a holder can be called %.20j',
+      async (holder) => {
+        const { keyring, authenticate } = onStorage(await storageForTest(open));
+        const { key } = await keyring.issue({ holder, expiresAt: null });
+        expect(await authenticate(key)).toBe(holder);
+      },
+    );
+
+    test.each([NOON + 1, LAST_EXPIRY])('a key that expires at %d is issued, and listed so', async (expiresAt) => {
+      const { keyring } = onStorage(await storageForTest(open));
+      await keyring.issue({ holder: 'the zoo', expiresAt });
+      expect((await keyring.list()).map((key) => key.expiresAt)).toEqual([expiresAt]);
+    });
+
     test.each([
       { holder: '', expiresAt: null },
       { holder: ' the zoo', expiresAt: null },
@@ -106,6 +137,9 @@ export function authenticationContract(open: OpenStorage): void {
       { holder: 'the\nzoo', expiresAt: null },
       { holder: 'z'.repeat(101), expiresAt: null },
       { holder: 'the zoo', expiresAt: NOON },
+      { holder: 'the zoo', expiresAt: NOON + 0.5 },
+      { holder: 'the zoo', expiresAt: LAST_EXPIRY + 1 },
+      { holder: 'the zoo', expiresAt: Number.POSITIVE_INFINITY },
       { holder: 'the zoo', expiresAt: Number.NaN },
     ])('a key for %o is not issued', async (request) => {
       const { keyring } = onStorage(await storageForTest(open));

@@ -59,6 +59,8 @@ export function catalogueContract(open: OpenStorage): void {
       expect(await catalogue.listPets()).toStrictEqual({ pets, next: null });
       pets.push(await catalogue.createPet(animal()));
       expect(await catalogue.listPets()).toStrictEqual({ pets: pets.slice(0, 20), next: pets[19]?.id });
+      expect(await catalogue.listPets({ after: 0n })).toStrictEqual(await catalogue.listPets());
+      expect(await catalogue.listPets({ after: 2n ** 63n - 1n })).toStrictEqual({ pets: [], next: null });
       expect(await catalogue.listPets({ limit: 21 })).toStrictEqual({ pets, next: null });
       expect(await catalogue.listPets({ limit: 1 })).toStrictEqual({ pets: pets.slice(0, 1), next: pets[0]?.id });
     });
@@ -72,6 +74,7 @@ export function catalogueContract(open: OpenStorage): void {
       { status: 'Sold' as 'sold' },
       { status: null as unknown as 'sold' },
       { after: -1n },
+      { after: 2n ** 63n },
       { after: 1 as unknown as bigint },
     ])('what breaks a rule of a page is invalid_request: %o', async (query) => {
       const catalogue = await catalogueOnStorage();

@@ -15,4 +15,6 @@ test('a window lasts from its first request, to the millisecond', async () => {
   expect(limiter.take('the zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
   // That sweep did not take the window of those who are still in theirs.
   expect(limiter.take('another zoo')).toEqual({ allowed: false, remaining: 0, resetsIn: 99 });
+  time.now = 1_199;
+  expect(limiter.take('another zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
 });

@@ -10,6 +10,9 @@ function base62(value: number): string {
   return value === 0 ? '' : base62(Math.floor(value / 62)) + DIGITS[value % 62];
 }
 
+/** The CRC-32 of a text as zlib has it, in six digits of base 62. */
+const checksumOf = (text: string) => base62(crc32(text)).padStart(6, '0');
+
 describe('generated keys', () => {
   test('have the published form, and never repeat', () => {
     const keys = Array.from({ length: 1_000 }, () => generateApiKey(randomBytes));
@@ -20,7 +23,7 @@ describe('generated keys', () => {
   test('end in the CRC-32 of all before, as zlib has it, in base 62', () => {
     for (let count = 0; count < 200; count += 1) {
       const key = generateApiKey(randomBytes);
-      expect(key.slice(-6)).toBe(base62(crc32(key.slice(0, -6))).padStart(6, '0'));
+      expect(key.slice(-6)).toBe(checksumOf(key.slice(0, -6)));
     }
   });
 
@@ -64,6 +67,18 @@ describe('generated keys', () => {
       { numRuns: 2_000 },
     );
   });
+});
+
+test.each([
+  ['in the published form', `anst_${'0'.repeat(30)}`, true],
+  ['too short', `anst_${'0'.repeat(29)}`, false],
+  ['too long', `anst_${'0'.repeat(31)}`, false],
+  ['behind something else', `xanst_${'0'.repeat(30)}`, false],
+  ['in another case', `Anst_${'0'.repeat(30)}`, false],
+  ['of other characters', `anst_${'-'.repeat(30)}`, false],
+  ['without the prefix', '0'.repeat(35), false],
+])('a text with a right checksum, %s (%s), could be a key: %s', (_what, text, wellFormed) => {
+  expect(isWellFormedApiKey(text + checksumOf(text))).toBe(wellFormed);
 });
 
 describe('the record of a key', () => {

@@ -27,3 +27,24 @@ test.each([
     await new Promise((resolve) => setTimeout(resolve, 10));
   },
 );
+
+test('a key in constant use is noted at its first use, and then once a minute', () => {
+  const noon = 1_800_000_000_000;
+  const key = generateApiKey(randomBytes);
+  let record = describeApiKey(key, { holder: 'the zoo', digest, createdAt: 1, expiresAt: null });
+  const notes: number[] = [];
+  const issuedKeys: KeyStore = {
+    add() {},
+    find: () => record,
+    list: () => [],
+    revoke: () => null,
+    recordUse(_id, at) {
+      notes.push(at);
+      record = { ...record, lastUsedAt: at };
+    },
+  };
+  const time = { now: noon };
+  const authenticate = createAuthentication({ configuredKeys: new Map(), issuedKeys, digest, clock: () => time.now });
+  for (; time.now < noon + 180_000; time.now += 500) expect(authenticate(key)).toBe('the zoo');
+  expect(notes).toEqual([noon, noon + 60_000, noon + 120_000]);
+});

@@ -32,6 +32,11 @@ test('two animals have the same fingerprint exactly when they are the same', () 
   );
 });
 
+test('categories that a double cannot tell apart are different', () => {
+  const [even, odd] = [2n ** 53n, 2n ** 53n + 1n].map((categoryId) => fingerprint({ name: 'Rex', categoryId }));
+  expect(even).not.toBe(odd);
+});
+
 test('composed and decomposed letters are different names', () => {
   const [composed, decomposed] = ['é', 'e\u0301'].map((name) => fingerprint({ name, categoryId: 1n }));
   expect(composed).not.toBe(decomposed);

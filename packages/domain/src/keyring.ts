@@ -7,6 +7,9 @@ import { shown } from './shown.ts';
 /** A holder's name: 1 to 100 printable ASCII characters, neither beginning nor ending with a space. */
 export const HOLDER_PATTERN: RegExp = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
 
+/** Keys expire before this moment, or never: those who list them must be able to read it as a date, which ends that year. */
+const EXPIRY_END = Date.UTC(275_760, 0);
+
 /** A key that was just made. */
 export interface IssuedKey {
   /** The key itself, to be handed to its holder now: it can't be had again. */
@@ -19,7 +22,7 @@ export interface Keyring {
   /**
    * Makes a key.
    *
-   * @param expiresAt Milliseconds since the epoch, in the future; null for a key that stays.
+   * @param expiresAt Milliseconds since the epoch, in the future but before the year 275760; null for a key that stays.
    * @throws DomainError `invalid_request`, `service_unavailable`
    */
   issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;
@@ -55,8 +58,8 @@ export function createKeyring({
       if (!HOLDER_PATTERN.test(holder)) {
         faults.push(`holder must be 1 to 100 printable ASCII characters without outer spaces, was ${shown(holder)}`);
       }
-      if (expiresAt !== null && !(Number.isSafeInteger(expiresAt) && expiresAt > createdAt)) {
-        faults.push('the moment of expiry must be in the future');
+      if (expiresAt !== null && !(Number.isInteger(expiresAt) && expiresAt > createdAt && expiresAt < EXPIRY_END)) {
+        faults.push('the moment of expiry must be in the future, before the year 275760');
       }
       if (faults.length > 0) throw invalidRequest(faults);
       const key = generateApiKey(randomBytes);

@@ -1,5 +1,5 @@
 import { invalidRequest } from './domain-error.ts';
-import { statusFault } from './pet.ts';
+import { PET_ID_MAX, statusFault } from './pet.ts';
 import type { PetStatus } from './pet-status.ts';
 import { shown } from './shown.ts';
 
@@ -18,7 +18,7 @@ export interface PetQuery {
   readonly limit?: number | undefined;
   /** Only animals with this status; all of them, those without a status too, if absent. */
   readonly status?: PetStatus | undefined;
-  /** Only animals whose id is greater; 0 or more. Absent: from the first. */
+  /** Only animals whose id is greater: 0 to {@link PET_ID_MAX}. Absent: from the first. */
   readonly after?: bigint | undefined;
 }
 
@@ -38,7 +38,7 @@ export function checkPetQuery({ limit, status, after }: PetQuery): void {
   if (limit !== undefined && !isPageLimit(limit)) faults.push(limitFault(limit));
   const fault = statusFault(status);
   if (fault !== null) faults.push(fault);
-  if (after !== undefined && !(typeof after === 'bigint' && after >= 0n)) {
+  if (after !== undefined && !(typeof after === 'bigint' && after >= 0n && after <= PET_ID_MAX)) {
     faults.push(`after must be an id or 0, was ${shown(after)}`);
   }
   if (faults.length > 0) throw invalidRequest(faults);

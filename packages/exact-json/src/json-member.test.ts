@@ -17,14 +17,22 @@ test('the literal of any member of any object is the one that a reviver is shown
     fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),
   );
-  const member = fc.oneof(
-    numbers.map((literal) => `"categoryId":${literal}`),
-    fc.tuple(fc.string(), fc.json()).map(([key, json]) => `${JSON.stringify(key)}:${json}`),
-    fc.json().map((json) => `"categoryId":${json}`),
-  );
+  const names = fc.constantFrom('"categoryId"', '"category\\u0049d"', '"\\u0063ategoryId"');
+  const gaps = fc.string({ unit: fc.constantFrom('\t', '\n', '\r', ' '), maxLength: 1 });
+  const member = fc
+    .oneof(
+      fc.tuple(names, numbers),
+      fc.tuple(
+        fc.string().map((key) => JSON.stringify(key)),
+        fc.json(),
+      ),
+      fc.tuple(names, fc.json()),
+    )
+    .chain(([name, json]) => fc.tuple(gaps, fc.constant(name), gaps, fc.constant(':'), gaps, fc.constant(json), gaps))
+    .map((tokens) => tokens.join(''));
   fc.assert(
-    fc.property(fc.array(member, { maxLength: 6 }), (members) => {
-      const text = `{${members.join(',')}}`;
+    fc.property(fc.array(member, { maxLength: 6 }), gaps, (members, gap) => {
+      const text = `${gap}{${members.join(',')}}${gap}`;
       // A reviver that is told the source says the same by another way.
       const expected = JSON.parse(text, function (this: unknown, key, value, context?: { source?: string }) {
         return key === 'categoryId' && typeof value === 'number' ? { literal: context?.source } : value;
