@@ -1,12 +1,16 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
-import { checkUrl } from './connection-url.ts';
+import { readUrl } from './connection-url.ts';
+import { checkDeployment, explained } from './deployment.ts';
 import { asThrown, unavailable } from './failures.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
 export interface Connection {
+  /** The servers that the URL names, `host:port` and comma-separated. */
+  readonly servers: string;
+
   /**
    * Works with the collections, within the time that a call may take.
    *
@@ -32,7 +36,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     // Without it an int64 is sometimes a number and sometimes an object.
     useBigInt64: true,
   };
-  const redact = checkUrl(url, options);
+  const { redact, servers } = readUrl(url, options);
   let client: MongoClient | null = null;
   let opening: Promise<Collections> | null = null;
   let closed = false;
@@ -50,13 +54,14 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     client = current;
     try {
       await current.connect();
+      await checkDeployment(current);
       const collections = collectionsOf(current.db(), limits);
       await prepareCollections(collections);
       return collections;
     } catch (failure) {
       opening = null;
       current.close().catch(() => {});
-      throw unavailable(failure, redact);
+      throw unavailable(explained(failure), redact);
     }
   }
 
@@ -70,6 +75,8 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
   }
 
   return {
+    servers,
+
     async call(work) {
       try {
         return await inTime(opened().then(work));
