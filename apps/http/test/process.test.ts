@@ -64,6 +64,30 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
+/** Sends the process a signal as soon as it has a handler for it. */
+const signalAtOnce = (signal: string) => ({
+  NODE_OPTIONS:
+    '--import=data:text/javascript,process.on(`newListener`,(name)=>{' +
+    `if(name===\`${signal}\`)process.kill(process.pid,name)})`,
+});
+
+test.each(['SIGTERM', 'SIGINT'])('%s while it still loads ends it with 0, and it never listens', async (signal) => {
+  const running = startProcess({ API_KEYS: KEY, ...signalAtOnce(signal) });
+  expect(await running.exit).toBe(0);
+  expect(running.output).toEqual({ out: '', err: '' });
+});
+
+test('another signal while it stops does not stop it twice', async () => {
+  const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
+  await listeningAt(running);
+  running.process.kill('SIGTERM');
+  await running.says(/"stopping"/);
+  running.process.kill('SIGINT');
+  expect(await running.exit).toBe(0);
+  expect(running.output.out.match(/"stopping"/g)).toHaveLength(1);
+  expect(running.output.err).toBe('');
+});
+
 test('an idle connection does not hold up the end', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const port = await listeningAt(running);

@@ -125,6 +125,12 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
+  test('told to stop while it still loads, it ends with 0, though the kernel spares the first process of a container', async () => {
+    const signal = 'process.on(`newListener`,(name)=>{if(name===`SIGTERM`)process.kill(1,name)})';
+    const atOnce = `--env=NODE_OPTIONS=--import=data:text/javascript,${signal}`;
+    expect(await docker('run', '--rm', ...LOCKED_UP, `--env=API_KEYS=${KEY}`, atOnce, image)).toBe('');
+  });
+
   test('on MongoDB the animals outlive the container, and the command line in the image issues keys', async () => {
     const network = await makeNetwork();
     const near = [`--network=${network}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
