@@ -32,6 +32,13 @@ describe('a failure', () => {
     expect((cause as Error).stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
   });
 
+  test('is one line in the log', () => {
+    const failure = new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n');
+    expect(unavailable(failure, redact)).toMatchObject({
+      cause: { message: '0A00010B:SSL routines: wrong version number:' },
+    });
+  });
+
   test('that is no driver failure is thrown as it is', () => {
     for (const error of [new TypeError('a defect'), new DomainError('pet_not_found', 'no')]) {
       expect(asThrown(error, redact)).toBe(error);

@@ -50,8 +50,11 @@ export function duplicatedFields(failure: unknown): readonly string[] | null {
 
 function forLog(failure: unknown, redact: Redact): Error {
   const { name, message, code }: Error & { code?: unknown } = failure instanceof Error ? failure : new Error();
-  // Behind a brace the server quotes commands and documents.
-  const text = redact(message).replace(/\s*\{.*/s, '');
+  // Behind a brace the server quotes commands and documents. What OpenSSL says ends with a line break.
+  const text = redact(message)
+    .replace(/\s*\{.*/s, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   const cause = Object.assign(new Error(text), { name });
   return code === undefined ? cause : Object.assign(cause, { code });
 }
