@@ -12,7 +12,7 @@ export const DEPLOYMENT_FAULTS = {
 } as const;
 
 /** A deployment that the adapter can't work with. The message is a whole line for the operator. */
-export class DeploymentError extends Error {
+class DeploymentError extends Error {
   override readonly name = 'DeploymentError';
   readonly code: keyof typeof DEPLOYMENT_FAULTS;
 
