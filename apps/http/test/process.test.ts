@@ -64,15 +64,22 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
-/** Sends the process a signal as soon as it has a handler for it. */
-const signalAtOnce = (signal: string) => ({
-  NODE_OPTIONS:
-    '--import=data:text/javascript,process.on(`newListener`,(name)=>{' +
-    `if(name===\`${signal}\`)process.kill(process.pid,name)})`,
-});
+/** Sends the process a signal as soon as it loads anything beside its first file. */
+function signalOnLoading(signal: string): Record<string, string> {
+  const program = `
+    import { registerHooks } from 'node:module';
+    let sent = false;
+    registerHooks({
+      load(url, context, next) {
+        if (!sent && !url.endsWith('/main.ts')) sent = process.kill(process.pid, '${signal}');
+        return next(url, context);
+      },
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
+}
 
 test.each(['SIGTERM', 'SIGINT'])('%s while it still loads ends it with 0, and it never listens', async (signal) => {
-  const running = startProcess({ API_KEYS: KEY, ...signalAtOnce(signal) });
+  const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
   expect(await running.exit).toBe(0);
   expect(running.output).toEqual({ out: '', err: '' });
 });
