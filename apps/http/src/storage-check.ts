@@ -2,7 +2,7 @@ import { DomainError, type Storage } from '@animal-store/domain';
 import type { Log } from './log.ts';
 
 /** How long until the storage is looked at again, in milliseconds. */
-const PAUSE = { whileItFails: 3_000, whileItWorks: 60_000 } as const;
+const PAUSE = { whileItFails: 3_000, whileItWorks: 15_000 } as const;
 
 /** How often a mistake that stays is repeated at most, in milliseconds. */
 const REPEAT = 60_000;
