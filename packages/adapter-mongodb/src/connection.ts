@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
 import { readUrl } from './connection-url.ts';
-import { checkDeployment, explained } from './deployment.ts';
+import { checkDeployment, hasNoServer } from './deployment.ts';
 import { asThrown, unavailable } from './failures.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -61,8 +61,15 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     } catch (failure) {
       opening = null;
       current.close().catch(() => {});
-      throw unavailable(explained(failure), redact);
+      throw unavailable(failure, redact);
     }
+  }
+
+  /** Has the next call connect anew, unless another call has brought that about. */
+  function discard(used: Promise<Collections>): void {
+    if (opening !== used) return;
+    opening = null;
+    client?.close().catch(() => {});
   }
 
   /** Ends the wait for something that takes too long; it ends by itself, by the limits of its stages. */
@@ -78,9 +85,12 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     servers,
 
     async call(work) {
+      const used = opened();
       try {
-        return await inTime(opened().then(work));
+        return await inTime(used.then(work));
       } catch (failure) {
+        // The one outage that a client does not follow: it never again looks at a server that was no member for a moment.
+        if (hasNoServer(failure)) discard(used);
         throw asThrown(failure, redact);
       }
     },

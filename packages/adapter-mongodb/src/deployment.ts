@@ -54,13 +54,20 @@ export function faultOf(hello: Document): keyof typeof DEPLOYMENT_FAULTS | null 
 }
 
 /**
- * The same failure, or what is behind it where the driver says no more than that time ran out: it silently drops each
- * server that is no member of the set it looks for, and goes on waiting for others.
+ * Whether a client has lost every server: it drops those that are no members of the set it looks for, and goes on waiting
+ * for others.
  */
+export function hasNoServer(failure: unknown): boolean {
+  return serversOf(failure)?.size === 0;
+}
+
+/** The same failure, or what is behind it where the driver says no more than that time ran out. */
 export function explained(failure: unknown): unknown {
-  const servers = failure instanceof MongoServerSelectionError ? failure.reason?.servers : undefined;
-  if (servers === undefined) return failure;
-  if (servers.size === 0) return new DeploymentError('NO_MEMBER');
-  const uninitiated = [...servers.values()].some(({ type }) => type === 'RSGhost');
+  if (hasNoServer(failure)) return new DeploymentError('NO_MEMBER');
+  const uninitiated = [...(serversOf(failure)?.values() ?? [])].some(({ type }) => type === 'RSGhost');
   return uninitiated ? new Error(UNINITIATED) : failure;
+}
+
+function serversOf(failure: unknown) {
+  return failure instanceof MongoServerSelectionError ? failure.reason?.servers : undefined;
 }

@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoError, MongoServerError } from 'mongodb';
-import { DEPLOYMENT_FAULTS } from './deployment.ts';
+import { DEPLOYMENT_FAULTS, explained } from './deployment.ts';
 
 const ACCESS_REFUSED = 'the server refuses the user, the password or the rights';
 
@@ -23,7 +23,7 @@ export type Redact = (text: string) => string;
  */
 export function unavailable(failure: unknown, redact: Redact): DomainError {
   return new DomainError('service_unavailable', 'the storage cannot be reached or does not answer in time: try again', {
-    cause: forLog(failure, redact),
+    cause: forLog(explained(failure), redact),
   });
 }
 
