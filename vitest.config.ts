@@ -20,7 +20,7 @@ export default defineConfig({
   test: {
     environment: 'node',
     projects: [
-      project('apps/http', { exclude: ['test/mongodb.test.ts', 'test/sqlite.test.ts'] }),
+      project('apps/http', { exclude: ['test/mongodb*.test.ts', 'test/sqlite.test.ts'] }),
       // What memory promises to HTTP clients, MongoDB promises.
       project('apps/http', {
         ...withMongo,

@@ -3,7 +3,7 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createAuthentication, createCatalogue, createKeyring, DomainError, parseNewPet } from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
 import { describe, expect, test } from 'vitest';
-import { runCommand, UsageError } from './commands.ts';
+import { runCommand, USAGE, UsageError } from './commands.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const clock = () => Date.UTC(2026, 11, 24);
@@ -60,22 +60,40 @@ describe('animals', () => {
   });
 
   test.each([
-    ['pets', 'get', '7'],
-    ['pets', 'add', '--name', '', '--category', '1'],
-    ['pets', 'add', '--name', 'Rex'],
-    ['pets', 'add', '--name', 'Rex', '--category', '9223372036854775808'],
-    ['pets', 'list', '--limit', '0'],
-    ['pets', 'list', '--limit', 'x'],
-    ['pets', 'list', '--status', 'lost'],
-    ['pets', 'list', '--after=-1'],
-    ['pets', 'list', '--after', '9223372036854775808'],
-    ['keys', 'issue'],
-    ['keys', 'issue', '--holder', 'the zoo', '--expires-in', '0'],
-    ['keys', 'issue', '--holder', 'the zoo', '--expires-in', 'x'],
-    ['keys', 'issue', '--holder', 'the zoo', '--expires-in', '99999999'],
-    ['keys', 'revoke', 'x'],
-  ])('what the catalogue refuses is said: %s %s %s %s', async (...words) => {
-    await expect(commandLine().run(...words)).rejects.toThrow(DomainError);
+    ['pets get 7', 'no animal has the id 7'],
+    ['pets add --name= --category 1', 'name must have a character that is not white space'],
+    ['pets add --name Rex', 'categoryId is required'],
+    [
+      'pets add --category 1.0 --status lost',
+      'name is required; categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was "1.0"; ' +
+        'status must be one of available, pending, sold, was "lost"',
+    ],
+    ['pets add --name Rex --category 1e3', /^categoryId must be an integer from .*, was "1e3"$/],
+    ['pets add --name Rex --category 1.5', /^categoryId must be an integer from .*, was "1\.5"$/],
+    ['pets add --name Rex --category=', /^categoryId must be an integer from .*, was ""$/],
+    ['pets add --name Rex --category 9223372036854775808', /^categoryId must be .*, was 9223372036854775808$/],
+    ['pets list --limit 0', 'limit must be an integer from 1 to 100, was 0'],
+    ['pets list --limit abc', 'limit must be an integer from 1 to 100, was "abc"'],
+    ['pets list --limit 1e1', 'limit must be an integer from 1 to 100, was "1e1"'],
+    [
+      'pets list --limit abc --status lost --after x',
+      'limit must be an integer from 1 to 100, was "abc"; status must be one of available, pending, sold, was "lost"; ' +
+        'after must be an id or 0, was "x"',
+    ],
+    ['pets list --after=-1', 'after must be an id or 0, was -1'],
+    ['pets list --after 9223372036854775808', /^after must be an id or 0, was 9223372036854775808$/],
+    ['keys issue', /^holder must be 1 to 100 printable ASCII characters.*, was missing$/],
+    ['keys issue --holder zoo --expires-in 0', 'expires-in must be a number of days from 1 to 36500, was 0'],
+    ['keys issue --holder zoo --expires-in abc', 'expires-in must be a number of days from 1 to 36500, was "abc"'],
+    ['keys issue --holder zoo --expires-in 36501', /^expires-in must be .*, was 36501$/],
+    ['keys issue --holder= --expires-in 1e3', /^holder must be .*, was ""; expires-in must be .*, was "1e3"$/],
+    ['keys revoke x', 'no API key has the id x'],
+  ])('what the catalogue refuses is said with all that is wrong and what was given: %s', async (words, message) => {
+    const refusal = commandLine().run(...words.split(' '));
+    await expect(refusal).rejects.toThrow(DomainError);
+    await expect(refusal).rejects.toMatchObject({
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
   });
 });
 
@@ -112,26 +130,30 @@ describe('API keys', () => {
   });
 });
 
-test.each([
-  [],
-  ['pets'],
-  ['pets', 'sell'],
-  ['constructor', 'constructor'],
-  ['pets', 'get'],
-  ['pets', 'get', '1', '2'],
-  ['pets', 'get', 'x'],
-  ['pets', 'list', 'x'],
-  ['pets', 'list', '--colour', 'red'],
-  ['pets', 'list', '--after', 'x'],
-  ['pets', 'add', '--name', 'Rex', '--category', '1.5'],
-  ['pets', 'list', '--limit'],
-  ['keys', 'list', '--all'],
-])('what is no command is answered with the usage or the mistake: %s %s %s', async (...words) => {
-  await expect(commandLine().run(...words)).rejects.toThrow(UsageError);
-});
+const GET = 'usage: animal-store pets get ID';
+const LIST = 'usage: animal-store pets list [--status available|pending|sold] [--limit 1-100] [--all] [--after ID]';
+const ADD = 'usage: animal-store pets add --name NAME --category ID [--status STATUS] [--idempotency-key KEY]';
 
-test('what is wrong with an option is said before the usage', async () => {
-  await expect(commandLine().run('pets', 'list', '--colour', 'red')).rejects.toThrow(
-    /--colour[\s\S]*usage: animal-store/,
-  );
+test.each([
+  [[], 'there is no command', USAGE],
+  [['pets'], 'there is no command "pets"', USAGE],
+  [['pets', 'sell'], 'there is no command "pets sell"', USAGE],
+  [['constructor', 'constructor'], 'there is no command "constructor constructor"', USAGE],
+  [['pets', 'get'], 'the ID is missing', GET],
+  [['pets', 'get', '1', '2'], '"2" is one word too many', GET],
+  [['pets', 'get', 'x'], 'the id of an animal is an integer, was "x"', GET],
+  [['pets', 'list', 'x'], '"x" is one word too many', LIST],
+  [['pets', 'list', '--colour', 'red'], "Unknown option '--colour'", LIST],
+  [['pets', 'list', '--limit'], "Option '--limit <value>' argument missing", LIST],
+  [['pets', 'list', '--limit', '--all'], "Option '--limit' argument is ambiguous", LIST],
+  [['keys', 'list', '--all'], "Unknown option '--all'", 'usage: animal-store keys list'],
+  [
+    ['pets', 'add', '--name', 'Rex', '--category', '-5'],
+    'a value that begins with a dash is written with an equals sign: --category=-5',
+    ADD,
+  ],
+])('what is no command is answered with the mistake and how it is used: %j', async (words, message, usage) => {
+  const mistake = commandLine().run(...words);
+  await expect(mistake).rejects.toThrow(UsageError);
+  await expect(mistake).rejects.toMatchObject({ message, usage });
 });

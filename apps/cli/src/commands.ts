@@ -3,9 +3,12 @@ import {
   type ApiKey,
   type Catalogue,
   DomainError,
+  holderFault,
+  invalidRequest,
   type Keyring,
-  type PetStatus,
+  type PetQuery,
   parseNewPet,
+  shown,
 } from '@animal-store/domain';
 
 /** What the commands work with. */
@@ -21,22 +24,108 @@ export interface CommandDependencies {
 /** A command line that can't be understood. */
 export class UsageError extends Error {
   override readonly name = 'UsageError';
+  /** How the command is used, or all of them where it is none. */
+  readonly usage: string;
+
+  constructor(message: string, usage: string) {
+    super(message);
+    this.usage = usage;
+  }
 }
 
 /** Whose idempotency keys those of the command line are: no holder of an API key has a name with an outer space. */
 const HOLDER = ' command line ';
 
 const DAY = 24 * 60 * 60 * 1000;
-const INTEGER = /^-?\d{1,19}$/;
+const DAYS_MAX = 36_500;
 
-export const USAGE = `usage: animal-store <command>
+interface Command {
+  /** What stands behind the command's name. */
+  readonly synopsis: string;
+  readonly options: Readonly<Record<string, 'string' | 'boolean'>>;
+  /** @param words What was given: an id where the synopsis has one, and options by name. */
+  run(words: Words, dependencies: CommandDependencies): Promise<void>;
+}
 
-  pets list [--status available|pending|sold] [--limit 1-100] [--all] [--after ID]
-  pets add --name NAME --category ID [--status STATUS] [--idempotency-key KEY]
-  pets get ID
-  keys issue --holder NAME [--expires-in DAYS]
-  keys list
-  keys revoke ID
+interface Words {
+  readonly id: string;
+  readonly options: Readonly<Record<string, string | boolean | undefined>>;
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  'pets list': {
+    synopsis: '[--status available|pending|sold] [--limit 1-100] [--all] [--after ID]',
+    options: { status: 'string', limit: 'string', after: 'string', all: 'boolean' },
+    async run({ options }, { catalogue, print }) {
+      const query = { status: options['status'], limit: decimal(options['limit']) } as PetQuery;
+      for (let after = integer(options['after']) as bigint | undefined; ; ) {
+        const { pets, next } = await catalogue.listPets({ ...query, after });
+        for (const pet of pets) print(pet);
+        if (next === null || options['all'] !== true) return;
+        after = next;
+      }
+    },
+  },
+
+  'pets add': {
+    synopsis: '--name NAME --category ID [--status STATUS] [--idempotency-key KEY]',
+    options: { name: 'string', category: 'string', status: 'string', 'idempotency-key': 'string' },
+    async run({ options: { name, category, status, 'idempotency-key': key } }, { catalogue, print }) {
+      const newPet = parseNewPet({ name, categoryId: integer(category), status });
+      print(await catalogue.createPet(newPet, typeof key === 'string' ? { holder: HOLDER, key } : undefined));
+    },
+  },
+
+  'pets get': {
+    synopsis: 'ID',
+    options: {},
+    async run({ id }, { catalogue, print }) {
+      const petId = integer(id);
+      if (typeof petId !== 'bigint') {
+        throw new UsageError(`the id of an animal is an integer, was ${shown(id)}`, usageOf('pets get'));
+      }
+      print(await catalogue.getPet(petId));
+    },
+  },
+
+  'keys issue': {
+    synopsis: '--holder NAME [--expires-in DAYS]',
+    options: { holder: 'string', 'expires-in': 'string' },
+    async run({ options: { holder, 'expires-in': given } }, { keyring, clock, print }) {
+      const days = decimal(given);
+      const faults = [holderFault(holder), daysFault(days)].filter((fault) => fault !== null);
+      if (faults.length > 0) throw invalidRequest(faults);
+      const expiresAt = days === undefined ? null : clock() + Number(days) * DAY;
+      const { key, record } = await keyring.issue({ holder: holder as string, expiresAt });
+      print({ key, ...shownKey(record) });
+    },
+  },
+
+  'keys list': {
+    synopsis: '',
+    options: {},
+    async run(_words, { keyring, print }) {
+      for (const key of await keyring.list()) print(shownKey(key));
+    },
+  },
+
+  'keys revoke': {
+    synopsis: 'ID',
+    options: {},
+    async run({ id }, { keyring, print }) {
+      const key = await keyring.revoke(id);
+      if (key === null) throw new DomainError('invalid_request', `no API key has the id ${id}`);
+      print(shownKey(key));
+    },
+  },
+};
+
+/** How all commands are used. */
+export const USAGE: string = `usage: animal-store <command>
+
+${Object.entries(COMMANDS)
+  .map(([name, { synopsis }]) => `  ${name} ${synopsis}`.trimEnd())
+  .join('\n')}
 
 Answers are JSON, one object a line. MONGODB_URL or SQLITE_FILE names the database.`;
 
@@ -47,86 +136,67 @@ Answers are JSON, one object a line. MONGODB_URL or SQLITE_FILE names the databa
  * @throws UsageError for what is no command, DomainError for what the use case refuses.
  */
 export async function runCommand(words: readonly string[], dependencies: CommandDependencies): Promise<void> {
-  const [subject, verb, ...rest] = words;
-  const command = COMMANDS[`${subject} ${verb}`];
-  if (command === undefined) throw new UsageError(USAGE);
-  await command(rest, dependencies);
+  const name = words.slice(0, 2).join(' ');
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined) {
+    throw new UsageError(name === '' ? 'there is no command' : `there is no command ${shown(name)}`, USAGE);
+  }
+  await command.run(read(command, words.slice(2), usageOf(name)), dependencies);
 }
 
-type Command = (words: string[], dependencies: CommandDependencies) => Promise<void>;
+function usageOf(name: string): string {
+  return `usage: animal-store ${name} ${COMMANDS[name]?.synopsis}`.trimEnd();
+}
 
-const COMMANDS: Readonly<Record<string, Command>> = {
-  async 'pets list'(words, { catalogue, print }) {
-    const { values } = read(words, { status: 'string', limit: 'string', after: 'string', all: 'boolean' }, 0);
-    const query = {
-      status: values['status'] as PetStatus | undefined,
-      limit: values['limit'] === undefined ? undefined : Number(values['limit']),
-    };
-    for (let after: bigint | null | undefined = integer(values['after'], 'after'); ; ) {
-      const { pets, next } = await catalogue.listPets({ ...query, after });
-      for (const pet of pets) print(pet);
-      if (next === null || values['all'] !== true) return;
-      after = next;
-    }
-  },
+/** @throws UsageError naming what the command can't make use of. */
+function read({ synopsis, options }: Command, words: string[], usage: string): Words {
+  const dashed = dashedValue(words, options);
+  if (dashed !== null) throw new UsageError(dashed, usage);
+  const { values, positionals } = parsed(words, options, usage);
+  const [id = '', ...rest] = synopsis === 'ID' ? positionals : ['', ...positionals];
+  if (rest.length > 0) throw new UsageError(`${shown(rest[0])} is one word too many`, usage);
+  if (synopsis === 'ID' && id === '') throw new UsageError('the ID is missing', usage);
+  return { id, options: values };
+}
 
-  async 'pets add'(words, { catalogue, print }) {
-    const { values } = read(
-      words,
-      { name: 'string', category: 'string', status: 'string', 'idempotency-key': 'string' },
-      0,
-    );
-    const categoryId = integer(values['category'], 'category');
-    const newPet = parseNewPet({ name: values['name'], categoryId, status: values['status'] });
-    const key = values['idempotency-key'];
-    print(await catalogue.createPet(newPet, typeof key === 'string' ? { holder: HOLDER, key } : undefined));
-  },
-
-  async 'pets get'(words, { catalogue, print }) {
-    const [id] = read(words, {}, 1).positionals;
-    print(await catalogue.getPet(integer(id, 'id') as bigint));
-  },
-
-  async 'keys issue'(words, { keyring, clock, print }) {
-    const { values } = read(words, { holder: 'string', 'expires-in': 'string' }, 0);
-    const days = values['expires-in'];
-    const expiresAt = days === undefined ? null : clock() + Number(days) * DAY;
-    const { key, record } = await keyring.issue({ holder: String(values['holder'] ?? ''), expiresAt });
-    print({ key, ...shownKey(record) });
-  },
-
-  async 'keys list'(words, { keyring, print }) {
-    read(words, {}, 0);
-    for (const key of await keyring.list()) print(shownKey(key));
-  },
-
-  async 'keys revoke'(words, { keyring, print }) {
-    const [id] = read(words, {}, 1).positionals;
-    const key = await keyring.revoke(id as string);
-    if (key === null) throw new DomainError('invalid_request', `no API key has the id ${id}`);
-    print(shownKey(key));
-  },
-};
-
-function read(words: string[], options: Record<string, 'string' | 'boolean'>, operands: number) {
+function parsed(words: string[], options: Command['options'], usage: string) {
   try {
-    const parsed = parseArgs({
+    return parseArgs({
       args: words,
       options: Object.fromEntries(Object.entries(options).map(([name, type]) => [name, { type }])),
       allowPositionals: true,
     });
-    if (parsed.positionals.length === operands) return parsed;
   } catch (error) {
-    throw new UsageError(`${(error as Error).message}\n\n${USAGE}`);
+    // What Node.js says behind its first sentence is advice for other cases.
+    const [sentence = ''] = (error as Error).message.split(/\. |\.?\n/);
+    throw new UsageError(sentence, usage);
   }
-  throw new UsageError(USAGE);
 }
 
-/** @throws UsageError where something was given that is no decimal integer. */
-function integer(given: string | boolean | undefined, name: string): bigint | undefined {
-  if (given === undefined) return undefined;
-  if (typeof given !== 'string' || !INTEGER.test(given)) throw new UsageError(`${name} must be an integer`);
-  return BigInt(given);
+/** Says how to write a negative number: behind a space it looks like an option. */
+function dashedValue(words: readonly string[], options: Command['options']): string | null {
+  for (const [index, word] of words.entries()) {
+    const value = words[index + 1];
+    if (word.startsWith('--') && options[word.slice(2)] === 'string' && value !== undefined && /^-\d/.test(value)) {
+      return `a value that begins with a dash is written with an equals sign: ${word}=${value}`;
+    }
+  }
+  return null;
+}
+
+/** The integer that a text is in decimal digits; what is none stays as it is, for the domain to refuse and quote. */
+function integer(given: string | boolean | undefined) {
+  return typeof given === 'string' && /^-?\d{1,19}$/.test(given) ? BigInt(given) : given;
+}
+
+/** The same for small numbers. */
+function decimal(given: string | boolean | undefined) {
+  return typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given;
+}
+
+function daysFault(days: unknown): string | null {
+  if (days === undefined || (typeof days === 'number' && days >= 1 && days <= DAYS_MAX)) return null;
+  return `expires-in must be a number of days from 1 to ${DAYS_MAX}, was ${typeof days === 'number' ? days : shown(days)}`;
 }
 
 /** All that an administrator needs; the digest is nobody's business. */

@@ -47,8 +47,30 @@ test.each([
   expect(err.trim().split('\n')).toHaveLength(1);
 });
 
-test('what is no command is answered with the usage', async () => {
-  const { code, err } = await run({ MONGODB_URL: 'mongodb://h/d' }, 'pets', 'sell');
-  expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: usage:/)]);
-  expect((await run({}, '--help')).out).toMatch(/^usage:/);
+test('what is no command is answered with the mistake and the usage, once', async () => {
+  const { code, out, err } = await run({ MONGODB_URL: 'mongodb://h/d' }, 'pets', 'sell');
+  expect([code, out]).toEqual([2, '']);
+  expect(err).toMatch(/^animal-store: there is no command "pets sell"\nusage: animal-store <command>\n/);
+  expect(err.match(/usage:/g)).toHaveLength(1);
+  const wrong = await run({ MONGODB_URL: 'mongodb://h/d' }, 'pets', 'get');
+  expect(wrong).toEqual({
+    code: 2,
+    out: '',
+    err: 'animal-store: the ID is missing\nusage: animal-store pets get ID\n',
+  });
+});
+
+test.each([['help'], ['--help'], ['pets', 'add', '--help'], []])('help is no mistake: %s %s %s', async (...words) => {
+  const { code, out, err } = await run({}, ...words);
+  expect([code, err]).toEqual([0, '']);
+  expect(out).toMatch(/^usage: animal-store <command>\n/);
+  expect(out).toContain('\n  pets add --name NAME --category ID ');
+});
+
+test('a database out of reach is one line with the reason, and no password', async () => {
+  const { code, out, err } = await run({ MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' }, 'keys', 'list');
+  expect([code, out]).toEqual([1, '']);
+  expect(err).toBe(
+    'animal-store: the storage at 127.0.0.1:1 is out of reach or too slow: connect ECONNREFUSED 127.0.0.1:1\n',
+  );
 });

@@ -9,15 +9,21 @@ const EXIT_REFUSED = 1;
 /** The command line or the environment is at fault. */
 const EXIT_MISUSED = 2;
 
+/** A mistake in the environment, in one line without credentials. */
+class EnvironmentError extends Error {}
+
 async function main(words: readonly string[]): Promise<void> {
-  if (words.length === 0 || words.includes('--help')) {
+  if (words.length === 0 || words[0] === 'help' || words.includes('--help')) {
     process.stdout.write(`${USAGE}\n`);
     return;
   }
-  const { catalogue, keyring, storage } = composed(process.env);
+  const application = composed(process.env);
+  const { catalogue, keyring, storage } = application;
   try {
     const print = (value: unknown) => process.stdout.write(`${exactJson(value)}\n`);
     await runCommand(words, { catalogue, keyring, clock: Date.now, print });
+  } catch (error) {
+    throw explained(error, application);
   } finally {
     await storage.close();
   }
@@ -25,19 +31,32 @@ async function main(words: readonly string[]): Promise<void> {
 
 function composed({ MONGODB_URL: mongodbUrl, SQLITE_FILE: sqliteFile }: NodeJS.ProcessEnv): Application {
   if (!mongodbUrl === !sqliteFile) {
-    throw new UsageError('either MONGODB_URL or SQLITE_FILE must be set: in memory nothing would outlive a command');
+    throw new EnvironmentError(
+      'either MONGODB_URL or SQLITE_FILE must be set: in memory nothing would outlive a command',
+    );
   }
   try {
     return compose(mongodbUrl ? { mongodbUrl } : { sqliteFile: sqliteFile as string });
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    throw new EnvironmentError((error as Error).message);
   }
+}
+
+/** Who runs the command also looks after the storage: where it fails, its own words are of use. */
+function explained(error: unknown, { misconfiguration, storageAddress }: Application): unknown {
+  const mistake = misconfiguration(error);
+  if (mistake !== null) return new EnvironmentError(mistake);
+  if (!(error instanceof DomainError && error.cause instanceof Error)) return error;
+  const message = `the storage at ${storageAddress} is out of reach or too slow: ${error.cause.message}`;
+  return new DomainError(error.code, message);
 }
 
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  if (!(error instanceof UsageError || error instanceof DomainError)) throw error;
-  process.stderr.write(`animal-store: ${error.message}\n`);
-  process.exitCode = error instanceof UsageError ? EXIT_MISUSED : EXIT_REFUSED;
+  const known = error instanceof UsageError || error instanceof EnvironmentError || error instanceof DomainError;
+  if (!known) throw error;
+  const usage = error instanceof UsageError ? `${error.usage}\n` : '';
+  process.stderr.write(`animal-store: ${error.message}\n${usage}`);
+  process.exitCode = error instanceof DomainError ? EXIT_REFUSED : EXIT_MISUSED;
 }

@@ -34,8 +34,10 @@ export interface Application {
   readonly storage: Storage;
   /** Those who watch its requests. */
   readonly watchers: readonly Watcher[];
-  /** Whether the storage refuses what the configuration says of user and password. No waiting heals that. */
-  isAccessRefused(error: unknown): boolean;
+  /** Where the storage is, for the log: without user and password. */
+  readonly storageAddress: string;
+  /** The mistake of configuration that an error of the storage shows, in one line; null for one that waiting heals. */
+  misconfiguration(error: unknown): string | null;
   /** From now on the service is not ready. It goes on serving. */
   beginStop(): void;
   /** Lets go of everything that was opened here. */
@@ -65,7 +67,11 @@ const APP = token<Hono<Env>>('app');
  * @param clock Milliseconds since the epoch; decides when the deprecated operation ends.
  * @throws ConfigurationError where the storage can't be what the configuration says.
  */
-export async function compose(configuration: Configuration, log: Log, clock: Clock = Date.now): Promise<Application> {
+export async function compose(
+  configuration: Configuration,
+  log: Pick<Log, 'watcher' | 'fault'>,
+  clock: Clock = Date.now,
+): Promise<Application> {
   const adapter = await adapterFor(configuration.storage);
   const container = root.createChildContainer();
   const provide = <T>(key: InjectionToken<T>, make: (from: DependencyContainer) => T) =>
@@ -124,7 +130,8 @@ export async function compose(configuration: Configuration, log: Log, clock: Clo
     app: container.resolve(APP),
     storage: container.resolve(STORAGE),
     watchers: container.resolve(WATCHERS),
-    isAccessRefused: adapter.isAccessRefused,
+    storageAddress: container.resolve(OPENED).address,
+    misconfiguration: adapter.misconfiguration,
     developmentKey,
     beginStop() {
       stopping = true;
@@ -142,6 +149,7 @@ const RATE_WINDOW = 60_000;
 
 interface Opened {
   readonly storage: Storage;
+  readonly address: string;
   /** Counts for all processes on the storage, where that is possible. */
   rateLimiter?(policy: RatePolicy): RateLimiter;
 }
@@ -149,38 +157,45 @@ interface Opened {
 interface Adapter {
   open(metrics: Metrics): Opened;
   readonly handsOutSameObjects: boolean;
-  isAccessRefused(error: unknown): boolean;
+  misconfiguration(error: unknown): string | null;
 }
 
 /** The adapter that the configuration names, loaded only then: a driver takes longer to load than all the rest. */
 async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
   switch (storage.kind) {
     case 'memory': {
-      const open = () => ({ storage: createMemoryStorage() });
-      return { open, handsOutSameObjects: true, isAccessRefused: () => false };
+      const open = () => ({ storage: createMemoryStorage(), address: 'this process' });
+      return { open, handsOutSameObjects: true, misconfiguration: () => null };
     }
     case 'mongodb': {
-      const { createMongoStorage, isAccessRefused } = await import('@animal-store/adapter-mongodb');
+      const { createMongoStorage, misconfiguration } = await import('@animal-store/adapter-mongodb');
       const open = ({ keyLookedUp }: Metrics) => {
         try {
           const mongodb = createMongoStorage({ url: storage.url, onKeyLookup: keyLookedUp });
-          return { storage: mongodb, rateLimiter: mongodb.rateLimiter };
+          return { storage: mongodb, address: mongodb.servers, rateLimiter: mongodb.rateLimiter };
         } catch (error) {
           throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
         }
       };
-      return { open, handsOutSameObjects: false, isAccessRefused };
+      return {
+        open,
+        handsOutSameObjects: false,
+        misconfiguration(error) {
+          const mistake = misconfiguration(error);
+          return mistake === null ? null : `MONGODB_URL: ${mistake}`;
+        },
+      };
     }
     case 'sqlite': {
       const { createSqliteStorage } = await import('@animal-store/adapter-sqlite');
       const open = () => {
         try {
-          return { storage: createSqliteStorage({ file: storage.file }) };
+          return { storage: createSqliteStorage({ file: storage.file }), address: storage.file };
         } catch (error) {
           throw new ConfigurationError(`SQLITE_FILE: ${(error as Error).message}`);
         }
       };
-      return { open, handsOutSameObjects: false, isAccessRefused: () => false };
+      return { open, handsOutSameObjects: false, misconfiguration: () => null };
     }
   }
 }

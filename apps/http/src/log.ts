@@ -9,9 +9,13 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export interface Log {
   /** Something happened that an operator wants to know. */
   info(message: string, details?: object): void;
+  /** Something is not as it should be, and may well pass by itself. */
+  warn(message: string, details?: object): void;
+  /** Something is wrong that someone must put right. */
+  error(message: string, details?: object): void;
   /** An error that is the service's own fault. */
   fault(error: unknown): void;
-  /** Writes a line for each request. */
+  /** Writes a line for each request; for a probe that was answered well only at level debug. */
   readonly watcher: Watcher;
   /** Writes what is still in memory, as far as a reader takes it at once, and nothing after it. */
   close(): Promise<void>;
@@ -26,8 +30,12 @@ const MOST_WAITING = 8 * 1024 * 1024;
 /** How long the last lines may wait for a reader, in milliseconds: one that does not read must not keep the process. */
 const LAST_WAIT = 1_000;
 
-/** pino's number for the level info. */
+/** pino's numbers for levels. */
+const DEBUG = 20;
 const INFO = 30;
+
+/** Called every few seconds by machines, whether anything happens or not. */
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
 /**
  * Logs JSON, one object a line; lines to read where someone is looking.
@@ -60,8 +68,11 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
     },
   };
   const logger = pino({ level, base: null }, readable ? readableLines(output) : behindOthers);
+  const debugging = logger.isLevelEnabled('debug');
   const watcher: Watcher = {
     end({ id, method, route, traceId, holder }, { status }, bytes, duration) {
+      const routine = status < 400 && PROBES.has(route);
+      if (routine && !debugging) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
       if (readable) {
         output.write(`${method} ${route} ${status} ${milliseconds} ms ${holder ?? '-'} ${id}\n`);
@@ -70,7 +81,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
       // Every value is made here or matches a pattern without a character that JSON would escape, but for the method
       // (a token, RFC 9110) and the holder's name: so a line costs half of what a serializer takes.
       lines.add(
-        `{"level":${INFO},"time":${Date.now()},"msg":"request","method":"${method}","route":"${route}","status":${status},` +
+        `{"level":${routine ? DEBUG : INFO},"time":${Date.now()},"msg":"request","method":"${method}","route":"${route}","status":${status},` +
           `"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"` +
           `${traceId === null ? '' : `,"traceId":"${traceId}"`}${holder === null ? '' : `,"holder":${JSON.stringify(holder)}`}}\n`,
       );
@@ -78,6 +89,8 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
   };
   return {
     info: (message, details = {}) => logger.info(details, message),
+    warn: (message, details = {}) => logger.warn(details, message),
+    error: (message, details = {}) => logger.error(details, message),
     fault: (error) => logger.error({ err: error }, 'a request failed'),
     watcher: logger.isLevelEnabled('info') ? watcher : { end() {} },
     close: () =>

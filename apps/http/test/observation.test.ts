@@ -296,6 +296,33 @@ async function freePort(): Promise<number> {
   return port;
 }
 
+test.each([
+  ['info', false],
+  ['debug', true],
+])('probes that were answered well are logged at level debug: with LOG_LEVEL=%s %s', async (level, logged) => {
+  const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: level, STOP_GRACE_SECONDS: '5' });
+  const { call } = serviceAt(await listeningAt(running));
+  const routes = ['/livez', '/readyz', '/healthz', '/metrics'];
+  for (const route of routes) expect((await call('GET', route, { key: null })).status).toBe(200);
+  expect((await call('POST', '/livez', { key: null })).status).toBe(405);
+  // One that fails is worth a line at any time.
+  running.process.kill('SIGTERM');
+  await running.says(/"stopping"/);
+  expect((await call('GET', '/readyz', { key: null })).status).toBe(503);
+  await running.says(/"route":"\/readyz","status":503/);
+  const lines = running.output.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as { level: number; msg: string; route: string; status: number })
+    .filter(({ msg }) => msg === 'request')
+    .map(({ level, route, status }) => [level, route, status]);
+  expect(lines).toEqual([
+    ...(logged ? routes.map((route) => [20, route, 200]) : []),
+    [30, 'unmatched', 405],
+    [30, '/readyz', 503],
+  ]);
+});
+
 test('LOG_LEVEL=error writes no line for a request', async () => {
   // Nothing says where it listens.
   const port = await freePort();

@@ -64,6 +64,37 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
   },
 );
 
+/** Sends the process a signal as soon as it loads anything beside its first file. */
+function signalOnLoading(signal: string): Record<string, string> {
+  const program = `
+    import { registerHooks } from 'node:module';
+    let sent = false;
+    registerHooks({
+      load(url, context, next) {
+        if (!sent && !url.endsWith('/main.ts')) sent = process.kill(process.pid, '${signal}');
+        return next(url, context);
+      },
+    });`;
+  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
+}
+
+test.each(['SIGTERM', 'SIGINT'])('%s while it still loads ends it with 0, and it never listens', async (signal) => {
+  const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
+  expect(await running.exit).toBe(0);
+  expect(running.output).toEqual({ out: '', err: '' });
+});
+
+test('another signal while it stops does not stop it twice', async () => {
+  const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
+  await listeningAt(running);
+  running.process.kill('SIGTERM');
+  await running.says(/"stopping"/);
+  running.process.kill('SIGINT');
+  expect(await running.exit).toBe(0);
+  expect(running.output.out.match(/"stopping"/g)).toHaveLength(1);
+  expect(running.output.err).toBe('');
+});
+
 test('an idle connection does not hold up the end', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const port = await listeningAt(running);
@@ -134,9 +165,9 @@ test('a reader of the log that does not read any more does not hold up the end',
   const { raw } = serviceAt(await listeningAt(running));
   running.process.stdout.pause();
   // Lines of more bytes than fit between the two processes.
-  const request = `GET /livez HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${'x'.repeat(128)}\r\n`;
+  const request = `GET /nothing HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${'x'.repeat(128)}\r\n`;
   const answers = await raw(`${`${request}\r\n`.repeat(5_000)}${request}Connection: close\r\n\r\n`);
-  expect(answers.match(/HTTP\/1\.1 200 /g)).toHaveLength(5_001);
+  expect(answers.match(/HTTP\/1\.1 404 /g)).toHaveLength(5_001);
   const exit = new Promise((resolve) => running.process.on('exit', resolve));
   running.process.kill('SIGTERM');
   expect(await exit).toBe(0);

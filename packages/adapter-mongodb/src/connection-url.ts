@@ -6,27 +6,36 @@ const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
 /** What no name of a database may contain: the driver lets some of it through, and the server refuses it later. */
 const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
 
+/** What is known of a URL before anything is connected. */
+export interface ReadUrl {
+  /** The servers that it names, `host:port` and comma-separated. */
+  readonly servers: string;
+  /** Takes the URL's secrets out of a text. */
+  readonly redact: Redact;
+}
+
 /**
- * Checks a URL without connecting to anything.
+ * Reads a URL without connecting to anything.
  *
- * @returns What takes the URL's secrets out of a text.
  * @throws Error One line that says what is wrong, and never quotes the URL.
  */
-export function checkUrl(url: string, options: MongoClientOptions): Redact {
-  const secrets = secretsOf(url, options);
+export function readUrl(url: string, options: MongoClientOptions): ReadUrl {
+  const { hosts, srvHost, credentials, proxyPassword, passphrase } = parsed(url, options);
   if (!WITH_DATABASE.test(url)) {
     throw new Error('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
   }
-  return redactor(secrets);
+  const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
+  return {
+    servers: srvHost ?? hosts.join(','),
+    redact: redactor([credentials?.password, proxyPassword, passphrase, token]),
+  };
 }
 
-function secretsOf(url: string, options: MongoClientOptions): (string | undefined)[] {
+function parsed(url: string, options: MongoClientOptions): MongoClient['options'] {
   try {
     const client = new MongoClient(url, options);
-    const { credentials, proxyPassword, passphrase, dbName } = client.options;
-    if (NO_DATABASE.test(dbName)) throw new Error();
-    const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
-    return [credentials?.password, proxyPassword, passphrase, token];
+    if (NO_DATABASE.test(client.options.dbName)) throw new Error();
+    return client.options;
   } catch {
     // What the driver says may quote the part of the URL that holds the password.
     throw new Error(

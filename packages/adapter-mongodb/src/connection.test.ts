@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
 import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMongoStorage, isAccessRefused } from './index.ts';
+import { createMongoStorage, misconfiguration } from './index.ts';
 
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
@@ -48,6 +48,18 @@ describe('a URL that cannot be used', () => {
   });
 });
 
+describe('the servers of a URL', () => {
+  test.each([
+    [`mongodb://us%3Aer:${SECRET}@one:1,two/animals?replicaSet=rs0`, 'one:1,two:27017'],
+    ['mongodb://[::1]:5/animals', '[::1]:5'],
+    [`mongodb+srv://user:${SECRET}@cluster.example.com/animals`, 'cluster.example.com'],
+  ])('%s are told without credentials', async (url, servers) => {
+    const storage = createMongoStorage({ url });
+    onTestFinished(async () => storage.close());
+    expect(storage.servers).toBe(servers);
+  });
+});
+
 describe('a server that is not there', () => {
   const open = (url: string) => {
     const storage = createMongoStorage({ url, timeLimits: { serverSelection: 200, connect: 200 } });
@@ -63,7 +75,7 @@ describe('a server that is not there', () => {
     expect((error as Error).message).not.toMatch(/127\.0\.0\.1|Mongo|ECONN/);
     expect((error as Error).cause).toMatchObject({ name: 'MongoServerSelectionError' });
     expect(((error as Error).cause as Error).message).toContain('ECONNREFUSED 127.0.0.1:1');
-    expect(isAccessRefused(error)).toBe(false);
+    expect(misconfiguration(error)).toBeNull();
     expect(tells(error)).toBe(false);
   });
 
@@ -113,7 +125,7 @@ describeWithMongo('a server that is there', () => {
     onTestFinished(async () => storage.close());
     const error = await Promise.resolve(storage.ready()).catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: 'service_unavailable', cause: { code: 18 } });
-    expect(isAccessRefused(error)).toBe(true);
+    expect(misconfiguration(error)).toBe('the server refuses the user, the password or the rights');
     expect(tells(error)).toBe(false);
     // And again, not an accident of the first connection.
     await expect(Promise.resolve(storage.pets.find(1n))).rejects.toMatchObject({ cause: { code: 18 } });

@@ -1,12 +1,16 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
-import { checkUrl } from './connection-url.ts';
+import { readUrl } from './connection-url.ts';
+import { checkDeployment, hasNoServer } from './deployment.ts';
 import { asThrown, unavailable } from './failures.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
 export interface Connection {
+  /** The servers that the URL names, `host:port` and comma-separated. */
+  readonly servers: string;
+
   /**
    * Works with the collections, within the time that a call may take.
    *
@@ -32,7 +36,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     // Without it an int64 is sometimes a number and sometimes an object.
     useBigInt64: true,
   };
-  const redact = checkUrl(url, options);
+  const { redact, servers } = readUrl(url, options);
   let client: MongoClient | null = null;
   let opening: Promise<Collections> | null = null;
   let closed = false;
@@ -50,6 +54,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     client = current;
     try {
       await current.connect();
+      await checkDeployment(current);
       const collections = collectionsOf(current.db(), limits);
       await prepareCollections(collections);
       return collections;
@@ -58,6 +63,13 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
       current.close().catch(() => {});
       throw unavailable(failure, redact);
     }
+  }
+
+  /** Has the next call connect anew, unless another call has brought that about. */
+  function discard(used: Promise<Collections>): void {
+    if (opening !== used) return;
+    opening = null;
+    client?.close().catch(() => {});
   }
 
   /** Ends the wait for something that takes too long; it ends by itself, by the limits of its stages. */
@@ -70,10 +82,15 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
   }
 
   return {
+    servers,
+
     async call(work) {
+      const used = opened();
       try {
-        return await inTime(opened().then(work));
+        return await inTime(used.then(work));
       } catch (failure) {
+        // The one outage that a client does not follow: it never again looks at a server that was no member for a moment.
+        if (hasNoServer(failure)) discard(used);
         throw asThrown(failure, redact);
       }
     },

@@ -1,10 +1,10 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { checkUrl } from './connection-url.ts';
-import { asThrown, duplicatedFields, isAccessRefused, unavailable } from './failures.ts';
+import { readUrl } from './connection-url.ts';
+import { asThrown, duplicatedFields, misconfiguration, unavailable } from './failures.ts';
 
-const redact = checkUrl(
+const { redact } = readUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
   {},
 );
@@ -32,6 +32,13 @@ describe('a failure', () => {
     expect((cause as Error).stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
   });
 
+  test('is one line in the log', () => {
+    const failure = new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n');
+    expect(unavailable(failure, redact)).toMatchObject({
+      cause: { message: '0A00010B:SSL routines: wrong version number:' },
+    });
+  });
+
   test('that is no driver failure is thrown as it is', () => {
     for (const error of [new TypeError('a defect'), new DomainError('pet_not_found', 'no')]) {
       expect(asThrown(error, redact)).toBe(error);
@@ -40,15 +47,19 @@ describe('a failure', () => {
   });
 
   test.each([
-    [18, true],
-    [13, true],
-    [8000, true],
-    [11600, false],
-    [undefined, false],
-  ])('with the code %s means refused access: %s', (code, refused) => {
+    [18, /^the server refuses the user, the password or the rights$/],
+    [13, /^the server refuses/],
+    [8000, /^the server refuses/],
+    ['STANDALONE', /^the server is a standalone: [^\n]*--replSet/],
+  ])('with the code %s is one of the configuration, in one line', (code, line) => {
+    const failure = Object.assign(new MongoServerError({ message: 'no' }), { code });
+    expect(misconfiguration(asThrown(failure, redact))).toMatch(line);
+    expect(misconfiguration(failure)).toBeNull();
+  });
+
+  test.each([11600, undefined])('with the code %s is none of the configuration', (code) => {
     const failure = new MongoServerError(code === undefined ? { message: 'no' } : { message: 'no', code });
-    expect(isAccessRefused(asThrown(failure, redact))).toBe(refused);
-    expect(isAccessRefused(failure)).toBe(false);
+    expect(misconfiguration(asThrown(failure, redact))).toBeNull();
   });
 
   test('by a unique index names the fields', () => {

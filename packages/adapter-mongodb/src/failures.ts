@@ -1,11 +1,15 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoError, MongoServerError } from 'mongodb';
+import { DEPLOYMENT_FAULTS, explained } from './deployment.ts';
 
-/** Server errors that say: these credentials, or this user's rights, are not enough. */
-const ACCESS_REFUSED: ReadonlySet<unknown> = new Set([
-  13, // Unauthorized
-  18, // AuthenticationFailed
-  8000, // AtlasError, which Atlas answers to a wrong password
+const ACCESS_REFUSED = 'the server refuses the user, the password or the rights';
+
+/** What no waiting heals, by the code of the error. */
+const MISCONFIGURATIONS: ReadonlyMap<unknown, string> = new Map<unknown, string>([
+  [13, ACCESS_REFUSED], // Unauthorized
+  [18, ACCESS_REFUSED], // AuthenticationFailed
+  [8000, ACCESS_REFUSED], // AtlasError, which Atlas answers to a wrong password
+  ...Object.entries(DEPLOYMENT_FAULTS),
 ]);
 
 const DUPLICATE_KEY = 11000;
@@ -19,7 +23,7 @@ export type Redact = (text: string) => string;
  */
 export function unavailable(failure: unknown, redact: Redact): DomainError {
   return new DomainError('service_unavailable', 'the storage cannot be reached or does not answer in time: try again', {
-    cause: forLog(failure, redact),
+    cause: forLog(explained(failure), redact),
   });
 }
 
@@ -29,11 +33,13 @@ export function asThrown(failure: unknown, redact: Redact): unknown {
 }
 
 /**
- * Whether a port failed because the server refuses the URL's user, password, or the user's rights: a mistake of
- * configuration, which no waiting heals.
+ * What is wrong with the URL or the server behind it, where a port failed because of that: no waiting heals it.
+ *
+ * @returns One line without credentials, or null for every other error.
  */
-export function isAccessRefused(error: unknown): boolean {
-  return error instanceof DomainError && ACCESS_REFUSED.has((error.cause as { code?: unknown } | undefined)?.code);
+export function misconfiguration(error: unknown): string | null {
+  if (!(error instanceof DomainError)) return null;
+  return MISCONFIGURATIONS.get((error.cause as { code?: unknown } | undefined)?.code) ?? null;
 }
 
 /** The fields of the unique index that a write ran into, or null where that is not why it failed. */
@@ -44,8 +50,11 @@ export function duplicatedFields(failure: unknown): readonly string[] | null {
 
 function forLog(failure: unknown, redact: Redact): Error {
   const { name, message, code }: Error & { code?: unknown } = failure instanceof Error ? failure : new Error();
-  // Behind a brace the server quotes commands and documents.
-  const text = redact(message).replace(/\s*\{.*/s, '');
+  // Behind a brace the server quotes commands and documents. What OpenSSL says ends with a line break.
+  const text = redact(message)
+    .replace(/\s*\{.*/s, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   const cause = Object.assign(new Error(text), { name });
   return code === undefined ? cause : Object.assign(cause, { code });
 }

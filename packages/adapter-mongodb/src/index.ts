@@ -6,7 +6,7 @@ import { createMongoPetStore } from './mongo-pet-store.ts';
 import { createMongoRateLimiter } from './mongo-rate-limiter.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-export { isAccessRefused } from './failures.ts';
+export { misconfiguration } from './failures.ts';
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export interface MongoStorageOptions {
@@ -25,6 +25,8 @@ export interface MongoStorageOptions {
 
 /** Storage in MongoDB, and what else its processes share. */
 export interface MongoStorage extends Storage {
+  /** The servers that the URL names, `host:port` and comma-separated, without user and password. */
+  readonly servers: string;
   /** A limiter that counts for all processes on the database. */
   rateLimiter(policy: RatePolicy): RateLimiter;
 }
@@ -45,6 +47,8 @@ export function createMongoStorage({
   const limits = { ...TIME_LIMITS, ...timeLimits };
   const connection = createConnection(url, limits);
   return {
+    servers: connection.servers,
+
     pets: createMongoPetStore(connection, limits, clock),
     keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock, onKeyLookup),
 

@@ -9,7 +9,7 @@ import {
   startReplicaSet,
 } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createMongoStorage, TIME_LIMITS, type TimeLimits } from './index.ts';
+import { createMongoStorage, misconfiguration, TIME_LIMITS, type TimeLimits } from './index.ts';
 
 const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
 const addition = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(rex) };
@@ -91,6 +91,22 @@ describeWithContainers('a server', () => {
     await expectHealing(storage);
     await expectHealing(later);
     expect(await later.pets.list({ after: 0n, limit: 9 })).toHaveLength(3);
+  });
+
+  test('that is no member of its set for a while', { timeout: LONG }, async () => {
+    const storage = opened(server.url('alone'));
+    await storage.pets.add(rex);
+    await server.kill(member());
+    await server.startAlone(member());
+    try {
+      await expectUnavailable(storage);
+      const error = await Promise.resolve(storage.ready()).catch((failure: unknown) => failure);
+      expect(misconfiguration(error)).toMatch(/standalone/);
+    } finally {
+      await server.kill(member());
+      await server.start(member());
+    }
+    await expectHealing(storage);
   });
 
   test('that is paused', { timeout: LONG }, async () => {

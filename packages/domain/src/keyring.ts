@@ -10,6 +10,12 @@ export const HOLDER_PATTERN: RegExp = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[
 /** Keys expire before this moment, or never: those who list them must be able to read it as a date, which ends that year. */
 const EXPIRY_END = Date.UTC(275_760, 0);
 
+/** The fault of what is no holder's name, or null. */
+export function holderFault(holder: unknown): string | null {
+  if (typeof holder === 'string' && HOLDER_PATTERN.test(holder)) return null;
+  return `holder must be 1 to 100 printable ASCII characters without outer spaces, was ${shown(holder)}`;
+}
+
 /** A key that was just made. */
 export interface IssuedKey {
   /** The key itself, to be handed to its holder now: it can't be had again. */
@@ -54,10 +60,8 @@ export function createKeyring({
   return {
     async issue({ holder, expiresAt }) {
       const createdAt = clock();
-      const faults: string[] = [];
-      if (!HOLDER_PATTERN.test(holder)) {
-        faults.push(`holder must be 1 to 100 printable ASCII characters without outer spaces, was ${shown(holder)}`);
-      }
+      const fault = holderFault(holder);
+      const faults = fault === null ? [] : [fault];
       if (expiresAt !== null && !(Number.isInteger(expiresAt) && expiresAt > createdAt && expiresAt < EXPIRY_END)) {
         faults.push('the moment of expiry must be in the future, before the year 275760');
       }

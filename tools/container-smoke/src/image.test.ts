@@ -125,6 +125,11 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
+  test('told to stop while it still loads, it ends with 0, though the kernel spares the first process of a container', async () => {
+    const atOnce = `--env=NODE_OPTIONS=--import=data:text/javascript,${encodeURIComponent(SIGNAL_ON_LOADING)}`;
+    expect(await docker('run', '--rm', ...LOCKED_UP, `--env=API_KEYS=${KEY}`, atOnce, image)).toBe('');
+  });
+
   test('on MongoDB the animals outlive the container, and the command line in the image issues keys', async () => {
     const network = await makeNetwork();
     const near = [`--network=${network}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
@@ -178,6 +183,18 @@ const LIST_FILES = `
   };
   list('');
   console.log(JSON.stringify(files));
+`;
+
+/** Sends the first process SIGTERM as soon as it loads anything beside its first file. */
+const SIGNAL_ON_LOADING = `
+  import { registerHooks } from 'node:module';
+  let sent = false;
+  registerHooks({
+    load(url, context, next) {
+      if (!sent && !url.endsWith('/main.js')) sent = process.kill(1, 'SIGTERM');
+      return next(url, context);
+    },
+  });
 `;
 
 const MONGODB_URL = 'mongodb://mongodb:27017/animals?replicaSet=rs0';

@@ -4,6 +4,7 @@ import { addressOf, databaseOf, withAddress, withDatabase } from './database-url
 import type { MongoForTests } from './server.ts';
 import { startProxy, type TcpProxy } from './tcp-proxy.ts';
 
+export { type LoneServer, startLoneServer } from './lone-server.ts';
 export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
 export type { TcpProxy } from './tcp-proxy.ts';
 

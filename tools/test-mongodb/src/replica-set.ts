@@ -15,6 +15,8 @@ export interface ReplicaSet {
   kill(member: number): Promise<void>;
   /** Starts a member that was killed, and returns when it takes connections. */
   start(member: number): Promise<void>;
+  /** The same as a standalone, with the member's data. */
+  startAlone(member: number): Promise<void>;
   /** SIGSTOP: the member keeps its connections and answers nothing. */
   pause(member: number): Promise<void>;
   /** SIGCONT */
@@ -43,10 +45,10 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
   const signal = (name: string, member: number) => run(`kill -${name} $(cat /data/db/${member}.pid)`);
   const files = (member: number) =>
     `--dbpath /data/db/${member} --logpath /data/db/${member}.log --pidfilepath /data/db/${member}.pid`;
-  const start = (member: number) =>
+  const start = (member: number, set = '--replSet rs0') =>
     run(
       `mkdir -p /data/db/${member} && ` +
-        `mongod --fork --replSet rs0 --bind_ip_all --port ${member} ${files(member)} ${SMALL.join(' ')}`,
+        `mongod --fork ${set} --bind_ip_all --port ${member} ${files(member)} ${SMALL.join(' ')}`,
     );
   const hosts = members.map((member) => `127.0.0.1:${member}`);
   const directly = `mongodb://${hosts[0]}/?directConnection=true`;
@@ -79,7 +81,8 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
       // The files are free once the process is gone.
       await run(`while kill -0 $(cat /data/db/${member}.pid) 2>/dev/null; do sleep 0.1; done`);
     },
-    start,
+    start: (member) => start(member),
+    startAlone: (member) => start(member, ''),
     pause: (member) => signal('STOP', member),
     resume: (member) => signal('CONT', member),
     stop,

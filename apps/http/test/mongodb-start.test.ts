@@ -1,0 +1,107 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { createMongoStorage } from '@animal-store/adapter-mongodb';
+import { createKeyring } from '@animal-store/domain';
+import {
+  behindProxy,
+  describeWithContainers,
+  describeWithMongo,
+  freshDatabase,
+  startLoneServer,
+} from '@animal-store/test-mongodb';
+import { expect, onTestFinished, test } from 'vitest';
+import { KEY, serviceAt } from './service.ts';
+import { listeningAt, type Running, startProcess } from './service-process.ts';
+
+const SECRET = 's3cret-w0rd';
+const withWrongPassword = (url: string) => url.replace('//', `//nobody:${SECRET}@`);
+const start = (url: string) => startProcess({ STORAGE: 'mongodb', MONGODB_URL: url, API_KEYS: KEY });
+const lines = ({ output }: Running, level: number) =>
+  output.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((line) => line['level'] === level);
+
+describeWithContainers('at the start', () => {
+  test('a standalone ends it with one line that says what to do, and code 2', async () => {
+    const server = await startLoneServer('standalone');
+    onTestFinished(() => server.stop());
+    const running = start(server.url('animals'));
+    expect(await running.exit).toBe(2);
+    expect(running.output.err).toBe(
+      'animal-store: MONGODB_URL: the server is a standalone: majority writes need a replica set (one member is ' +
+        'enough): start mongod with --replSet and run rs.initiate()\n',
+    );
+  }, 60_000);
+});
+
+describeWithMongo('at the start', () => {
+  test('a wrong password ends it with one line that does not tell it, and code 2', async () => {
+    const running = start(withWrongPassword(freshDatabase()));
+    expect(await running.exit).toBe(2);
+    expect(running.output.err).toBe(
+      'animal-store: MONGODB_URL: the server refuses the user, the password or the rights\n',
+    );
+    expect(running.output.out).not.toContain(SECRET);
+  });
+
+  test('a server out of reach is one warning without stack or password, its return one line', async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    proxy.swallow();
+    const running = start(url);
+    await running.says(/out of reach/);
+    expect(lines(running, 40)).toEqual([
+      {
+        level: 40,
+        time: expect.any(Number),
+        msg: 'the storage is out of reach: until it is back, requests that need it are answered with 503',
+        storage: 'mongodb',
+        at: proxy.address,
+        reason: expect.stringMatching(/^[^\n]+$/),
+      },
+    ]);
+    proxy.pass();
+    // Without anybody's asking.
+    await running.says(/the storage is in reach/);
+    const { call } = serviceAt(await listeningAt(running));
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+    expect(lines(running, 40)).toHaveLength(1);
+  }, 30_000);
+
+  test('one that turns out to refuse the password once it is reached ends it as if it had been there', async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    proxy.swallow();
+    const running = start(withWrongPassword(url));
+    await running.says(/out of reach/);
+    proxy.pass();
+    expect(await running.exit).toBe(2);
+    expect(running.output.err).toMatch(/^animal-store: MONGODB_URL: the server refuses [^\n]*\n$/);
+    expect(running.output.out + running.output.err).not.toContain(SECRET);
+  }, 30_000);
+
+  test('in production, keys that are all revoked or expired are as good as none', async () => {
+    const url = freshDatabase();
+    const storage = createMongoStorage({ url });
+    onTestFinished(async () => storage.close());
+    const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+    const issue = async (clock: () => number, expiresAt: number | null) => {
+      const keyring = createKeyring({ keys: storage.keys, digest, randomBytes, clock });
+      return { keyring, ...(await keyring.issue({ holder: 'the zoo', expiresAt })) };
+    };
+    await issue(() => 0, Date.now() - 1_000);
+    const { keyring, record } = await issue(Date.now, null);
+    await keyring.revoke(record.id);
+
+    const environment = { NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url };
+    const refused = startProcess(environment);
+    expect(await refused.exit).toBe(2);
+    expect(refused.output.err).toBe(
+      'animal-store: there is no API key that is valid, all are revoked or expired: set API_KEYS or issue one, since ' +
+        'nobody could call the service\n',
+    );
+
+    const { key } = await issue(Date.now, Date.now() + 60_000);
+    const { call } = serviceAt(await listeningAt(startProcess(environment)));
+    expect((await call('GET', '/v1/pets', { key })).status).toBe(200);
+  });
+});
