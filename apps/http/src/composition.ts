@@ -34,6 +34,8 @@ export interface Application {
   readonly storage: Storage;
   /** Those who watch its requests. */
   readonly watchers: readonly Watcher[];
+  /** Told of every error that is a fault of the service. */
+  readonly onFault: (error: unknown) => void;
   /** Where the storage is, for the log: without user and password. */
   readonly storageAddress: string;
   /** The mistake of configuration that an error of the storage shows, in one line; null for one that waiting heals. */
@@ -54,6 +56,7 @@ const STORAGE = token<Storage>('storage');
 const OPENED = token<Opened>('opened adapter');
 const METRICS = token<Metrics>('metrics');
 const WATCHERS = token<readonly Watcher[]>('watchers');
+const ON_FAULT = token<(error: unknown) => void>('on fault');
 const OVERLOAD = token<OverloadMonitor>('overload');
 const RATE_LIMIT = token<RateLimit | null>('rate limit');
 const PET_JSON = token<PetJson>('pet json');
@@ -86,6 +89,13 @@ export async function compose(
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
   provide(METRICS, () => createMetrics());
   provide(WATCHERS, (from) => [log.watcher, from.resolve(METRICS).watcher]);
+  provide(ON_FAULT, (from) => {
+    const { faulted } = from.resolve(METRICS);
+    return (error: unknown) => {
+      faulted();
+      log.fault(error);
+    };
+  });
   provide(OVERLOAD, () => monitorOverload(configuration.maxEventLoopDelay));
   provide(OPENED, (from) => adapter.open(from.resolve(METRICS)));
   provide(STORAGE, (from) => from.resolve(METRICS).observed(from.resolve(OPENED).storage));
@@ -118,7 +128,7 @@ export async function compose(
       cors: configuration.corsOrigins.size === 0 ? null : createCors(configuration.corsOrigins),
       rateLimit: from.resolve(RATE_LIMIT),
       watchers: from.resolve(WATCHERS),
-      onFault: log.fault,
+      onFault: from.resolve(ON_FAULT),
       metrics: configuration.metrics ? from.resolve(METRICS).read : null,
       docs: configuration.docs ? docsPage() : [],
       isStopping: () => stopping,
@@ -130,6 +140,7 @@ export async function compose(
     app: container.resolve(APP),
     storage: container.resolve(STORAGE),
     watchers: container.resolve(WATCHERS),
+    onFault: container.resolve(ON_FAULT),
     storageAddress: container.resolve(OPENED).address,
     misconfiguration: adapter.misconfiguration,
     developmentKey,

@@ -14,6 +14,8 @@ export interface Metrics {
   observed(storage: Storage): Storage;
   /** One lookup of an issued key. @param remembered Whether the storage need not be asked. */
   keyLookedUp(remembered: boolean): void;
+  /** One error that was a fault of the service. */
+  faulted(): void;
   /** The figures in Prometheus' text exposition format. */
   read(): Promise<Answer>;
 }
@@ -50,6 +52,12 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     name: 'animal_store_key_lookups_total',
     help: 'Lookups of issued API keys, by whether the answer was remembered (hit) or the storage was asked (miss).',
     labelNames: ['result'],
+    registers,
+  });
+
+  const faults = new Counter({
+    name: 'animal_store_faults_total',
+    help: 'Errors that were faults of the service. There from the start, so that the first one is an increase.',
     registers,
   });
 
@@ -102,6 +110,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     keyLookedUp(remembered) {
       keyLookups.labels(remembered ? 'hit' : 'miss').inc();
     },
+    faulted: () => faults.inc(),
     read: async () => ({
       status: 200,
       headers: { 'content-type': registry.contentType },

@@ -37,12 +37,12 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   const { host, port, basePath } = configuration;
   const log = createLog(configuration.logLevel, { readable: process.stdout.isTTY });
   const application = await compose(configuration, log);
-  const { app, developmentKey, watchers } = application;
+  const { app, developmentKey, watchers, onFault } = application;
 
   let server: RunningServer;
   try {
     const { maxConnections } = configuration;
-    server = await startServer(app, { host, port, maxConnections, watchers, onFault: log.fault });
+    server = await startServer(app, { host, port, maxConnections, watchers, onFault });
   } catch (error) {
     await application.close();
     const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { isMissing } from './is-missing.ts';
 import { KEY, type Service, startService } from './service.ts';
 
 // Where Debian's package puts it. No browser is downloaded.
@@ -26,21 +27,13 @@ const PATIENT = { timeout: 10_000 };
 const INT64_MAX = '9223372036854775807';
 const INT64_MIN = '-9223372036854775808';
 
-const missing = !existsSync(CHROMIUM);
-if (missing && process.env['BROWSER_TESTS'] === 'required') {
-  throw new Error(`BROWSER_TESTS=required, but there is no browser at ${CHROMIUM}`);
-}
-if (missing) {
-  const rule = '='.repeat(96);
-  const lines = [
-    'NOT RUN: the tests of the documentation page in a browser,',
-    `because there is no browser at ${CHROMIUM}.`,
-    '',
-    "To run them, install Chromium (Debian's package chromium), or set CHROMIUM to its path.",
-    'With BROWSER_TESTS=required this is a failure.',
-  ];
-  process.stderr.write(`\n${[rule, ...lines, rule].join('\n')}\n`);
-}
+const missing = isMissing({
+  found: existsSync(CHROMIUM),
+  tests: 'the tests of the documentation page in a browser',
+  because: `there is no browser at ${CHROMIUM}`,
+  remedy: "To run them, install Chromium (Debian's package chromium), or set CHROMIUM to its path.",
+  variable: 'BROWSER_TESTS',
+});
 
 describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_000 }, () => {
   let browser: Browser;

@@ -1,5 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import { isMissing } from './is-missing.ts';
 import { startService } from './service.ts';
 
 const MONITORING = new URL('../../../tools/monitoring/', import.meta.url);
@@ -35,4 +38,31 @@ test('each alert is explained to operators', () => {
   const manual = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
   expect(alerts.length).toBeGreaterThan(5);
   for (const alert of alerts) expect(manual).toContain(`### ${alert}\n`);
+});
+
+const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';
+
+function promtool(...words: string[]) {
+  const { status, stdout, stderr } = spawnSync(PROMTOOL, words, { cwd: fileURLToPath(MONITORING), encoding: 'utf8' });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+const missing = isMissing({
+  found: promtool('--version').status === 0,
+  tests: 'the tests of the alerting rules',
+  because: `there is no ${PROMTOOL}`,
+  remedy: "To run them, install Prometheus (Debian's package prometheus), or set PROMTOOL to promtool's path.",
+  variable: 'ALERT_TESTS',
+});
+
+describe.skipIf(missing)('the alerting rules, as Prometheus reads them', () => {
+  test('are well-formed', () => {
+    expect(promtool('check', 'rules', 'alerts.yaml')).toMatchObject({ status: 0 });
+  });
+
+  test('fire when they must, and are silent when all is well', () => {
+    const { status, output } = promtool('test', 'rules', 'alerts.test.yaml');
+    expect(output).toContain('SUCCESS');
+    expect(status).toBe(0);
+  });
 });

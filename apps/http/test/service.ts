@@ -85,7 +85,7 @@ export async function startService(
     port: 0,
     maxConnections: configuration.maxConnections,
     watchers: application.watchers,
-    onFault: log.fault,
+    onFault: application.onFault,
     limits: { ...SERVER_LIMITS, ...limits },
   });
   onTestFinished(async () => {
