@@ -1,93 +1,21 @@
 import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
-import { DEPRECATED_AT, REMOVED_AT } from './get-pet.ts';
-import { ERROR_STATUS, type ErrorCode } from './http-error.ts';
-import { BODY_MAX_BYTES } from './request-body.ts';
 import {
-  CursorSchema,
-  ErrorSchema,
-  HealthSchema,
-  LimitSchema,
-  NewPetSchema,
-  PetIdParameterSchema,
-  PetSchema,
-  PetStatusSchema,
-  PetsSchema,
-} from './schemas.ts';
-
-const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
-const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
-/** @param message What the Error body of the example says. */
-const error = (code: ErrorCode, description: string, message: string, headers: HeaderObjects = {}) => ({
-  description: `${code}: ${description}`,
-  headers: { ...headers, ...requestIdHeader },
-  content: {
-    'application/json': { schema: schemaRef('Error'), example: { code, message, status: ERROR_STATUS[code] } },
-  },
-});
-const header = (description: string, schema: object, example?: string) => ({
-  description,
-  schema,
-  ...(example === undefined ? {} : { example }),
-});
-const text = { type: 'string' };
-
-/** Comes with every answer. */
-const requestIdHeader = { 'X-Request-Id': headerRef('RequestId') };
-
-/** Fields that come with every answer about a single animal. */
-const sunsetHeaders = {
-  Deprecation: headerRef('Deprecation'),
-  Sunset: headerRef('Sunset'),
-  Link: headerRef('SuccessorLink'),
-};
-
-type HeaderObjects = Record<string, object>;
-
-/** @param headers Fields that come with it besides. */
-const unauthorized = (headers: HeaderObjects) =>
-  error(
-    'unauthorized',
-    'missing or invalid API key.',
-    'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
-    { 'WWW-Authenticate': headerRef('WwwAuthenticate'), ...headers },
-  );
-const tooManyRequests = (headers: HeaderObjects) =>
-  error(
-    'too_many_requests',
-    'this holder has used up its share for now.',
-    "this API key's holder may make 600 requests in 60 s: try again in 7 s",
-    {
-      'Retry-After': headerRef('RetryAfter'),
-      RateLimit: headerRef('RateLimit'),
-      'RateLimit-Policy': headerRef('RateLimitPolicy'),
-      ...headers,
-    },
-  );
-const internalError = (headers: HeaderObjects) =>
-  error(
-    'internal_error',
-    'the service is at fault.',
-    'the service failed to answer; the fault is on its side and has been logged',
-    headers,
-  );
-const serviceUnavailable = (headers: HeaderObjects) =>
-  error(
-    'service_unavailable',
-    'the storage is out of reach, or the service has too much to do.',
-    'the storage cannot be reached or does not answer in time: try again',
-    { 'Retry-After': headerRef('RetryAfter'), ...headers },
-  );
-
-/** What can come of any operation. */
-const commonResponses = {
-  401: responseRef('Unauthorized'),
-  429: responseRef('TooManyRequests'),
-  500: responseRef('InternalError'),
-  503: responseRef('ServiceUnavailable'),
-  default: responseRef('OtherError'),
-};
+  commonResponses,
+  components,
+  error,
+  headerRef,
+  internalError,
+  requestIdHeader,
+  responseRef,
+  schemaRef,
+  serviceUnavailable,
+  sunsetHeaders,
+  tooManyRequests,
+  unauthorized,
+} from './openapi-components.ts';
+import { BODY_MAX_BYTES } from './request-body.ts';
+import { CursorSchema, LimitSchema, PetIdParameterSchema } from './schemas.ts';
 
 const exampleOfNewPet = { name: 'Rex', categoryId: 9223372036854775807n, status: 'available' };
 const exampleOfPet = { id: 1n, ...exampleOfNewPet };
@@ -123,72 +51,7 @@ export function openApiDocument(basePath: string): string {
       '/readyz': probe('readyz', 'Whether animals can be read and written now', 'ready'),
       '/healthz': probe('healthz', 'The same as /readyz', 'ready'),
     },
-    components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'http',
-          scheme: 'bearer',
-          description: 'An API key, sent as `Authorization: Bearer <API_KEY>`. Enter the key alone.',
-        },
-      },
-      schemas: {
-        PetStatus: PetStatusSchema,
-        NewPet: NewPetSchema,
-        Pet: PetSchema,
-        Pets: PetsSchema,
-        Error: ErrorSchema,
-        Health: HealthSchema,
-      },
-      headers: {
-        NextLink: header(
-          'Present where there are more animals: where to get the next page (RFC 8288, `rel="next"`).',
-          text,
-          `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
-        ),
-        Location: header('Where the animal can be read.', text, `${basePath}/pets/1`),
-        Deprecation: header('Since when the operation is deprecated (RFC 9745).', text, `@${DEPRECATED_AT / 1000}`),
-        Sunset: header('When the operation is removed (RFC 8594).', text, new Date(REMOVED_AT).toUTCString()),
-        SuccessorLink: header(
-          'What takes the place of the operation (RFC 5829).',
-          text,
-          `<${basePath}/pets>; rel="successor-version"`,
-        ),
-        RequestId: header(
-          'Names the request in the logs: the one that was sent, if it was well-formed, else a new one.',
-          text,
-          '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
-        ),
-        RetryAfter: header('After how many seconds to try again.', { type: 'integer', minimum: 1 }),
-        RateLimit: header(
-          "What is left of the holder's share, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
-          text,
-          '"default";r=0;t=7',
-        ),
-        RateLimitPolicy: header("The holder's share and its time in seconds.", text, '"default";q=600;w=60'),
-        WwwAuthenticate: header(
-          'The challenge of RFC 6750; with `error="invalid_token"` where a key was sent.',
-          text,
-          'Bearer realm="animal-store"',
-        ),
-      },
-      responses: {
-        BadRequest: error(
-          'invalid_request',
-          'a parameter, a field or the body breaks a rule; the message names each.',
-          'name is required; categoryId is required',
-        ),
-        Unauthorized: unauthorized({}),
-        TooManyRequests: tooManyRequests({}),
-        InternalError: internalError({}),
-        ServiceUnavailable: serviceUnavailable({}),
-        OtherError: error(
-          'not_found',
-          'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for what is not ' +
-            'HTTP, late or too long.',
-          'there is nothing at this path',
-        ),
-      },
-    },
+    components: components(basePath),
   });
 }
 
