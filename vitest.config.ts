@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 
 const project = (root: string, test: object = {}) => ({
@@ -7,7 +8,7 @@ const project = (root: string, test: object = {}) => ({
 });
 
 /** Starts one server for the run, whichever projects name it: see tools/test-mongodb. */
-const withMongo = { globalSetup: ['../../tools/test-mongodb/src/global-setup.ts'], maxWorkers: 3 };
+const withMongo = { globalSetup: ['../../tools/test-mongodb/src/global-setup.ts'] };
 
 /** Tests of apps/http that say the same on any storage. */
 const WITHOUT_STORAGE = ['cors', 'docs-page*', 'limits', 'monitoring', 'storage-down'].map(
@@ -19,6 +20,8 @@ export default defineConfig({
   ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
   test: {
     environment: 'node',
+    // Two at least, however few cores there are: most of what is tested here waits.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
       project('apps/http', { exclude: ['test/mongodb*.test.ts', 'test/sqlite.test.ts'] }),
       // What memory promises to HTTP clients, MongoDB promises.

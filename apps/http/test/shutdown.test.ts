@@ -87,7 +87,8 @@ async function startProxy(): Promise<{ port: number; instances: Set<number> }> {
 }
 
 test('two instances behind a proxy are replaced one after the other under load, and not one request is lost', async () => {
-  const environment = { API_KEYS: KEY, STOP_GRACE_SECONDS: '1', LOG_LEVEL: 'info' };
+  // On a machine that is busy with other things, load must not be shed here: that is another promise.
+  const environment = { API_KEYS: KEY, STOP_GRACE_SECONDS: '1', MAX_EVENT_LOOP_DELAY_MS: '0' };
   const start = async (): Promise<{ running: Running; port: number }> => {
     const running = startProcess(environment);
     return { running, port: await listeningAt(running) };
