@@ -33,6 +33,19 @@ test('a holder that has used up its share is answered 429 with the time to wait;
   expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
 });
 
+test('what tells of the share takes the place of nothing else that comes with an answer', async () => {
+  const { call } = await startService({ RATE_LIMIT: '1', CORS_ORIGINS: '*' });
+  for (const status of [404, 429]) {
+    const { headers, ...answer } = await call('GET', '/v1/pets/1');
+    expect([answer.status, headers['ratelimit'], headers['access-control-allow-origin'], headers['link']]).toEqual([
+      status,
+      expect.stringMatching(/^"default";r=0;/),
+      '*',
+      '</v1/pets>; rel="successor-version"',
+    ]);
+  }
+});
+
 test.each([
   [59_001, 60],
   [2_000, 2],

@@ -1,5 +1,8 @@
-import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { readBody } from '../src/request-body.ts';
 import { KEY, startService } from './service.ts';
 
 interface RawAnswer {
@@ -160,6 +163,20 @@ test('a client that goes away in the middle of its body does no harm', async () 
   const inFlight = async () => /^http_requests_in_flight (\d+)$/m.exec((await call('GET', '/metrics')).text)?.[1];
   await expect.poll(inFlight).toBe('1');
   expect(faults).toEqual([]);
+});
+
+test('the body of a client that went away while its key was looked up is not waited for', async () => {
+  const server = createServer();
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1', () => {
+    socket.write('POST /v1/pets HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
+  });
+  const [incoming] = (await once(server, 'request')) as [IncomingMessage];
+  socket.destroy();
+  await new Promise((resolve) => incoming.on('close', resolve));
+  await expect(readBody(incoming)).rejects.toThrow(/ended before/);
 });
 
 test('a client that asks for a tunnel and is gone does no harm', async () => {

@@ -1,3 +1,5 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { rateLimiterContract } from '@animal-store/adapter-contract';
 import { expect, test } from 'vitest';
 import { createMemoryRateLimiter } from './memory-rate-limiter.ts';
@@ -17,4 +19,22 @@ test('a window lasts from its first request, to the millisecond', async () => {
   expect(limiter.take('another zoo')).toEqual({ allowed: false, remaining: 0, resetsIn: 99 });
   time.now = 1_199;
   expect(limiter.take('another zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
+});
+
+test('of holders whose window has ended nothing is kept', () => {
+  setFlagsFromString('--expose-gc');
+  const collectGarbage = runInNewContext('gc') as () => void;
+  const time = { now: 0 };
+  const limiter = createMemoryRateLimiter({ limit: 1, window: 100 }, () => time.now);
+  const bytesAfter = (windows: number) => {
+    for (let count = 0; count < windows; count += 1) {
+      for (let holder = 0; holder < 1_000; holder += 1) limiter.take(`${time.now} ${holder} ${'x'.repeat(100)}`);
+      time.now += 100;
+    }
+    collectGarbage();
+    return process.memoryUsage().heapUsed;
+  };
+  const before = bytesAfter(10);
+  // A hundred thousand names alone would be more than 10 MB.
+  expect(bytesAfter(100) - before).toBeLessThan(2_000_000);
 });
