@@ -29,7 +29,8 @@ export interface Watcher {
 }
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
-const TRACEPARENT = /^(?!ff)[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+/** Version 00 has nothing behind its 55 characters, later ones may. */
+const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
 /** Begins an exchange. @param headers The request's, as Node has them. */
 export function beginExchange(

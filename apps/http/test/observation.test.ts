@@ -43,6 +43,7 @@ test.each([
   [`00-${TRACE_ID}-00f067aa0ba902b7-00`, TRACE_ID],
   // Of a later version only the beginning is known.
   [`cc-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, TRACE_ID],
+  [`00-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, null],
   [`ff-${TRACE_ID}-00f067aa0ba902b7-01`, null],
   [`cc-${TRACE_ID}-00f067aa0ba902b7-01x`, null],
   [`00-${'0'.repeat(32)}-00f067aa0ba902b7-01`, null],

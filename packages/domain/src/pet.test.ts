@@ -58,6 +58,7 @@ describe('what is no animal', () => {
     [-(2n ** 63n) - 1n, '-9223372036854775809'],
     [7, 'a number'],
     [new NumberLiteral('1.50'), '1.50'],
+    [new NumberLiteral('1'.repeat(40)), '1'.repeat(40)],
     [new NumberLiteral('1'.repeat(41)), `${'1'.repeat(40)}…`],
     ['7', '"7"'],
     [true, 'true'],
