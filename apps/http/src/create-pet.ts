@@ -1,4 +1,4 @@
-import { type IdempotencyKey, parseNewPet } from '@animal-store/domain';
+import { andThen, type IdempotencyKey, type Pet, parseNewPet } from '@animal-store/domain';
 import { jsonAnswer, jsonHeaders } from './answer.ts';
 import { readNewPetBody } from './new-pet-body.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
@@ -6,12 +6,14 @@ import { readBody, requireJson } from './request-body.ts';
 
 /** `POST /pets`: adds an animal; with an Idempotency-Key, once however often it is sent. */
 export function createPet({ catalogue, petJson, basePath }: OperationDependencies): Operation {
-  return async (request, holder) => {
+  const created = (pet: Pet) => jsonAnswer(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
+  return (request, holder) => {
     const { incoming, outgoing } = request.env;
     requireJson(incoming);
-    const newPet = parseNewPet(readNewPetBody(await readBody(incoming, outgoing)));
-    const pet = await catalogue.createPet(newPet, idempotencyKey(incoming.headers['idempotency-key'], holder));
-    return jsonAnswer(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
+    return readBody(incoming, outgoing).then((bytes) => {
+      const key = idempotencyKey(incoming.headers['idempotency-key'], holder);
+      return andThen(catalogue.createPet(parseNewPet(readNewPetBody(bytes)), key), created);
+    });
   };
 }
 

@@ -64,7 +64,6 @@ export function readBody(incoming: IncomingMessage, outgoing: ServerResponse): P
     });
     incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     // Nobody is left to read the answer; a promise that never settles would keep the request's memory.
-    incoming.on('error', () => reject(cutShort()));
     incoming.on('close', () => {
       if (!incoming.readableEnded) reject(cutShort());
     });
