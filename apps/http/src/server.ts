@@ -20,6 +20,8 @@ export const SERVER_LIMITS = {
   requestTimeout: 30_000,
   /** For an idle connection to be used again: longer than the 60 s of the usual load balancers, which must close first. */
   keepAliveTimeout: 65_000,
+  /** For a client to read on, or to write on: one that does neither is cut, with all that waits for it in memory. */
+  inactivityTimeout: 30_000,
   /** How often the limits above are enforced. */
   connectionsCheckingInterval: 1_000,
 };
@@ -94,6 +96,7 @@ export async function startServer(
   server.on('connect', refusals.connect);
   server.on('clientError', (error, socket) => refusals.unparsable(error, socket as Socket));
   server.maxConnections = maxConnections;
+  server.setTimeout(limits.inactivityTimeout);
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

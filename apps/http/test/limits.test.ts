@@ -46,6 +46,20 @@ test('a connection that is idle, before its first request or after it, is closed
   expect(used.received()).toMatch(/^HTTP\/1\.1 200 /);
 });
 
+test('a client that does not read what it asked for is cut off', async () => {
+  const { port } = await startService({}, undefined, { inactivityTimeout: 400 });
+  const { socket, closed } = open(port);
+  socket.pause();
+  // More than fits into the buffers of both sides.
+  socket.write('GET /docs/swagger-ui-bundle.js HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(100));
+  await new Promise((resolve) => setTimeout(resolve, 1_500));
+  // Closed by the other side, it can't be told while nothing is read; writing tells.
+  const writing = setInterval(() => socket.write('x'), 50);
+  await closed;
+  clearInterval(writing);
+  expect(socket.bytesRead).toBeLessThan(50_000_000);
+});
+
 test('500 slow clients beside normal traffic: the normal traffic is answered', async () => {
   const { port, call } = await startService({}, undefined, { headersTimeout: 3_000 });
   const slow = Array.from({ length: 500 }, () => open(port));
