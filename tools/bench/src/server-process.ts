@@ -9,10 +9,13 @@ export interface Server {
   readonly process: ChildProcess;
 }
 
-/** @param file A program, relative to this one, that prints the URL it listens at. */
-export function startServer(name: string, file: string): Promise<Server> {
+/**
+ * @param file A program, relative to this one, that prints the URL it listens at.
+ * @param environment What it finds in its environment beside what is in this one's.
+ */
+export function startServer(name: string, file: string, environment: NodeJS.ProcessEnv = {}): Promise<Server> {
   const process_ = spawn(process.execPath, ['--conditions=source', fileURLToPath(new URL(file, import.meta.url))], {
-    env: { ...process.env, PORT: '0', API_KEYS: KEY },
+    env: { ...process.env, ...environment, PORT: '0', API_KEYS: KEY },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve, reject) => {
