@@ -22,6 +22,9 @@ export interface BatchPolicy<T> {
  */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<(item: T, index: number) => R>;
 
+/** How many may wait for batches of one kind: more than that is no burst, but more than can be done in time. */
+export const MAX_WAITING = 10_000;
+
 interface Waiting<T, R> {
   readonly item: T;
   resolve(result: R): void;

@@ -1,5 +1,5 @@
 import type { Clock, IdempotentAddition, Pet, PetStore } from '@animal-store/domain';
-import { createBatches } from './batches.ts';
+import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';
@@ -45,7 +45,7 @@ export function createMongoPetStore(connection: Connection, limits: TimeLimits, 
       await connection.call(raiseCounter);
       return () => {};
     },
-    { parallel: 1, maxItems: Number.POSITIVE_INFINITY, maxWaiting: Number.POSITIVE_INFINITY, patience: limits.batch },
+    { parallel: 1, maxItems: MAX_WAITING, maxWaiting: MAX_WAITING, patience: limits.batch },
   );
 
   /** The animal that was stored under holder and key; undefined if there is none (any more). */

@@ -1,6 +1,6 @@
 import type { Pet } from '@animal-store/domain';
 import { type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
-import { type BatchWork, createBatches } from './batches.ts';
+import { type BatchWork, createBatches, MAX_WAITING } from './batches.ts';
 import type { Connection } from './connection.ts';
 import type { IdBlocks } from './id-blocks.ts';
 import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
@@ -14,8 +14,6 @@ const MAX_ANIMALS = 500;
 
 /** How long all texts of a batch are at most, in UTF-16 code units: a fraction of what one message may carry. */
 const MAX_LENGTH = 1_000_000;
-
-const MAX_WAITING = 4_000;
 
 /**
  * Group commit: animals that come while insertions are under way are stored together, by one write that the majority

@@ -1,5 +1,5 @@
 import { PAGE_LIMIT_MAX, PET_ID_MAX, PET_ID_MIN, type PetSelection, type PetStore } from '@animal-store/domain';
-import { createBatches, createKeyedBatches } from './batches.ts';
+import { createBatches, createKeyedBatches, MAX_WAITING } from './batches.ts';
 import type { Connection } from './connection.ts';
 import { BY_STATUS, petOf } from './pet-document.ts';
 import type { TimeLimits } from './time-limits.ts';
@@ -9,8 +9,6 @@ const PET_MEMBERS = { name: 1, categoryId: 1, status: 1 } as const;
 
 /** How many animals one read looks for by their ids. */
 const MAX_IDS = 1_000;
-
-const MAX_WAITING = 4_000;
 
 /** The longest page that others wait for: the largest of the interface, and the animal that tells of a next one. */
 const MAX_SHARED_LIMIT = PAGE_LIMIT_MAX + 1;
