@@ -62,8 +62,13 @@ describeWithMongo('many calls at once', () => {
       const last = before.map((pet) => (pet as Pet).id).sort((one, other) => Number(one - other))[99] as bigint;
       const taken = times(20, (index) => ({ _id: last + BigInt(3 * index) + 1n, name: 'Max', categoryId: 1n }));
       await databaseAt(url).collection<PetDocument>('pets').insertMany(taken);
+      await databaseAt(url).command({ profile: 2 });
       const calls = times(200, (index) => pets.add(rex, index % 2 === 0 ? undefined : addition(`k${index}`)));
       expect(new Set((await Promise.all(calls)).map((pet) => pet?.id)).size).toBe(200);
+      await databaseAt(url).command({ profile: 0 });
+      // The counter is raised for all of them together.
+      const raised = { op: 'update', ns: /\.counters$/ };
+      expect(await databaseAt(url).collection('system.profile').countDocuments(raised)).toBeLessThanOrEqual(6);
       expect(await pets.list({ after: 0n, limit: 1_000 })).toHaveLength(320);
     });
 
