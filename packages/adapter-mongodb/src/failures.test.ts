@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { readUrl } from './connection-url.ts';
-import { asThrown, duplicatedFields, misconfiguration, unavailable } from './failures.ts';
+import { asThrown, isDuplicateKey, misconfiguration, unavailable } from './failures.ts';
 
 const { redact } = readUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
@@ -62,10 +62,9 @@ describe('a failure', () => {
     expect(misconfiguration(asThrown(failure, redact))).toBeNull();
   });
 
-  test('by a unique index names the fields', () => {
-    const failure = new MongoServerError({ message: 'E11000', code: 11000, keyPattern: { a: 1, b: 1 } });
-    expect(duplicatedFields(failure)).toEqual(['a', 'b']);
-    expect(duplicatedFields(new MongoServerError({ message: 'no', code: 121 }))).toBeNull();
-    expect(duplicatedFields(new Error('no'))).toBeNull();
+  test('by a unique index is told from all others', () => {
+    expect(isDuplicateKey(new MongoServerError({ message: 'E11000', code: 11000 }))).toBe(true);
+    expect(isDuplicateKey(new MongoServerError({ message: 'no', code: 121 }))).toBe(false);
+    expect(isDuplicateKey(Object.assign(new Error('no'), { code: 11000 }))).toBe(false);
   });
 });

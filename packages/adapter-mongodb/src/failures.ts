@@ -42,10 +42,9 @@ export function misconfiguration(error: unknown): string | null {
   return MISCONFIGURATIONS.get((error.cause as { code?: unknown } | undefined)?.code) ?? null;
 }
 
-/** The fields of the unique index that a write ran into, or null where that is not why it failed. */
-export function duplicatedFields(failure: unknown): readonly string[] | null {
-  if (!(failure instanceof MongoServerError) || failure.code !== DUPLICATE_KEY) return null;
-  return Object.keys(failure['keyPattern'] ?? {});
+/** Whether a write was refused by a unique index. */
+export function isDuplicateKey(failure: unknown): boolean {
+  return failure instanceof MongoServerError && failure.code === DUPLICATE_KEY;
 }
 
 function forLog(failure: unknown, redact: Redact): Error {

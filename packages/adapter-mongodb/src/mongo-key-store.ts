@@ -1,6 +1,6 @@
 import type { KeyStore } from '@animal-store/domain';
 import type { Connection } from './connection.ts';
-import { duplicatedFields } from './failures.ts';
+import { isDuplicateKey } from './failures.ts';
 import { apiKeyOf, BY_AGE, dateOf, keyDocument } from './key-document.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -13,7 +13,7 @@ export function createMongoKeyStore(connection: Connection, limits: TimeLimits):
         try {
           await keys.insertOne(keyDocument(key), bounded);
         } catch (failure) {
-          if (duplicatedFields(failure) === null) throw failure;
+          if (!isDuplicateKey(failure)) throw failure;
         }
       }),
 

@@ -1,21 +1,13 @@
-import {
-  type Clock,
-  type IdempotentAddition,
-  type NewPet,
-  PET_ID_MAX,
-  PET_ID_MIN,
-  type Pet,
-  type PetStore,
-} from '@animal-store/domain';
+import type { Clock, IdempotentAddition, Pet, PetStore } from '@animal-store/domain';
+import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
-import { duplicatedFields } from './failures.ts';
+import { isDuplicateKey } from './failures.ts';
 import { createIdBlocks } from './id-blocks.ts';
-import { BY_STATUS, petDocument, petOf } from './pet-document.ts';
+import { petOf, petWithoutId } from './pet-document.ts';
+import { createPetInsertions } from './pet-insertions.ts';
+import { createPetReads } from './pet-reads.ts';
 import type { TimeLimits } from './time-limits.ts';
-
-/** The members of a document that make a Pet. */
-const PET_MEMBERS = { name: 1, categoryId: 1, status: 1 } as const;
 
 /** How often an addition starts over: an id that is taken, or an earlier addition that was rolled back, are rare. */
 const TRIES = 3;
@@ -27,6 +19,7 @@ export function createMongoPetStore(connection: Connection, limits: TimeLimits, 
     reserve: (count) => connection.call((collections) => reserve(collections, count)),
     clock,
   });
+  const insert = createPetInsertions(connection, ids, limits);
 
   async function reserve({ counters }: Collections, count: number): Promise<bigint> {
     const counter = await counters.findOneAndUpdate(
@@ -46,6 +39,15 @@ export function createMongoPetStore(connection: Connection, limits: TimeLimits, 
     ids.discard();
   }
 
+  // All animals of a batch meet taken ids at once.
+  const raiseCounterTogether = createBatches<void, void>(
+    async () => {
+      await connection.call(raiseCounter);
+      return () => {};
+    },
+    { parallel: 1, maxItems: MAX_WAITING, maxWaiting: MAX_WAITING, patience: limits.batch },
+  );
+
   /** The animal that was stored under holder and key; undefined if there is none (any more). */
   async function added({ pets }: Collections, { holder, key, fingerprint }: IdempotentAddition) {
     // The one that was met in the index may not have reached the majority yet. Linearizable: it has when this answers.
@@ -57,46 +59,24 @@ export function createMongoPetStore(connection: Connection, limits: TimeLimits, 
     return document.addition?.fingerprint === fingerprint ? petOf(document) : null;
   }
 
-  async function add(collections: Collections, newPet: NewPet, addition?: IdempotentAddition): Promise<Pet | null> {
-    for (let tried = 1; ; tried += 1) {
-      const document = petDocument(await ids.take(), newPet, addition);
-      try {
-        await collections.pets.insertOne(document, bounded);
-        return petOf(document);
-      } catch (failure) {
-        const duplicated = duplicatedFields(failure);
-        if (duplicated === null || tried === TRIES) throw failure;
-        if (duplicated.includes('_id')) await raiseCounter(collections);
-        else if (addition !== undefined) {
-          const earlier = await added(collections, addition);
-          if (earlier !== undefined) return earlier;
-        }
-      }
-    }
-  }
-
   return {
-    add: (newPet, addition) => connection.call((collections) => add(collections, newPet, addition)),
-
-    async find(id) {
-      if (id < PET_ID_MIN || id > PET_ID_MAX) return null;
-      return connection.call(async ({ pets }) => {
-        const document = await pets.findOne({ _id: id }, { projection: PET_MEMBERS, ...bounded });
-        return document && petOf(document);
+    async add(newPet, addition) {
+      const animal = petWithoutId(newPet, addition);
+      return connection.call(async (collections): Promise<Pet | null> => {
+        for (let tried = 1; ; tried += 1) {
+          try {
+            return await insert(animal);
+          } catch (failure) {
+            if (!isDuplicateKey(failure) || tried === TRIES) throw failure;
+            // The driver does not say which index refused one of many.
+            const earlier = addition && (await added(collections, addition));
+            if (earlier !== undefined) return earlier;
+            await raiseCounterTogether();
+          }
+        }
       });
     },
 
-    async list({ status, after, limit }) {
-      if (after >= PET_ID_MAX) return [];
-      const page = { projection: PET_MEMBERS, sort: { _id: 1 }, limit, batchSize: limit, ...bounded } as const;
-      const behind = { _id: { $gt: after } };
-      return connection.call(async ({ pets }) => {
-        const found =
-          status === undefined
-            ? pets.find(behind, page)
-            : pets.find({ status, ...behind }, { ...page, hint: BY_STATUS });
-        return (await found.toArray()).map(petOf);
-      });
-    },
+    ...createPetReads(connection, limits),
   };
 }

@@ -1,7 +1,7 @@
 import { type RateLimiter, type RatePolicy, shareAfter } from '@animal-store/domain';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
-import { duplicatedFields } from './failures.ts';
+import { isDuplicateKey } from './failures.ts';
 import type { RateDocument } from './rate-document.ts';
 import type { TimeLimits } from './time-limits.ts';
 
@@ -35,7 +35,7 @@ export function createMongoRateLimiter(connection: Connection, limits: TimeLimit
       try {
         return (await rates.findOneAndUpdate({ _id: holder }, count, options)) as RateDocument;
       } catch (failure) {
-        if (duplicatedFields(failure) === null || tried === TRIES) throw failure;
+        if (!isDuplicateKey(failure) || tried === TRIES) throw failure;
       }
     }
   }

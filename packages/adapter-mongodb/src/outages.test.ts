@@ -233,9 +233,24 @@ describeWithContainers('each stage ends by its own limit, however long the call 
     await storage.ready();
     proxy.swallow();
     const first = failure(storage.pets.find(1n));
-    const { cause, after } = await failure(storage.pets.find(2n));
+    const { cause, after } = await failure(storage.pets.list({ after: 0n, limit: 1 }));
     expect(cause.name).toBe('MongoWaitQueueTimeoutError');
     expect(after).toBeLessThan(2 * 300 + TOLERANCE);
+    await storage.close();
+    await first;
+  });
+
+  test('waiting for a read that is under way', { timeout: LONG }, async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const storage = opened(`${url}&maxPoolSize=1`, { ...long, socket: 5_000, queue: 300, batch: 300 });
+    await storage.ready();
+    proxy.swallow();
+    const first = failure(storage.pets.find(1n));
+    // The first has the only connection: that the second fails for want of another shows that it has set out.
+    const { cause, after } = await failure(storage.pets.find(2n));
+    expect(cause.name).toBe('MongoWaitQueueTimeoutError');
+    expect(after).toBeGreaterThanOrEqual(2 * 300 - 10);
+    expect(after).toBeLessThan(3 * 300 + TOLERANCE);
     await storage.close();
     await first;
   });

@@ -24,6 +24,9 @@ export interface PetDocument {
   readonly addition?: IdempotentAddition;
 }
 
+/** An animal, and the idempotency key it is added with, before it has an id. */
+export type PetWithoutId = Omit<PetDocument, '_id'>;
+
 /** White space as ECMAScript's `\s` has it; that of the server's regular expressions is ASCII only. */
 const WHITE_SPACE =
   '\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
@@ -67,17 +70,19 @@ export const PET_INDEXES: IndexDescription[] = [
   { key: BY_ADDITION, unique: true, partialFilterExpression: { 'addition.key': { $exists: true } } },
 ];
 
-export function petDocument(id: bigint, newPet: NewPet, addition: IdempotentAddition | undefined): PetDocument {
-  if (addition === undefined) return { _id: id, ...withoutId(newPet) };
+/** Shares nothing with what was passed in: who did may change it while it waits. */
+export function petWithoutId(newPet: NewPet, addition: IdempotentAddition | undefined): PetWithoutId {
+  if (addition === undefined) return withoutId(newPet);
   const { holder, key, fingerprint } = addition;
-  return { _id: id, ...withoutId(newPet), addition: { holder, key, fingerprint } };
+  return { ...withoutId(newPet), addition: { holder, key, fingerprint } };
 }
 
+/** Frozen: callers that asked together share it. */
 export function petOf({ _id, ...rest }: Omit<PetDocument, 'addition'>): Pet {
-  return { id: _id, ...withoutId(rest) };
+  return Object.freeze({ id: _id, ...withoutId(rest) });
 }
 
 /** No member `status` where there is no status: `undefined` would be stored as null. */
-function withoutId({ name, categoryId, status }: Omit<PetDocument, '_id' | 'addition'>): Omit<Pet, 'id'> {
+function withoutId({ name, categoryId, status }: Omit<PetWithoutId, 'addition'>): Omit<Pet, 'id'> {
   return status === undefined ? { name, categoryId } : { name, categoryId, status };
 }

@@ -128,12 +128,14 @@ describeWithMongo('every query', () => {
     }
   });
 
-  test('a hundred additions write the counter a few times', async () => {
+  test('a hundred additions at once are a few writes of animals, and a few of the counter', async () => {
     const writes = await profiled(async ({ pets }) => {
       await Promise.all(Array.from({ length: 100 }, () => pets.add(parseNewPet({ name: 'Max', categoryId: 1n }))));
     });
     expect(writes.filter(({ ns }) => ns.endsWith('.counters')).length).toBeLessThanOrEqual(4);
-    expect(writes.filter(({ op }) => op === 'insert')).toHaveLength(100);
+    const insertions = writes.filter(({ op }) => op === 'insert');
+    expect(insertions.length).toBeLessThanOrEqual(8);
+    expect(insertions.reduce((sum, { ninserted }) => sum + Number(ninserted), 0)).toBe(100);
   });
 });
 

@@ -12,6 +12,8 @@ export interface TimeLimits {
   readonly socket: number;
   /** The work on the server, and the wait for the majority of its members. */
   readonly operation: number;
+  /** How long reads and writes wait for those of their kind that are under way; then they go beside them. */
+  readonly batch: number;
   /** Between two looks at a server's health. One that went silent is given up after this and `connect` together. */
   readonly heartbeat: number;
 }
@@ -27,5 +29,6 @@ export const TIME_LIMITS: TimeLimits = {
   queue: 1_000,
   socket: 2_000,
   operation: 1_500,
+  batch: 500,
   heartbeat: 2_000,
 };

@@ -4,39 +4,14 @@
 
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
-import { KEY } from './peers/catalogue.ts';
+import { fill, median, scenarios } from './scenarios.ts';
 import { type Server, startServer } from './server-process.ts';
 
-const ANIMALS = 10_000;
 const CONNECTIONS = 32;
 const ROUNDS = 3;
 const SECONDS = 3;
 /** Clock ticks of /proc a second: 100 on every Linux there is. */
 const TICKS = 100;
-
-const authorization = { authorization: `Bearer ${KEY}` };
-const json = { ...authorization, 'content-type': 'application/json' };
-const rex = '{"name":"Rex","categoryId":7,"status":"available"}';
-const scenarios: Record<string, autocannon.Request> = {
-  'get one': { method: 'GET', path: '/v1/pets/4321', headers: authorization },
-  'list 20': { method: 'GET', path: '/v1/pets', headers: authorization },
-  'list 100': { method: 'GET', path: '/v1/pets?limit=100', headers: authorization },
-  'list 20 by status': { method: 'GET', path: '/v1/pets?status=sold', headers: authorization },
-  add: { method: 'POST', path: '/v1/pets', headers: json, body: rex },
-};
-
-async function fill({ url }: Server): Promise<void> {
-  const status = ['available', 'pending', 'sold', undefined];
-  for (let id = 0; id < ANIMALS; id += 50) {
-    await Promise.all(
-      Array.from({ length: 50 }, async (_, index) => {
-        const body = JSON.stringify({ name: `Rex ${id + index}`, categoryId: 7, status: status[index % 4] });
-        const answer = await fetch(`${url}/v1/pets`, { method: 'POST', headers: json, body });
-        await answer.text();
-      }),
-    );
-  }
-}
 
 /** Seconds of CPU that a process has used, in user and kernel mode (proc(5), fields 14 and 15 of stat). */
 function cpuSeconds({ process: { pid } }: Server): number {
@@ -59,8 +34,6 @@ async function load(server: Server, request: autocannon.Request): Promise<number
   return ((cpuSeconds(server) - before) / result.requests.total) * 1e6;
 }
 
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
-
 const servers = [
   await startServer('node:http, prepared', './peers/node-http.ts'),
   await startServer('Fastify', './peers/fastify.ts'),
@@ -69,12 +42,13 @@ const servers = [
   await startServer('Animal Store', '../../../apps/http/src/main.ts'),
 ];
 try {
-  for (const server of servers) await fill(server);
+  const ids = new Map<Server, number>();
+  for (const server of servers) ids.set(server, await fill(server));
   console.log(`µs of CPU a request (ratio to Fastify) ${servers.map(({ name }) => name.padStart(22)).join('')}`);
   for (const [scenario, request] of Object.entries(scenarios)) {
     const times = new Map<string, number[]>(servers.map(({ name }) => [name, []]));
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const server of servers) times.get(server.name)?.push(await load(server, request));
+      for (const server of servers) times.get(server.name)?.push(await load(server, request(ids.get(server) ?? 0)));
     }
     const fastify = median(times.get('Fastify') ?? []);
     const cells = servers.map(({ name }) => {

@@ -11,11 +11,11 @@ export interface Server {
 
 /**
  * @param file A program, relative to this one, that prints the URL it listens at.
- * @param environment What it is to find there besides.
+ * @param environment What it finds in its environment beside what is in this one's.
  */
-export function startServer(name: string, file: string, environment: Record<string, string> = {}): Promise<Server> {
+export function startServer(name: string, file: string, environment: NodeJS.ProcessEnv = {}): Promise<Server> {
   const process_ = spawn(process.execPath, ['--conditions=source', fileURLToPath(new URL(file, import.meta.url))], {
-    env: { ...process.env, PORT: '0', API_KEYS: KEY, ...environment },
+    env: { ...process.env, ...environment, PORT: '0', API_KEYS: KEY },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   return new Promise((resolve, reject) => {

@@ -48,7 +48,9 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
   const start = (member: number, set = '--replSet rs0') =>
     run(
       `mkdir -p /data/db/${member} && ` +
-        `mongod --fork ${set} --bind_ip_all --port ${member} ${files(member)} ${SMALL.join(' ')}`,
+        `mongod --fork ${set} --bind_ip_all --port ${member} ${files(member)} ` +
+        // Allows a test to make the server fail: see its failCommand.
+        `--setParameter enableTestCommands=1 ${SMALL.join(' ')}`,
     );
   const hosts = members.map((member) => `127.0.0.1:${member}`);
   const directly = `mongodb://${hosts[0]}/?directConnection=true`;

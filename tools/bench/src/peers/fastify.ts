@@ -5,22 +5,7 @@ import { hash, randomUUID } from 'node:crypto';
 import Fastify, { LogController } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
 import { type Animal, KEY } from './catalogue.ts';
-
-const petStatus = { type: 'string', enum: ['available', 'pending', 'sold'] };
-const newPet = {
-  type: 'object',
-  required: ['name', 'categoryId'],
-  properties: {
-    name: { type: 'string', minLength: 1, maxLength: 200 },
-    categoryId: { type: 'integer' },
-    status: petStatus,
-  },
-};
-const pet = { ...newPet, properties: { id: { type: 'integer' }, ...newPet.properties } };
-const query = {
-  type: 'object',
-  properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, status: petStatus },
-};
+import { newPet, pet, query } from './fastify-schemas.ts';
 
 const animals: Animal[] = [];
 const equipped = process.env['EQUIPPED'] !== undefined;
