@@ -163,7 +163,8 @@ async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
           throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
         }
       };
-      return { open, handsOutSameObjects: false, isAccessRefused };
+      // To all who ask at once, that is.
+      return { open, handsOutSameObjects: true, isAccessRefused };
     }
     case 'sqlite': {
       const { createSqliteStorage } = await import('@animal-store/adapter-sqlite');
