@@ -190,7 +190,8 @@ async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
       };
       return {
         open,
-        handsOutSameObjects: false,
+        // To all who ask at once, that is.
+        handsOutSameObjects: true,
         misconfiguration(error) {
           const mistake = misconfiguration(error);
           return mistake === null ? null : `MONGODB_URL: ${mistake}`;

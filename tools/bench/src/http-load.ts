@@ -42,13 +42,13 @@ const servers = [
   await startServer('Animal Store', '../../../apps/http/src/main.ts'),
 ];
 try {
-  const ids = new Map<Server, number>();
+  const ids = new Map<Server, number[]>();
   for (const server of servers) ids.set(server, await fill(server));
   console.log(`µs of CPU a request (ratio to Fastify) ${servers.map(({ name }) => name.padStart(22)).join('')}`);
   for (const [scenario, request] of Object.entries(scenarios)) {
     const times = new Map<string, number[]>(servers.map(({ name }) => [name, []]));
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const server of servers) times.get(server.name)?.push(await load(server, request(ids.get(server) ?? 0)));
+      for (const server of servers) times.get(server.name)?.push(await load(server, request(ids.get(server) ?? [])));
     }
     const fastify = median(times.get('Fastify') ?? []);
     const cells = servers.map(({ name }) => {

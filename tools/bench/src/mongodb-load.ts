@@ -29,7 +29,7 @@ async function load({ name, url }: Server, request: autocannon.Request): Promise
 }
 
 const servers: Server[] = [];
-const ids = new Map<Server, number>();
+const ids = new Map<Server, number[]>();
 const databases = peers.map((_, index) => `${base}_${index}`);
 try {
   for (const [index, [name, file]] of peers.entries()) {
@@ -43,7 +43,7 @@ try {
   for (const [scenario, request] of Object.entries(scenarios)) {
     const rates = new Map<string, number[]>(servers.map(({ name }) => [name, []]));
     for (let round = 0; round < ROUNDS; round += 1) {
-      for (const server of servers) rates.get(server.name)?.push(await load(server, request(ids.get(server) ?? 0)));
+      for (const server of servers) rates.get(server.name)?.push(await load(server, request(ids.get(server) ?? [])));
     }
     const [first = Number.NaN, ...others] = servers.map(({ name }) => median(rates.get(name) ?? []));
     const cells = [first, ...others].map((rate) => `${rate.toFixed(0)} (${(rate / first).toFixed(1)})`.padStart(22));
