@@ -152,8 +152,11 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     if (refusal !== undefined) throw refusal;
     const methods = methodsOf(request.req.path);
     if (methods === null) {
-      const hint = `the operations are at ${basePath}/pets and ${basePath}/pets/{petId}, without a slash at the end`;
-      throw new HttpError('not_found', `there is nothing at this path: ${hint}`);
+      const paths = `${basePath}/pets and ${basePath}/pets/{petId}`;
+      throw new HttpError(
+        'not_found',
+        `there is nothing at this path (a slash at the end makes another); the operations are at ${paths}`,
+      );
     }
     throw new HttpError('method_not_allowed', `this path takes ${methods} only`, { allow: methods });
   };

@@ -1,5 +1,7 @@
-import { andThen, type IdempotencyKey, type Pet, parseNewPet } from '@animal-store/domain';
+import type { IncomingMessage } from 'node:http';
+import { andThen, type IdempotencyKey, invalidRequest, type Pet, parseNewPet } from '@animal-store/domain';
 import { jsonAnswer, jsonHeaders } from './answer.ts';
+import { fieldValues } from './credentials.ts';
 import { readNewPetBody } from './new-pet-body.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { readBody, requireJson } from './request-body.ts';
@@ -11,13 +13,17 @@ export function createPet({ catalogue, petJson, basePath }: OperationDependencie
     const { incoming, outgoing } = request.env;
     requireJson(incoming);
     return readBody(incoming, outgoing).then((bytes) => {
-      const key = idempotencyKey(incoming.headers['idempotency-key'], holder);
+      const key = idempotencyKey(incoming, holder);
       return andThen(catalogue.createPet(parseNewPet(readNewPetBody(bytes)), key), created);
     });
   };
 }
 
-/** Node joins repeated fields with a comma and a space, which no key may contain: the domain refuses them. */
-function idempotencyKey(field: string | string[] | undefined, holder: string): IdempotencyKey | undefined {
-  return field === undefined ? undefined : { holder, key: String(field) };
+/** Node joins repeated fields with a comma and a space, which no key may contain. */
+function idempotencyKey({ headers, rawHeaders }: IncomingMessage, holder: string): IdempotencyKey | undefined {
+  const key = headers['idempotency-key'] as string | undefined;
+  if (key === undefined) return undefined;
+  const count = key.includes(', ') ? fieldValues(rawHeaders, 'idempotency-key').length : 1;
+  if (count > 1) throw invalidRequest([`Idempotency-Key must be given once, was given ${count} times`]);
+  return { holder, key };
 }

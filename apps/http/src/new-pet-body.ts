@@ -42,10 +42,11 @@ function parse(text: string): unknown {
   }
 }
 
-/** What V8 tells of an error besides: its place, or the character, or that there should be more, or nothing. */
+/** What V8 tells of an error: what it is and its place, or the character, or that there should be more, or nothing. */
 function whereItBreaks(message: string): string {
-  const [place] = /line \d+ column \d+/.exec(message) ?? [];
-  if (place !== undefined) return `: see ${place}`;
+  const [, what, place] =
+    /^SyntaxError: (.*?)(?: in JSON| after JSON)? at position \d+ \((line \d+ column \d+)\)/s.exec(message) ?? [];
+  if (what !== undefined) return `: ${what[0]?.toLowerCase()}${what.slice(1)}, ${place}`;
   const [, character] = /Unexpected token '(.*?)', /s.exec(message) ?? [];
   if (character !== undefined) return `: ${JSON.stringify(character)} has no place there`;
   return message.includes('end of JSON') ? ': it ends too early' : '';

@@ -13,15 +13,22 @@ export const error = (code: ErrorCode, description: string, message: string, hea
     'application/json': { schema: schemaRef('Error'), example: { code, message, status: ERROR_STATUS[code] } },
   },
 });
+/** A field that comes with every answer of which the document says so; see `optional` for others. */
 const header = (description: string, schema: object, example?: string) => ({
   description,
+  required: true,
   schema,
   ...(example === undefined ? {} : { example }),
 });
 const text = { type: 'string' };
 
+const optional = (given: ReturnType<typeof header>) => ({ ...given, required: false });
+
 /** Comes with every answer. */
 export const requestIdHeader = { 'X-Request-Id': headerRef('RequestId') };
+
+/** Come with every answer to a valid key, where the operator has set a limit. */
+export const shareHeaders = { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy') };
 
 /** Fields that come with every answer about a single animal. */
 export const sunsetHeaders = {
@@ -47,8 +54,7 @@ export const tooManyRequests = (headers: HeaderObjects) =>
     "this API key's holder may make 600 requests in 60 s: try again in 7 s",
     {
       'Retry-After': headerRef('RetryAfter'),
-      RateLimit: headerRef('RateLimit'),
-      'RateLimit-Policy': headerRef('RateLimitPolicy'),
+      ...shareHeaders,
       ...headers,
     },
   );
@@ -99,10 +105,12 @@ export function components(basePath: string): object {
       Health: HealthSchema,
     },
     headers: {
-      NextLink: header(
-        'Present where there are more animals: where to get the next page (RFC 8288, `rel="next"`).',
-        text,
-        `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
+      NextLink: optional(
+        header(
+          'Present where there are more animals: where to get the next page (RFC 8288, `rel="next"`).',
+          text,
+          `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
+        ),
       ),
       Location: header('Where the animal can be read.', text, `${basePath}/pets/1`),
       Deprecation: header('Since when the operation is deprecated (RFC 9745).', text, `@${DEPRECATED_AT / 1000}`),
@@ -118,12 +126,15 @@ export function components(basePath: string): object {
         '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
       ),
       RetryAfter: header('After how many seconds to try again.', { type: 'integer', minimum: 1 }),
-      RateLimit: header(
-        "What is left of the holder's share, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
-        text,
-        '"default";r=0;t=7',
+      RateLimit: optional(
+        header(
+          "What is left of the holder's share, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
+          text,
+          '"default";r=0;t=7',
+        ),
       ),
-      RateLimitPolicy: header("The holder's share and its time in seconds.", text, '"default";q=600;w=60'),
+      RateLimitPolicy: optional(header("The holder's share and its time in seconds.", text, '"default";q=600;w=60')),
+      Allow: optional(header('With 405: the methods that the path takes.', text, 'GET, HEAD')),
       WwwAuthenticate: header(
         'The challenge of RFC 6750; with `error="invalid_token"` where a key was sent.',
         text,
@@ -145,6 +156,7 @@ export function components(basePath: string): object {
         'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for what is not ' +
           'HTTP, late or too long.',
         'there is nothing at this path',
+        { Allow: headerRef('Allow') },
       ),
     },
   };

@@ -10,6 +10,7 @@ import {
   responseRef,
   schemaRef,
   serviceUnavailable,
+  shareHeaders,
   sunsetHeaders,
   tooManyRequests,
   unauthorized,
@@ -78,7 +79,7 @@ const listPets = {
   responses: {
     200: {
       description: 'A page of animals.',
-      headers: { Link: headerRef('NextLink'), ...requestIdHeader },
+      headers: { Link: headerRef('NextLink'), ...shareHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pets'), example: [exampleOfPet] } },
     },
     400: responseRef('BadRequest'),
@@ -114,7 +115,7 @@ const createPet = {
   responses: {
     201: {
       description: 'The animal as it was added.',
-      headers: { Location: headerRef('Location'), ...requestIdHeader },
+      headers: { Location: headerRef('Location'), ...shareHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     400: responseRef('BadRequest'),
@@ -151,7 +152,7 @@ const getPet = {
   responses: {
     200: {
       description: 'The animal.',
-      headers: { ...sunsetHeaders, ...requestIdHeader },
+      headers: { ...sunsetHeaders, ...shareHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     404: error('pet_not_found', 'no animal with this identifier.', 'no animal has the id 7', sunsetHeaders),

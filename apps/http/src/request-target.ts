@@ -27,12 +27,19 @@ export function settleTarget(incoming: Incoming): void {
   const { headers, url = '' } = incoming;
   const host = headers.host ?? (incoming.httpVersion === '1.0' ? '' : null);
   headers.host = 'localhost';
-  if (host === null || !HOST.test(host)) {
-    incoming.refusal = new HttpError('invalid_request', 'send one Host field that names a host, or host:port');
-    incoming.url = '/';
+  if (incoming.httpVersionMajor !== 1) {
+    // Node's parser takes 0.9 and 2.0 for versions that are written like this.
+    refuse(incoming, 'only HTTP/1.1 and HTTP/1.0 are spoken here');
+  } else if (host === null || !HOST.test(host)) {
+    refuse(incoming, 'send one Host field that names a host, or host:port');
   } else if (!PLAIN.test(url)) {
     incoming.url = plain(url);
   }
+}
+
+function refuse(incoming: Incoming, message: string): void {
+  incoming.refusal = new HttpError('invalid_request', message);
+  incoming.url = '/';
 }
 
 function plain(target: string): string {

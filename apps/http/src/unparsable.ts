@@ -1,7 +1,7 @@
 import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeGently } from './close-gently.ts';
-import { beginExchange, type Watcher } from './exchange.ts';
+import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
 import { type ErrorCode, errorBody } from './http-error.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 
@@ -23,12 +23,15 @@ const REFUSALS: Readonly<Record<string, Refusal>> = {
     message: 'the chunk extensions are too large',
   },
   HPE_INVALID_METHOD: bad('the request does not begin with a method that HTTP knows, in capitals'),
-  HPE_INVALID_URL: bad('the request target has characters that no URL has: percent-encode them'),
-  HPE_INVALID_VERSION: bad('only HTTP/1.1 and HTTP/1.0 are spoken here'),
+  HPE_INVALID_URL: bad('the request target must be a path, of ASCII characters: percent-encode others'),
+  HPE_INVALID_VERSION: bad('the first line must end in HTTP/1.1 or HTTP/1.0, and CRLF'),
   HPE_INVALID_HEADER_TOKEN: bad('a header field is malformed'),
-  HPE_INVALID_CONTENT_LENGTH: bad('the Content-Length field is malformed'),
+  HPE_INVALID_CONTENT_LENGTH: bad('the Content-Length field is malformed, or there is Transfer-Encoding, too'),
   HPE_UNEXPECTED_CONTENT_LENGTH: bad('send one Content-Length field, and none beside Transfer-Encoding'),
-  HPE_INVALID_TRANSFER_ENCODING: bad('the Transfer-Encoding field is malformed'),
+  HPE_INVALID_TRANSFER_ENCODING: bad('the Transfer-Encoding field is malformed, or there is Content-Length, too'),
+  HPE_CR_EXPECTED: bad('a line must end in CRLF'),
+  HPE_LF_EXPECTED: bad('a line must end in CRLF'),
+  HPE_STRICT: bad('a line, or a chunk of the body, is malformed'),
   HPE_INVALID_CHUNK_SIZE: bad('a chunk of the body is malformed'),
   HPE_INVALID_EOF_STATE: bad('the connection ended before the request did'),
 };
@@ -62,21 +65,24 @@ type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | nu
 
 /** @param watchers Told of each refusal that is not part of a request which they were told of. */
 export function createRefusals(watchers: readonly Watcher[]): Refusals {
-  function refuse(socket: Socket, { status, code, message }: Refusal) {
+  function refuse(socket: Socket, { status, code, message }: Refusal, { id }: Exchange) {
     const body = errorBody(code, message, status);
     setTimeout(() => socket.destroy(), LINGER).unref();
     closeGently(
       socket,
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${SECURITY_FIELDS}` +
+        `X-Request-Id: ${id}\r\nDate: ${new Date().toUTCString()}\r\n` +
         `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
     );
     return Buffer.byteLength(body);
   }
 
+  const begun = ({ headers, method = '-' }: IncomingMessage) => beginExchange(headers, method, UNPARSABLE, {});
+
   function refuseAndTell(socket: Socket, method: string, refusal: Refusal) {
     const exchange = beginExchange({}, method, UNPARSABLE, {});
     for (const watcher of watchers) watcher.begin?.();
-    const bytes = refuse(socket, refusal);
+    const bytes = refuse(socket, refusal, exchange);
     for (const watcher of watchers) watcher.end(exchange, refusal, bytes, 0);
   }
 
@@ -91,7 +97,7 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
       const refusal = REFUSALS[error.code ?? ''] ?? NOT_HTTP;
       if (underWay?.req.complete) underWay.once('finish', () => this.unparsable(error, socket));
       else if (!socket.writable || underWay?.headersSent) socket.destroy();
-      else if (underWay) refuse(socket, refusal);
+      else if (underWay) refuse(socket, refusal, begun(underWay.req));
       else refuseAndTell(socket, '-', refusal);
     },
 

@@ -30,6 +30,13 @@ const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
 test.each([
   ['no HTTP at all', 'hello\r\n\r\n', 400],
   ['an unknown version', 'GET / HTTP/3.7\r\n\r\n', 400],
+  [
+    'HTTP/2.0 that is written like HTTP/1.1',
+    `GET /v1/pets HTTP/2.0\r\nHost: x\r\n${AUTHORIZATION}Connection: close\r\n\r\n`,
+    400,
+  ],
+  ['HTTP/0.9 with fields', 'GET /livez HTTP/0.9\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+  ['lines that end in LF alone', 'GET /livez HTTP/1.1\nHost: x\n\n', 400],
   ['a header line without a colon', 'GET /livez HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n', 400],
   ['a target that is no URL', 'GET livez HTTP/1.1\r\nHost: x\r\n\r\n', 400],
   ['a byte beyond ASCII in the target', 'GET /livez?ü HTTP/1.1\r\nHost: x\r\n\r\n', 400],
@@ -57,6 +64,8 @@ test.each([
   expect(answer?.status).toBe(status);
   expect(answer?.head).toMatch(/^content-type: application\/json$/im);
   expect(answer?.head).toMatch(/^connection: close$/im);
+  expect(answer?.head).toMatch(/^x-request-id: [\da-f-]{36}$/im);
+  expect(answer?.head).toMatch(/^date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/im);
   expect(answer?.body).toEqual({ code: 'invalid_request', message: expect.stringMatching(/./), status });
   expect(faults).toEqual([]);
 });
@@ -96,9 +105,10 @@ test('after good requests, bytes that are none get an answer of their own', asyn
 
 test('bytes that break off a request are answered once', async () => {
   const { raw } = await startService();
-  const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n`;
+  const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nX-Request-Id: the-one-that-was-sent\r\nTransfer-Encoding: chunked\r\n\r\n`;
   const answers = answersIn(await raw(`${head}2\r\n{}\r\nhello\r\n`));
   expect(answers.map(({ status }) => status)).toEqual([400]);
+  expect(answers[0]?.head).toContain('X-Request-Id: the-one-that-was-sent');
 });
 
 test('a body that is refused unread leaves the connection in order', async () => {

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from './domain-error.ts';
-import { parseNewPet } from './pet.ts';
+import { NAME_PATTERN, parseNewPet } from './pet.ts';
 import { NumberLiteral } from './shown.ts';
 
 function faultOf(candidate: unknown): string {
@@ -37,13 +37,20 @@ describe('an animal that can be added', () => {
   });
 });
 
+test("white space in a name is what ECMAScript's \\s matches", () => {
+  for (let unit = 0; unit < 0x1_0000; unit += 1) {
+    const character = String.fromCharCode(unit);
+    expect([unit, NAME_PATTERN.test(character)]).toEqual([unit, /\S/.test(character)]);
+  }
+});
+
 describe('what is no animal', () => {
   test.each([
     ['', 'name must have a character that is not white space'],
     [' \t\n\u00a0\u2003\ufeff', 'name must have a character that is not white space'],
-    ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points)'],
-    ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points)'],
-    ['x'.repeat(100_000), 'name must be at most 200 characters (Unicode code points)'],
+    ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
+    ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
+    ['x'.repeat(100_000), 'name must be at most 200 characters (Unicode code points), was 100000'],
     ['Rex \ud800', 'name must be well-formed Unicode, without a lone surrogate'],
     [7, 'name must be a string, was a number'],
     [null, 'name must be a string, was null'],

@@ -6,8 +6,11 @@ import { type NumberLiteral, shown } from './shown.ts';
 /** The longest name an animal can have, in Unicode code points. */
 export const NAME_MAX_LENGTH = 200;
 
-/** What a name must contain: a character that is not white space as ECMAScript's `\s` has it. */
-export const NAME_PATTERN: RegExp = /\S/;
+/**
+ * What a name must contain: a character that is not white space as ECMAScript's `\s` has it. Spelt out, since it goes into
+ * schemas, and other languages mean other characters by `\S`.
+ */
+export const NAME_PATTERN: RegExp = /[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/;
 
 /** The smallest category id. */
 export const CATEGORY_ID_MIN: bigint = INT64_MIN;
@@ -63,9 +66,12 @@ function nameFault(name: unknown): string | null {
   if (name === undefined) return 'name is required';
   if (typeof name !== 'string') return `name must be a string, was ${shown(name)}`;
   if (!NAME_PATTERN.test(name)) return 'name must have a character that is not white space';
-  // A code point takes at most two code units: only the names between need counting.
-  if (name.length > NAME_MAX_LENGTH && (name.length > 2 * NAME_MAX_LENGTH || [...name].length > NAME_MAX_LENGTH)) {
-    return `name must be at most ${NAME_MAX_LENGTH} characters (Unicode code points)`;
+  // A code point takes at least one code unit: only longer names need counting.
+  if (name.length > NAME_MAX_LENGTH) {
+    const length = [...name].length;
+    if (length > NAME_MAX_LENGTH) {
+      return `name must be at most ${NAME_MAX_LENGTH} characters (Unicode code points), was ${length}`;
+    }
   }
   if (!name.isWellFormed()) return 'name must be well-formed Unicode, without a lone surrogate';
   return null;
