@@ -1,12 +1,14 @@
 // What the service does under twice the load that it can carry: first the peak is measured, with as many connections as
 // bring it about (what is done for many at once has its peak with many), then twice that rate comes in on a thousand for half
-// a minute. Prints what was answered, and the memory meanwhile.
+// a minute. Half of the requests are additions, half pages of 100 that begin at a hundred places, so that few can be read
+// together. Prints what was answered, and the memory meanwhile.
 // Runs on what STORAGE and MONGODB_URL name; load goes to the loopback interface only.
 
 import { readFileSync } from 'node:fs';
 import autocannon from 'autocannon';
 import { KEY } from './peers/catalogue.ts';
-import { startServer } from './server-process.ts';
+import { fill } from './scenarios.ts';
+import { type Server, startServer } from './server-process.ts';
 
 const PEAK_SECONDS = 6;
 const OVERLOAD_SECONDS = 30;
@@ -15,10 +17,18 @@ const OVERLOAD_CONNECTIONS = 1_000;
 
 const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
 const body = '{"name":"Rex","categoryId":7,"status":"available"}';
-const requests: autocannon.Request[] = [
-  { method: 'POST', path: '/v1/pets', headers, body },
-  { method: 'GET', path: '/v1/pets?limit=100', headers },
-];
+
+/** The paths of all pages of 100, one after the other. */
+async function pagesOf({ url }: Server): Promise<string[]> {
+  const paths: string[] = [];
+  for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined; ) {
+    paths.push(next);
+    const answer: Response = await fetch(url + next, { headers });
+    await answer.text();
+    next = /<(.+)>; rel="next"/.exec(answer.headers.get('link') ?? '')?.[1];
+  }
+  return paths;
+}
 
 /** Resident memory in MB (proc(5), VmRSS). */
 function memoryOf(pid: number | undefined): number {
@@ -27,6 +37,14 @@ function memoryOf(pid: number | undefined): number {
 
 const server = await startServer('Animal Store', '../../../apps/http/src/main.ts');
 try {
+  await fill(server);
+  const pages = await pagesOf(server);
+  let turn = 0;
+  const page = () => pages[turn++ % pages.length] as string;
+  const requests: autocannon.Request[] = [
+    { method: 'POST', path: '/v1/pets', headers, body },
+    { method: 'GET', headers, setupRequest: (request) => ({ ...request, path: page() }) },
+  ];
   let peakRate = 0;
   for (const connections of PEAK_CONNECTIONS) {
     const peak = await autocannon({ url: server.url, connections, duration: PEAK_SECONDS, requests });
