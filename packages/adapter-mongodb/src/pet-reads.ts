@@ -1,6 +1,7 @@
 import { PAGE_LIMIT_MAX, PET_ID_MAX, PET_ID_MIN, type PetSelection, type PetStore } from '@animal-store/domain';
-import { createBatches, createKeyedBatches, MAX_WAITING } from './batches.ts';
+import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Connection } from './connection.ts';
+import { createKeyedBatches } from './keyed-batches.ts';
 import { BY_STATUS, petOf } from './pet-document.ts';
 import type { TimeLimits } from './time-limits.ts';
 
