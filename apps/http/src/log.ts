@@ -57,17 +57,18 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
   // should the process crash, are the lines of the last moment.
   output.flushSync = () => {};
   let closed = false;
-  const lines = collectLines((text) => {
+  /** Requests that are cut at the end have their line when nobody writes any more. */
+  const write = (text: string) => {
     if (!closed) output.write(text);
-  }, COLLECTED);
-  /** For lines that come one by one, behind those that are waiting. */
-  const behindOthers: DestinationStream = {
+  };
+  const lines = collectLines(write, COLLECTED);
+  const logger = pino({ level, base: null }, {
+    /** Lines that come one by one, behind those that are waiting. */
     write(line) {
       lines.flush();
-      output.write(line);
+      write(readable ? readableLine(line) : line);
     },
-  };
-  const logger = pino({ level, base: null }, readable ? readableLines(output) : behindOthers);
+  } satisfies DestinationStream);
   const debugging = logger.isLevelEnabled('debug');
   const watcher: Watcher = {
     end({ id, method, route, traceId, holder }, { status }, bytes, duration) {
@@ -75,7 +76,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
       if (routine && !debugging) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
       if (readable) {
-        output.write(`${method} ${route} ${status} ${milliseconds} ms ${holder ?? '-'} ${id}\n`);
+        write(`${method} ${route} ${status} ${milliseconds} ms ${holder ?? '-'} ${id}\n`);
         return;
       }
       // Every value is made here or matches a pattern without a character that JSON would escape, but for the method
@@ -106,20 +107,16 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
   };
 }
 
-/** Turns pino's lines into lines to read: time, message, the rest. */
-function readableLines(output: DestinationStream): DestinationStream {
-  return {
-    write(line) {
-      const {
-        level: _,
-        time,
-        msg,
-        err,
-        ...rest
-      } = JSON.parse(line) as Record<string, unknown> & { err?: { stack: string } };
-      const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
-      const stack = err === undefined ? '' : `\n${err.stack}`;
-      output.write(`${new Date(time as number).toISOString()} ${msg}${details}${stack}\n`);
-    },
-  };
+/** Turns pino's line into one to read: time, message, the rest. */
+function readableLine(line: string): string {
+  const {
+    level: _,
+    time,
+    msg,
+    err,
+    ...rest
+  } = JSON.parse(line) as Record<string, unknown> & { err?: { stack: string } };
+  const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
+  const stack = err === undefined ? '' : `\n${err.stack}`;
+  return `${new Date(time as number).toISOString()} ${msg}${details}${stack}\n`;
 }

@@ -56,7 +56,7 @@ describeWithMongo('the service on MongoDB', () => {
     expect(await other.exit).toBe(0);
     const third = serviceAt(await listeningAt(startProcess(environment)));
     expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
-  });
+  }, 20_000);
 
   test('with the database out of reach it starts, says so, answers 503 within 5 seconds, and heals', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
