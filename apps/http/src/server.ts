@@ -10,7 +10,7 @@ import type { Env } from './operation.ts';
 import { settleTarget } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 import { createRefusals } from './unparsable.ts';
-import { isClosing } from './unread-body.ts';
+import { isClosing, takeNoMore } from './unread-body.ts';
 
 /** Time limits of connections and requests, in milliseconds. */
 export const SERVER_LIMITS = {
@@ -82,7 +82,10 @@ export async function startServer(
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isClosing(incoming)) return;
-    if (stopping) outgoing.shouldKeepAlive = false;
+    if (stopping) {
+      outgoing.shouldKeepAlive = false;
+      takeNoMore(incoming);
+    }
     settleTarget(incoming);
     listener(incoming, outgoing);
   };
@@ -93,7 +96,7 @@ export async function startServer(
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1); Node would refuse it without a body.
   server.on('checkExpectation', answer);
   const refusals = createRefusals(watchers);
-  server.on('connect', refusals.connect);
+  server.on('connect', (request, socket) => refusals.connect(request, socket as Socket));
   server.on('clientError', (error, socket) => refusals.unparsable(error, socket as Socket));
   server.maxConnections = maxConnections;
   server.setTimeout(limits.inactivityTimeout);

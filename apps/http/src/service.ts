@@ -50,13 +50,18 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
     throw new ConfigurationError(`can't listen at ${host}, port ${port}: ${reason}`);
   }
 
-  const stop = async (grace: number, deadline: number) => {
+  const stopOnce = async (grace: number, deadline: number) => {
     check.stop();
     application.beginStop();
     await server.stop({ grace, deadline });
     await application.close();
     log.info('stopped');
     await log.close();
+  };
+  let stopped: Promise<void> | null = null;
+  const stop = (grace: number, deadline: number) => {
+    stopped ??= stopOnce(grace, deadline);
+    return stopped;
   };
   onListening(async (signal) => {
     log.info('stopping', { signal });

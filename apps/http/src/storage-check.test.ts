@@ -86,6 +86,16 @@ test('afterwards it is an error at most once a minute, and heals', async () => {
   expect(mistakes).toEqual([]);
 });
 
+test('a mistake that comes back is told at once, however short it was gone', async () => {
+  const { state, said, pass } = check(null);
+  await pass(0);
+  for (const failure of [REFUSED, null, REFUSED]) {
+    state.failure = failure;
+    await pass(16_000);
+  }
+  expect(said).toEqual([WRONG, BACK, WRONG]);
+});
+
 test('what is stored is looked at until the storage was reached once, and not afterwards', async () => {
   const wrong = check(null, 'there is no API key');
   await wrong.pass(MINUTE);

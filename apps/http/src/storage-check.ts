@@ -44,6 +44,7 @@ export function checkStorage(options: StorageCheckOptions): StorageCheck {
     if (failing) log.info('the storage is in reach', names);
     reached = true;
     failing = false;
+    lastSaid = Number.NEGATIVE_INFINITY;
   }
 
   function failed(error: unknown, mistake: string | null): void {

@@ -56,8 +56,8 @@ export interface Refusals {
    * it. What broke off in the middle of a request is answered instead of that request, unless an answer to it has begun.
    */
   unparsable(error: NodeJS.ErrnoException, socket: HttpSocket): void;
-  /** For `connect`: a tunnel that someone asks for. */
-  connect(request: IncomingMessage, socket: Socket): void;
+  /** For `connect`: a tunnel that someone asks for, behind the answers to the requests before it. */
+  connect(request: IncomingMessage, socket: HttpSocket): void;
 }
 
 /** A socket of Node's HTTP server, which has the answer that is being written on it. */
@@ -101,6 +101,11 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
       else refuseAndTell(socket, '-', refusal);
     },
 
-    connect: (_request, socket) => refuseAndTell(socket, 'CONNECT', NO_PROXY),
+    connect(request, socket) {
+      const underWay = socket._httpMessage;
+      if (underWay) underWay.once('finish', () => this.connect(request, socket));
+      else if (socket.writable) refuseAndTell(socket, 'CONNECT', NO_PROXY);
+      else socket.destroy();
+    },
   };
 }

@@ -17,6 +17,11 @@ export function isClosing({ socket }: IncomingMessage): boolean {
   return closing.has(socket);
 }
 
+/** From now on nothing that comes on a connection is served, but what has been taken already. */
+export function takeNoMore({ socket }: IncomingMessage): void {
+  closing.add(socket);
+}
+
 /** Whether a request has a body of which something is still to come. */
 export function isBodyUnderWay({ complete, headers }: IncomingMessage): boolean {
   return !complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined);
@@ -37,10 +42,12 @@ export function overtakeBody(incoming: IncomingMessage, outgoing: ServerResponse
   /** What writes the answer ends it, too: the rest waits for the body. */
   const endWith = (write: (body: string | Uint8Array) => void) => {
     outgoing.end = (body: unknown) => {
-      // Where there is no body, writing it writes nothing at all.
-      if (body === undefined || incoming.method === 'HEAD') outgoing.flushHeaders();
-      write((body ?? '') as string | Uint8Array);
       incoming.resume();
+      inTurn(outgoing, () => {
+        // Where there is no body, writing it writes nothing at all.
+        if (body === undefined || incoming.method === 'HEAD') outgoing.flushHeaders();
+        write((body ?? '') as string | Uint8Array);
+      });
       return outgoing;
     };
   };
@@ -53,10 +60,20 @@ export function overtakeBody(incoming: IncomingMessage, outgoing: ServerResponse
     });
     return KEEP;
   }
+  takeNoMore(incoming);
   endWith((body) => {
-    closing.add(socket);
-    outgoing.write(body, () => closeGently(socket));
-    incoming.once('end', () => socket.destroySoon());
+    outgoing.write(body, () => {
+      closeGently(socket);
+      // Nothing is left to be read and dropped.
+      if (incoming.complete) socket.destroySoon();
+      else incoming.once('end', () => socket.destroySoon());
+    });
   });
   return CLOSE;
+}
+
+/** Calls back when the answers before this one are written: only then is the connection this one's. */
+function inTurn(outgoing: ServerResponse, callback: () => void): void {
+  if (outgoing.socket === null) outgoing.once('socket', callback);
+  else callback();
 }

@@ -97,6 +97,27 @@ test('nothing is carried out on a connection that its last answer has closed', a
   expect((await call('GET', '/v1/pets')).text).toBe('[]');
 });
 
+test.each([
+  ['HEAD /livez', ''],
+  ['HEAD /livez', '0\r\n\r\n'],
+  ['GET /livez', '0\r\n\r\n'],
+  ['DELETE /v1/pets', '5\r\nhello\r\n0\r\n\r\n'],
+])('%s with a body %j cuts off no answer before its own', async (line, body) => {
+  const { port } = await startService();
+  const animal = '{"name":"Rex","categoryId":1}';
+  const post = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${JSON_TYPE}Content-Length: ${animal.length}\r\n\r\n${animal}`;
+  const behind = `${line} HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Transfer-Encoding: chunked\r\n\r\n${body}`;
+  const { socket, received, failures } = await sendSlowly(port, post + post + behind, [], 0);
+  socket.on('end', () => socket.end());
+  await new Promise((resolve) => socket.on('close', resolve));
+  expect(
+    received()
+      .match(/HTTP\/1\.1 \d+/g)
+      ?.map((text) => text.slice(9)),
+  ).toEqual(['201', '201', line.startsWith('DELETE') ? '405' : '200']);
+  expect(failures).toEqual([]);
+});
+
 function expecting(expectation: string, fields: string, body: string, version = '1.1'): string {
   return (
     `POST /v1/pets HTTP/${version}\r\nHost: x\r\n${fields}Expect: ${expectation}\r\n` +

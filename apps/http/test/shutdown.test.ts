@@ -20,6 +20,20 @@ test('told to stop, it is not ready at once, serves for the grace, and asks for 
   expect(await running.exit).toBe(0);
 });
 
+test('told to stop, it carries out nothing behind the last answer of a connection', async () => {
+  const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
+  const { raw, call } = serviceAt(await listeningAt(running));
+  running.process.kill('SIGTERM');
+  await running.says(/"stopping"/);
+  const body = '{"name":"Rex","categoryId":1}';
+  const post =
+    `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n${body}`;
+  expect((await raw(post.repeat(3))).match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 201']);
+  expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  expect(await running.exit).toBe(0);
+});
+
 test('what is not finished by the deadline is cut, and the process ends with 0', async () => {
   const running = startProcess({ API_KEYS: KEY, STOP_DEADLINE_SECONDS: '1' });
   const port = await listeningAt(running);

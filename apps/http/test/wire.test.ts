@@ -220,6 +220,16 @@ test('a client that never stops sending nonsense is told so once, and cut off', 
   expect(answersIn(received).map(({ status }) => status)).toEqual([400]);
 });
 
+test('a tunnel is refused behind the answers to what was asked before', async () => {
+  const { raw } = await startService();
+  const body = '{"name":"Rex","categoryId":1}';
+  const post =
+    `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n${body}`;
+  const tunnel = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
+  expect(answersIn(await raw(post + post + tunnel)).map(({ status }) => status)).toEqual([201, 201, 400]);
+});
+
 test('a tunnel that is refused does not stay open', async () => {
   const { port } = await startService();
   const received = await new Promise<string>((resolve) => {
