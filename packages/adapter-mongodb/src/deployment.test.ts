@@ -82,7 +82,8 @@ describeWithContainers('a replica set that is not initiated', () => {
       expect(misconfiguration(error)).toBeNull();
     }
     await server.initiate();
-    await storage.ready();
+    // A primary that was just elected needs a moment until it can be written.
+    await expect.poll(() => failureOf(storage.ready()), { timeout: 10_000 }).toBeNull();
   }, 60_000);
 });
 
