@@ -1,11 +1,12 @@
-import { type Authenticate, type Awaitable, andThen, type Storage } from '@animal-store/domain';
+import { type Authenticate, type Awaitable, andThen, DomainError, type Storage } from '@animal-store/domain';
 import { type Context, Hono } from 'hono';
 import { type Answer, type Headers, jsonAnswer } from './answer.ts';
 import type { Cors } from './cors.ts';
 import { createPet } from './create-pet.ts';
-import { fieldValues, readCredentials } from './credentials.ts';
+import { readCredentials } from './credentials.ts';
 import type { DocsFile } from './docs-page.ts';
 import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
+import { fieldValues } from './field-values.ts';
 import { deprecationHeaders, getPet } from './get-pet.ts';
 import { errorAnswer, HttpError, isFault } from './http-error.ts';
 import { listPets } from './list-pets.ts';
@@ -177,12 +178,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   return app;
 }
 
-const AGAIN = { 'retry-after': '1' };
-
 // Made once: an error takes its stack from where it is made, which costs more than all the rest of a refusal, and these are
 // what a service under attack or under too much load answers.
-const OVERLOADED = new HttpError('service_unavailable', 'the service has too much to do: try again', AGAIN);
-const STOPPING = new HttpError('service_unavailable', 'the service is about to stop', AGAIN);
+const OVERLOADED = new DomainError('service_unavailable', 'the service has too much to do: try again');
+const STOPPING = new DomainError('service_unavailable', 'the service is about to stop');
 const NO_KEY = unauthorized('missing', '');
 const INVALID_KEY = unauthorized('invalid', ', error="invalid_token"');
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { andThen, type IdempotencyKey, invalidRequest, type Pet, parseNewPet } from '@animal-store/domain';
 import { jsonAnswer, jsonHeaders } from './answer.ts';
-import { fieldValues } from './credentials.ts';
+import { fieldValues } from './field-values.ts';
 import { readNewPetBody } from './new-pet-body.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { readBody, requireJson } from './request-body.ts';

@@ -20,7 +20,7 @@ export const ERROR_STATUS = {
 /** One of the codes of {@link ERROR_STATUS}. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** After how many seconds a client may try again where the storage was out of reach. */
+/** After how many seconds a client may try again where the service could not answer. */
 const RETRY_AFTER_SECONDS = 1;
 
 /** A request that is answered with an Error body. */
