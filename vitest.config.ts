@@ -23,20 +23,20 @@ export default defineConfig({
     // Two at least, however few cores there are: most of what is tested here waits.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     projects: [
-      project('apps/http', { exclude: ['test/mongodb*.test.ts', 'test/sqlite.test.ts'] }),
+      project('apps/http', { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts'] }),
       // What memory promises to HTTP clients, MongoDB promises.
       project('apps/http', {
         ...withMongo,
         name: 'apps/http on MongoDB',
         include: ['test/**/*.test.ts'],
-        exclude: [...WITHOUT_STORAGE, 'test/sqlite.test.ts'],
+        exclude: WITHOUT_STORAGE,
         env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
         setupFiles: ['test/needs-mongodb.ts'],
       }),
       // And what SQLite promises, too: the tests in which animals are stored.
       project('apps/http', {
         name: 'apps/http on SQLite',
-        include: ['test/{create-pet,get-pet,list-pets,openapi,sqlite}.test.ts'],
+        include: ['test/{create-pet,get-pet,list-pets,openapi,durable-storage}.test.ts'],
         env: { TEST_STORAGE: 'sqlite' },
       }),
       project('apps/cli'),

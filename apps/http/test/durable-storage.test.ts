@@ -17,7 +17,7 @@ test('an animal added through one process is seen by another at once, and outliv
   expect(one.output.err + other.output.err).toBe('');
   const third = serviceAt(await listeningAt(startProcess(environment)));
   expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
-});
+}, 20_000);
 
 test('in production without any key it refuses to start', async () => {
   const refused = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });

@@ -42,22 +42,6 @@ describeWithMongo('the service on MongoDB', () => {
     expect((await call('GET', '/v1/pets')).status).toBe(200);
   }, 15_000);
 
-  test('an animal added through one process is seen by another at once, and outlives both', async () => {
-    const environment = { STORAGE: 'mongodb', MONGODB_URL: freshDatabase(), API_KEYS: KEY };
-    const [one, other] = [startProcess(environment), startProcess(environment)];
-    const [first, second] = [serviceAt(await listeningAt(one)), serviceAt(await listeningAt(other))];
-    for (let count = 0; count < 20; count += 1) {
-      const added = await (count % 2 === 0 ? first : second).add({ name: `Rex ${count}`, categoryId: 2 ** 40 });
-      const seen = await (count % 2 === 0 ? second : first).call('GET', String(added.headers.location));
-      expect([seen.status, seen.text]).toEqual([200, added.text]);
-    }
-    one.process.kill('SIGKILL');
-    other.process.kill('SIGTERM');
-    expect(await other.exit).toBe(0);
-    const third = serviceAt(await listeningAt(startProcess(environment)));
-    expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
-  }, 20_000);
-
   test('with the database out of reach it starts, says so, answers 503 within 5 seconds, and heals', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
