@@ -56,7 +56,9 @@ export function overtakeBody(incoming: IncomingMessage, outgoing: ServerResponse
   if (outgoing.shouldKeepAlive && length <= AWAITED_MAX_BYTES) {
     endWith((body) => {
       outgoing.write(body);
-      incoming.once('close', () => end());
+      // Behind answers that took their time the body may have gone by already.
+      if (incoming.closed) end();
+      else incoming.once('close', () => end());
     });
     return KEEP;
   }

@@ -1,7 +1,10 @@
-import { connect } from 'node:net';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { KEY, type Service, startService } from './service.ts';
+import { overtakeBody } from '../src/unread-body.ts';
+import { KEY, type Service, serviceAt, startService } from './service.ts';
 
 const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
@@ -57,6 +60,23 @@ test('behind a short body that was not wanted the connection serves on', async (
   const get = 'GET /livez HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n';
   const { received } = await sendSlowly(port, head, [...parts, get], 120);
   await expect.poll(received).toMatch(/^HTTP\/1\.1 413 [\s\S]*"status":413}HTTP\/1\.1 200 OK/);
+});
+
+test('behind an answer that takes its time, too', async () => {
+  const server = createServer(async (incoming, outgoing) => {
+    if (incoming.method === 'POST') overtakeBody(incoming, outgoing);
+    else await sleep(50);
+    outgoing.end(incoming.url);
+  });
+  onTestFinished(() => void server.close());
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+  const { raw } = serviceAt((server.address() as AddressInfo).port);
+  const received = await raw(
+    `${get('/1')}POST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\nhello${get('/3', 'Connection: close\r\n')}`,
+  );
+  expect(received).toMatch(/\/1HTTP[\s\S]*\/2\r\n[\s\S]*HTTP[\s\S]*\/3$/);
 });
 
 test('the answer does not wait for the body', async () => {
