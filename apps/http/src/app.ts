@@ -34,8 +34,8 @@ export interface AppDependencies extends OperationDependencies {
   readonly docs: readonly DocsFile[];
   /** Whether the service is about to stop: it is not ready any more. */
   readonly isStopping: () => boolean;
-  /** Whether there is more to do than can be done in time. */
-  readonly isOverloaded: () => boolean;
+  /** Whether to refuse the operation that comes now, because there is too much to do. */
+  readonly refusesNext: () => boolean;
 }
 
 type Method = 'GET' | 'POST';
@@ -67,7 +67,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     basePath,
     cors,
     docs,
-    isOverloaded,
+    refusesNext,
     isStopping,
     metrics,
     onFault,
@@ -106,7 +106,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   /** Calls an operation for those who hold a valid key, while there is time for it. */
   function authenticated(operation: Operation): Answerer {
     return (request, exchange) => {
-      if (isOverloaded()) throw OVERLOADED;
+      if (refusesNext()) throw OVERLOADED;
       const credentials = readCredentials(fieldValues(request.env.incoming.rawHeaders, 'authorization'));
       if (credentials.kind !== 'key') throw credentials.kind === 'none' ? NO_KEY : INVALID_KEY;
       return andThen(authenticate(credentials.key), (holder) => {

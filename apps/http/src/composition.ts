@@ -132,7 +132,7 @@ export async function compose(
       metrics: configuration.metrics ? from.resolve(METRICS).read : null,
       docs: configuration.docs ? docsPage() : [],
       isStopping: () => stopping,
-      isOverloaded: from.resolve(OVERLOAD).isOverloaded,
+      refusesNext: from.resolve(OVERLOAD).refusesNext,
     }),
   );
 

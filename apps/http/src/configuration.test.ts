@@ -30,7 +30,7 @@ test('with nothing set, everything has its default', () => {
     stopGrace: 0,
     stopDeadline: 10_000,
     maxConnections: 10_000,
-    maxEventLoopDelay: 250,
+    maxEventLoopDelay: 50,
   });
 });
 

@@ -101,7 +101,7 @@ export const VARIABLES = {
   STOP_GRACE_SECONDS: integer(0, 0, 300, SECOND),
   STOP_DEADLINE_SECONDS: integer(10, 1, 300, SECOND),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
-  MAX_EVENT_LOOP_DELAY_MS: integer(250, 0, 60_000),
+  MAX_EVENT_LOOP_DELAY_MS: integer(50, 0, 60_000),
 } as const satisfies Record<string, Variable<unknown>>;
 
 const KEY = /^[\x21-\x7e]{16,}$/;

@@ -6,31 +6,47 @@ const PERIOD = 100;
 /** How exact the delay is measured, in milliseconds; what is measured is that much longer than the delay alone. */
 const RESOLUTION = 10;
 
-/** Tells whether the event loop is so late that whoever asks now would wait too long. */
+/** Of so many operations one is carried out under overload, too: lateness may be somebody else's, which refusing doesn't lessen. */
+const ONE_IN = 10;
+
+/** Tells which operations are refused because there is too much to do. */
 export interface OverloadMonitor {
-  isOverloaded(): boolean;
+  /** Whether to refuse the operation that comes now; asked once for each. */
+  refusesNext(): boolean;
   stop(): void;
 }
 
 /**
- * Watches the event loop: work is refused while the mean delay of the last tenth of a second was above the limit. Refusing
- * costs little, so the loop catches up, and what was accepted is answered in time.
+ * Watches the event loop: operations are refused, but for one in ten, once no turn of it was in time for two tenths of a second,
+ * and carried out again after the first tenth with a turn in time. Refusing costs little, so the loop catches up, and what was
+ * accepted is answered in time. What counts is the least delay, as in CoDel (RFC 8289, section 3): a single long turn (the first
+ * requests after a start, a collection of garbage) empties its queue by itself, a queue that stands does not.
  *
  * @param limit In milliseconds; 0 never refuses.
  */
 export function monitorOverload(limit: number): OverloadMonitor {
-  if (limit === 0) return { isOverloaded: () => false, stop() {} };
+  if (limit === 0) return { refusesNext: () => false, stop() {} };
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
-  let overloaded = false;
+  let wasLate = false;
+  let isOverloaded = false;
+  let refused = 0;
   const judge = setInterval(() => {
-    // Nanoseconds; NaN while there is no measurement.
-    overloaded = delay.mean / 1e6 - RESOLUTION > limit;
+    // Without a measurement nothing is known to be late or in time.
+    if (delay.count === 0) return;
+    // In nanoseconds.
+    const isLate = delay.min / 1e6 - RESOLUTION > limit;
     delay.reset();
+    isOverloaded = isLate && wasLate;
+    wasLate = isLate;
   }, PERIOD);
   judge.unref();
   return {
-    isOverloaded: () => overloaded,
+    refusesNext() {
+      if (!isOverloaded) return false;
+      refused = (refused + 1) % ONE_IN;
+      return refused !== 0;
+    },
     stop() {
       clearInterval(judge);
       delay.disable();

@@ -1,7 +1,6 @@
 import { connect, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { monitorOverload } from '../src/overload.ts';
-import { errorLike, KEY, startService } from './service.ts';
+import { KEY, startService } from './service.ts';
 
 const SHORT = { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 300, connectionsCheckingInterval: 50 };
 
@@ -95,51 +94,4 @@ test('more connections than allowed are turned away, and let in when there is ro
       return fourth.received();
     })
     .toMatch(/^HTTP\/1\.1 200 /);
-});
-
-/** Keeps the event loop busy, for so many milliseconds of each turn. */
-function blockEventLoop(milliseconds: number): () => void {
-  const block = setInterval(() => {
-    for (const start = performance.now(); performance.now() - start < milliseconds; );
-  }, 5);
-  return () => clearInterval(block);
-}
-
-test('while the event loop is late, operations are refused with 503 and probes are answered', async () => {
-  const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
-  expect((await call('GET', '/v1/pets')).status).toBe(200);
-  const release = blockEventLoop(80);
-  onTestFinished(release);
-  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(503);
-  const refused = await call('GET', '/v1/pets');
-  if (refused.status === 503) {
-    expect(refused.json).toEqual(errorLike('service_unavailable', 503, /too much to do/));
-    expect(Number(refused.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-  }
-  for (const path of ['/livez', '/readyz', '/metrics'])
-    expect((await call('GET', path, { key: null })).status).toBe(200);
-  release();
-  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
-});
-
-test('lateness is noticed at once after a long quiet, and a quiet loop is never late', async () => {
-  // Less than the 10 ms between two measurements, which are no lateness.
-  const [strict, usual] = [monitorOverload(9), monitorOverload(30)];
-  onTestFinished(() => {
-    strict.stop();
-    usual.stop();
-  });
-  await new Promise((resolve) => setTimeout(resolve, 1_500));
-  await expect.poll(strict.isOverloaded, { timeout: 5_000 }).toBe(false);
-  const release = blockEventLoop(80);
-  onTestFinished(release);
-  await expect.poll(usual.isOverloaded, { timeout: 2_000 }).toBe(true);
-});
-
-test('with a limit of 0 nothing is ever refused', async () => {
-  const monitor = monitorOverload(0);
-  const release = blockEventLoop(50);
-  await new Promise((resolve) => setTimeout(resolve, 400));
-  release();
-  expect(monitor.isOverloaded()).toBe(false);
 });

@@ -43,7 +43,7 @@ async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: 
     metrics: null,
     docs: [],
     isStopping: () => false,
-    isOverloaded: () => false,
+    refusesNext: () => false,
   });
   const server = await startServer(app, {
     host: '127.0.0.1',

@@ -1,0 +1,79 @@
+import { EventEmitter, once } from 'node:events';
+import { connect } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { errorLike, KEY, serviceAt, startService } from './service.ts';
+import { listeningAt, startProcess } from './service-process.ts';
+
+test('while the event loop is late, nine of ten operations are refused with 503, and every probe is answered', async () => {
+  const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
+  expect((await call('GET', '/v1/pets')).status).toBe(200);
+  const block = setInterval(() => {
+    for (const start = performance.now(); performance.now() - start < 80; );
+  }, 5);
+  onTestFinished(() => clearInterval(block));
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(503);
+  const answers = [];
+  for (let turn = 0; turn < 10; turn += 1) answers.push(await call('GET', '/v1/pets'));
+  const refused = answers.filter(({ status }) => status !== 200);
+  expect(refused).toHaveLength(9);
+  for (const { json, headers } of refused) {
+    expect(json).toEqual(errorLike('service_unavailable', 503, /too much to do/));
+    expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
+  }
+  for (const path of ['/livez', '/readyz', '/metrics'])
+    expect((await call('GET', path, { key: null })).status).toBe(200);
+  clearInterval(block);
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
+});
+
+test('under more than it can carry, every answer is good or 503 with Retry-After, and what was added is there', async () => {
+  const port = await listeningAt(startProcess({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '10' }));
+  const { call } = serviceAt(port);
+  const body = '{"name":"Rex","categoryId":7,"status":"available"}';
+  const fields = `Host: a\r\nAuthorization: Bearer ${KEY}\r\n`;
+  const addition = `POST /v1/pets HTTP/1.1\r\n${fields}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const page = `GET /v1/pets HTTP/1.1\r\n${fields}\r\n`;
+  // The probe is answered last, and ends every batch with the same bytes.
+  const batch = `${(addition + page).repeat(100)}GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const { text: probed } = await call('GET', '/livez');
+
+  const counts = new Map<string, number>();
+  const added: string[] = [];
+  const end = performance.now() + 2_000;
+  const client = async () => {
+    const socket = connect(port, '127.0.0.1').setEncoding('latin1');
+    onTestFinished(() => void socket.destroy());
+    let received = '';
+    const answered = new EventEmitter();
+    socket.on('data', (text) => {
+      received += text;
+      if (received.endsWith(probed)) answered.emit('all');
+    });
+    while (performance.now() < end) {
+      socket.write(batch);
+      await once(answered, 'all');
+      const answers = received.split(/(?=HTTP\/1\.1 )/);
+      received = '';
+      expect(answers).toHaveLength(201);
+      for (const answer of answers.slice(0, -1)) {
+        const status = answer.slice(9, 12);
+        counts.set(status, (counts.get(status) ?? 0) + 1);
+        if (status === '503') expect(answer).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/i);
+        if (status === '201') added.push(/\r\nLocation: (\S+)\r\n/i.exec(answer)?.[1] as string);
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: 40 }, client));
+  expect([...counts.keys()].sort()).toEqual(['200', '201', '503']);
+
+  const tenStatuses = async () =>
+    (await Promise.all(Array.from({ length: 10 }, () => call('GET', '/v1/pets')))).map(({ status }) => status);
+  await expect.poll(tenStatuses, { timeout: 5_000 }).toEqual(Array(10).fill(200));
+  const there = new Set<string>();
+  for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined; ) {
+    const answer = await call('GET', next);
+    for (const { id } of answer.json as { id: number }[]) there.add(`/v1/pets/${id}`);
+    next = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link']))?.[1];
+  }
+  expect(added.filter((path) => !there.has(path))).toEqual([]);
+}, 60_000);
