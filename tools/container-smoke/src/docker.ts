@@ -1,15 +1,15 @@
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { hostname } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { isGone, PROCESS } from '@animal-store/test-mongodb/owner';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 const LABEL = 'animal-store.container-smoke';
 
 /** Marks what a run makes, so that a later one recognises it should this one crash. */
-export const OWNED: string = `--label=${LABEL}=${hostname()}/${process.pid}`;
+export const OWNED: string = `--label=${LABEL}=${PROCESS}`;
 
 const execute = promisify(execFile);
 
@@ -63,16 +63,4 @@ export async function removeStale(): Promise<void> {
     await docker('container', 'rm', '--force', '--volumes', id).catch(() => {});
   }
   for (const id of await stale('network', 'ls')) await docker('network', 'rm', id).catch(() => {});
-}
-
-function isGone(owner: string): boolean {
-  const [host, pid] = owner.split('/');
-  if (host !== hostname()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    // Any other error comes from a process that is there.
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
-  }
 }

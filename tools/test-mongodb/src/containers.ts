@@ -1,5 +1,5 @@
-import { hostname } from 'node:os';
 import { GenericContainer, getContainerRuntimeClient, ImageName } from 'testcontainers';
+import { isGone, PROCESS } from './owner.ts';
 
 const OWNER = 'animal-store.test-mongodb.owner';
 const A_DAY = 24 * 60 * 60;
@@ -13,7 +13,7 @@ export const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128'];
 /** A container of the server's image that a later run recognises should this one crash. Its data is in memory. */
 export function mongoContainer(): GenericContainer {
   return new GenericContainer(IMAGE)
-    .withLabels({ [OWNER]: `${hostname()}/${process.pid}` })
+    .withLabels({ [OWNER]: PROCESS })
     .withTmpFs({ '/data/db': 'rw' })
     .withStartupTimeout(60_000);
 }
@@ -38,23 +38,11 @@ export async function removeStaleContainers(): Promise<void> {
   const { container } = await getContainerRuntimeClient();
   const own = await container.dockerode.listContainers({ all: true, filters: { label: [OWNER] } });
   for (const { Id, Labels, Created } of own) {
-    if (!isGone(Labels[OWNER]) && Date.now() / 1_000 - Created < A_DAY) continue;
+    if (!isGone(Labels[OWNER] ?? '') && Date.now() / 1_000 - Created < A_DAY) continue;
     // Another run may be removing it, too.
     await container
       .getById(Id)
       .remove({ force: true, v: true })
       .catch(() => {});
-  }
-}
-
-function isGone(owner = ''): boolean {
-  const [host, pid] = owner.split('/');
-  if (host !== hostname()) return false;
-  try {
-    process.kill(Number(pid), 0);
-    return false;
-  } catch (error) {
-    // Any other error comes from a process that is there.
-    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
