@@ -73,3 +73,10 @@ test('with another base path everything is there, and nothing at /v1', async () 
   expect((await call('GET', '/shop', { key: null })).status).toBe(404);
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(404);
 });
+
+test('a path of many characters is no more work than it is long', async () => {
+  const { call } = await startService();
+  const path = `/${'a'.repeat(15_800)}/`;
+  const answers = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));
+  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
+});

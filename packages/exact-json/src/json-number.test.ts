@@ -40,6 +40,7 @@ test('a number of more digits than any integer here is none, however many they a
   expect(integerOf('9'.repeat(100))).toBe(10n ** 100n - 1n);
   expect(integerOf('9'.repeat(101))).toBeNull();
   expect(integerOf(`1${'0'.repeat(1_000_000)}`)).toBeNull();
+  expect(integerOf(`1${'0'.repeat(300_000)}1`)).toBeNull();
   expect(integerOf(`0.${'0'.repeat(1_000_000)}1e1000001`)).toBe(1n);
 });
 

@@ -14,7 +14,10 @@ export function integerOf(literal: string): bigint | null {
   if (whole === undefined) return null;
   // digits × 10^shift, without the zeros that say nothing at either end.
   const significant = (whole + fraction).replace(/^0+/, '');
-  const digits = significant.replace(/0+$/, '');
+  // Not by /0+$/: it looks again from each zero, in time that grows with the square of their number.
+  let end = significant.length;
+  while (significant[end - 1] === '0') end -= 1;
+  const digits = significant.slice(0, end);
   if (digits === '') return 0n;
   const shift = Number(exponent) - fraction.length + (significant.length - digits.length);
   if (shift < 0 || digits.length + shift > MOST_DIGITS) return null;
