@@ -29,7 +29,6 @@ export function collectionsOf(db: Db, limits: TimeLimits): Collections {
     // What was acknowledged survives every failover, and nothing is shown that would not.
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: limits.operation },
     readConcern: { level: 'majority' },
-    readPreference: 'primary',
   };
   return {
     db,

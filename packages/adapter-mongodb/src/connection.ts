@@ -31,6 +31,8 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     waitQueueTimeoutMS: limits.queue,
     socketTimeoutMS: limits.socket,
     heartbeatFrequencyMS: limits.heartbeat,
+    // Whatever the URL says: a secondary may not have heard yet of what is there.
+    readPreference: 'primary',
     retryReads: true,
     retryWrites: true,
     // Without it an int64 is sometimes a number and sometimes an object.
@@ -54,6 +56,8 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     client = current;
     try {
       await current.connect();
+      // The driver goes on connecting where it was closed before it had looked up the servers.
+      if (closed) throw new DomainError('service_unavailable', 'the storage is closed');
       await checkDeployment(current);
       const collections = collectionsOf(current.db(), limits);
       await prepareCollections(collections);
@@ -61,7 +65,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     } catch (failure) {
       opening = null;
       current.close().catch(() => {});
-      throw unavailable(failure, redact);
+      throw failure instanceof DomainError ? failure : unavailable(failure, redact);
     }
   }
 

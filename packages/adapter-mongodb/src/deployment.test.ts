@@ -7,8 +7,9 @@ import {
   type LoneServer,
   startLoneServer,
 } from '@animal-store/test-mongodb';
+import { MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { faultOf } from './deployment.ts';
+import { explained, faultOf } from './deployment.ts';
 import { createMongoStorage, misconfiguration } from './index.ts';
 
 const STANDALONE =
@@ -39,6 +40,21 @@ describe('what a server says of itself', () => {
     ['a standalone of MongoDB 5.0', { maxWireVersion: 13 }, 'TOO_OLD'],
   ])('%s', (_name, hello, fault) => {
     expect(faultOf(hello)).toBe(fault);
+  });
+});
+
+describe('a client that finds no primary', () => {
+  test.each([
+    [['RSGhost'], true],
+    [['RSGhost', 'Unknown'], true],
+    // One that was removed from its set, beside one that waits for a primary.
+    [['RSGhost', 'RSSecondary', 'Unknown'], false],
+    [['RSGhost', 'RSOther'], false],
+    [['Unknown'], false],
+  ])('and sees %j', (types, uninitiated) => {
+    const servers = new Map(types.map((type, index) => [`host:${index}`, { type }]));
+    const failure = new MongoServerSelectionError('timed out', { servers } as unknown as TopologyDescription);
+    expect(/not initiated/.test((explained(failure) as Error).message)).toBe(uninitiated);
   });
 });
 

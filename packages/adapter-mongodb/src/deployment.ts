@@ -64,7 +64,9 @@ export function hasNoServer(failure: unknown): boolean {
 /** The same failure, or what is behind it where the driver says no more than that time ran out. */
 export function explained(failure: unknown): unknown {
   if (hasNoServer(failure)) return new DeploymentError('NO_MEMBER');
-  const uninitiated = [...(serversOf(failure)?.values() ?? [])].some(({ type }) => type === 'RSGhost');
+  const types = [...(serversOf(failure)?.values() ?? [])].map(({ type }) => type);
+  // A member that was removed, or that is just starting, looks the same: only where no other shows that there is a set.
+  const uninitiated = types.includes('RSGhost') && types.every((type) => type === 'RSGhost' || type === 'Unknown');
   return uninitiated ? new Error(UNINITIATED) : failure;
 }
 

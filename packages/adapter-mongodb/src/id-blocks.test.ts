@@ -8,6 +8,7 @@ function counter() {
   const ids = createIdBlocks({
     clock: () => state.now,
     reserve: async (count) => {
+      if (count < 1) throw new Error('nothing was reserved');
       reserved.push(count);
       state.last += BigInt(count);
       return state.last;
@@ -55,6 +56,17 @@ describe('blocks of ids', () => {
     const taken = await Promise.all(Array.from({ length: 500 }, () => ids.take()));
     expect(new Set(taken).size).toBe(500);
     expect(reserved).toEqual([1, 8, 64, 512]);
+  });
+
+  test('a block that is discarded unused is followed by one that can be used', async () => {
+    const { ids } = counter();
+    const taken = ids.take();
+    ids.discard();
+    ids.discard();
+    expect(await taken).toBeGreaterThan(0n);
+    const waiting = ids.take();
+    await Promise.resolve().then(ids.discard);
+    expect(await waiting).toBeGreaterThan(await taken);
   });
 
   test('a failed reservation fails those who waited for it, and only them', async () => {

@@ -37,8 +37,9 @@ export function createIdBlocks({
   let reserving: Promise<void> | null = null;
 
   async function refill(): Promise<void> {
-    const used = Number(next - first);
-    const size = clock() < endsAt ? Math.min(used * GROWTH, BLOCK_MAX_SIZE) : Math.max(used, 1);
+    // A block that was discarded may have been of no use.
+    const used = Math.max(Number(next - first), 1);
+    const size = clock() < endsAt ? Math.min(used * GROWTH, BLOCK_MAX_SIZE) : used;
     const reserved = await reserve(size);
     last = reserved;
     first = reserved - BigInt(size) + 1n;

@@ -11,8 +11,8 @@ export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export interface MongoStorageOptions {
   /**
-   * Where the database is and what it is called: `mongodb://host:27017/animals` or `mongodb+srv://…`, of a replica set
-   * or a sharded cluster, MongoDB 6.0 or newer.
+   * Where the database is and what it is called: `mongodb://host:27017/animals` or `mongodb+srv://…`, of a replica set,
+   * MongoDB 6.0 or newer.
    */
   readonly url: string;
   /** Milliseconds from any start, for the ages of what is kept in memory. Absent: the process's monotonic clock. */

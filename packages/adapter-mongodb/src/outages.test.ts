@@ -9,7 +9,8 @@ import {
   startReplicaSet,
 } from '@animal-store/test-mongodb';
 
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { MongoClient } from 'mongodb';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { createMongoStorage, misconfiguration, TIME_LIMITS, type TimeLimits } from './index.ts';
 
 const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
@@ -94,6 +95,13 @@ describeWithContainers('a server', () => {
     expect(await later.pets.list({ after: 0n, limit: 9 })).toHaveLength(3);
   });
 
+  test('without secondaries, which the URL prefers', async () => {
+    const storage = opened(`${server.url('preferred')}&readPreference=secondary`);
+    await storage.ready();
+    const added = await storage.pets.add(rex);
+    expect(await storage.pets.list({ after: 0n, limit: 9 })).toEqual([added]);
+  });
+
   test('that is no member of its set for a while', { timeout: LONG }, async () => {
     const storage = opened(server.url('alone'));
     await storage.pets.add(rex);
@@ -171,6 +179,19 @@ describeWithContainers('a network', () => {
     const ready = Promise.resolve(early.ready()).catch((failure: unknown) => failure);
     await early.close();
     expect(await ready).toMatchObject({ code: 'service_unavailable' });
+    // As long as the servers of a mongodb+srv URL are looked up, the driver has nothing that it could close.
+    const lookup = vi.spyOn(MongoClient.prototype, 'connect').mockImplementation(async function connect(
+      this: MongoClient,
+    ) {
+      await pause(200);
+      lookup.mockRestore();
+      return this.connect();
+    });
+    const slow = opened(url);
+    const found = Promise.resolve(slow.ready()).catch((failure: unknown) => failure);
+    await slow.close();
+    expect(await found).toMatchObject({ code: 'service_unavailable' });
+    await expect.poll(() => proxy.connections()).toBe(0);
     const storage = opened(url);
     await Promise.all(Array.from({ length: 20 }, () => storage.pets.find(1n)));
     expect(await proxy.connections()).toBeGreaterThan(1);
