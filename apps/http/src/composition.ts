@@ -103,9 +103,10 @@ export async function compose(
     const { rateLimit: limit } = configuration;
     if (limit === 0) return null;
     const policy = { limit, window: RATE_WINDOW };
-    const own = createMemoryRateLimiter(policy, () => performance.now());
+    const monotonic = () => performance.now();
+    const own = createMemoryRateLimiter(policy, monotonic);
     const shared = from.resolve(OPENED).rateLimiter?.(policy);
-    return { policy, limiter: shared === undefined ? own : withFallback(shared, own) };
+    return { policy, limiter: shared === undefined ? own : withFallback(shared, own, monotonic) };
   });
   provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
   provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));

@@ -43,15 +43,38 @@ function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Share): Ht
   );
 }
 
-/** Counts with `shared`; alone, with `own`, while what is shared is out of reach: a limit must not stop the service. */
-export function withFallback(shared: RateLimiter, own: RateLimiter): RateLimiter {
+/** How long the shared count may take, in milliseconds: the operation behind it has its own time. */
+const PATIENCE = 500;
+
+/** How long a process counts alone before it asks again, in milliseconds. */
+const ALONE = 5_000;
+
+/**
+ * Counts with `shared`; alone, with `own`, while what is shared is out of reach or slow: a limit must not stop the service,
+ * nor make every request wait.
+ *
+ * @param clock Monotonic, in milliseconds.
+ */
+export function withFallback(shared: RateLimiter, own: RateLimiter, clock: () => number): RateLimiter {
+  let aloneUntil = Number.NEGATIVE_INFINITY;
   return {
     async take(holder) {
+      if (clock() < aloneUntil) return own.take(holder);
       try {
-        return await shared.take(holder);
+        return await inTime(shared.take(holder));
       } catch {
+        aloneUntil = clock() + ALONE;
         return own.take(holder);
       }
     },
   };
+}
+
+function inTime<T>(work: Awaitable<T>): Promise<T> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(reject, PATIENCE);
+    Promise.resolve(work)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
+  });
 }

@@ -1,5 +1,5 @@
-import { DomainError } from '@animal-store/domain';
-import { expect, test } from 'vitest';
+import { type Awaitable, DomainError, type Share } from '@animal-store/domain';
+import { describe, expect, test } from 'vitest';
 import { countRequest, withFallback } from '../src/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
 
@@ -65,11 +65,36 @@ test('who is refused in the last moment of a window is not told to try again in 
   expect(refusal?.headers).toEqual({ 'retry-after': '1' });
 });
 
-test('while the shared count is out of reach, each process counts for itself', async () => {
-  const share = { allowed: true, remaining: 1, resetsIn: 1_000 };
-  const limiter = withFallback(
-    { take: () => Promise.reject(new DomainError('service_unavailable', 'out of reach')) },
-    { take: () => share },
-  );
-  expect(await limiter.take('the zoo')).toBe(share);
+describe('a count that all processes share', () => {
+  const share = (remaining: number): Share => ({ allowed: true, remaining, resetsIn: 1_000 });
+
+  /** A shared count that ends as told, beside one of the process's own. */
+  function fallback(...ends: (() => Awaitable<Share>)[]) {
+    const time = { now: 0 };
+    const limiter = withFallback(
+      { take: () => (ends.shift() as () => Awaitable<Share>)() },
+      { take: () => share(1) },
+      () => time.now,
+    );
+    return { time, remaining: async () => (await limiter.take('the zoo')).remaining };
+  }
+  const outOfReach = () => Promise.reject(new DomainError('service_unavailable', 'out of reach'));
+
+  test('while it is out of reach, each process counts for itself, and asks again after 5 seconds', async () => {
+    const { time, remaining } = fallback(outOfReach, outOfReach, () => share(9));
+    expect(await remaining()).toBe(1);
+    time.now = 4_999;
+    expect(await remaining()).toBe(1);
+    time.now = 5_000;
+    expect(await remaining()).toBe(1);
+    time.now = 10_000;
+    expect(await remaining()).toBe(9);
+  });
+
+  test('nobody waits for it for long', async () => {
+    const { remaining } = fallback(() => new Promise<never>(() => {}));
+    const started = performance.now();
+    expect(await remaining()).toBe(1);
+    expect(performance.now() - started).toBeLessThan(2_000);
+  });
 });
