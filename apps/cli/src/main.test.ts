@@ -1,4 +1,5 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -33,6 +34,22 @@ test('what one command stores the next one finds', async () => {
     out: '',
     err: 'animal-store: no animal has the id 7\n',
   });
+});
+
+test('a reader that has enough ends a command without a word', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const environment = { PATH: process.env['PATH'] as string, SQLITE_FILE: join(folder, 'animals.db') };
+  const words = ['pets', 'add', '--name', 'Rex', '--category', '1'];
+  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...words], { env: environment });
+  child.stdout.destroy();
+  let err = '';
+  child.stderr.on('data', (chunk) => {
+    err += chunk;
+  });
+  const [code] = await once(child, 'close');
+  expect([code, err]).toEqual([0, '']);
+  expect(await run(environment, 'pets', 'list')).toMatchObject({ code: 0, out: expect.stringContaining('"Rex"') });
 });
 
 test.each([

@@ -51,6 +51,12 @@ function explained(error: unknown, { misconfiguration, storageAddress }: Applica
   return new DomainError(error.code, message);
 }
 
+// Who reads may have enough, like `head`: no fault of the command.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit();
+});
+
 try {
   await main(process.argv.slice(2));
 } catch (error) {

@@ -98,6 +98,17 @@ export function authenticationContract(open: OpenStorage): void {
       await expect.poll(lastUse).toBe(NOON + MINUTE);
     });
 
+    test('a clock that is finer than a millisecond will do', async () => {
+      const { keyring, authenticate, time } = onStorage(await storageForTest(open));
+      time.now += 0.75;
+      const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
+      expect(record.createdAt).toBe(NOON);
+      expect(await authenticate(key)).toBe('the zoo');
+      await vi.waitFor(async () => expect((await keyring.list())[0]?.lastUsedAt).toBe(NOON));
+      expect(await keyring.revoke(record.id)).toMatchObject({ revokedAt: NOON });
+      expect(await authenticate(key)).toBeNull();
+    });
+
     test('configured keys need no storage', async () => {
       const storage = await storageForTest(open);
       const { authenticate } = onStorage(storage, new Map([[digest('a key of my own'), 'me']]));

@@ -19,7 +19,7 @@ export interface ApiKey {
   readonly visiblePrefix: string;
   /** Whose key it is. Several keys of one holder share their idempotency keys, so that a key can be rotated. */
   readonly holder: string;
-  /** Milliseconds since the epoch, as all times here. */
+  /** Whole milliseconds since the epoch, as all times here. */
   readonly createdAt: number;
   /** From this moment on it is refused; null: never. */
   readonly expiresAt: number | null;
@@ -35,7 +35,7 @@ export type Digest = (text: string) => string;
 /** That many bytes from a cryptographically secure source. */
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** Milliseconds since the epoch, now. */
+/** Milliseconds since the epoch, now; a clock may be finer than that. */
 export type Clock = () => number;
 
 /** A new key, see {@link API_KEY_PATTERN}. */

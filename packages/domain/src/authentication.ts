@@ -28,7 +28,7 @@ export function createAuthentication({
   clock: Clock;
 }): Authenticate {
   function holderOf(key: ApiKey | null): string | null {
-    const now = clock();
+    const now = Math.floor(clock());
     if (key === null || !isUsable(key, now)) return null;
     if (key.lastUsedAt === null || now - key.lastUsedAt >= LAST_USE_RESOLUTION) recordUse(key, now);
     return key.holder;

@@ -57,9 +57,10 @@ export function createKeyring({
   randomBytes: RandomBytes;
   clock: Clock;
 }): Keyring {
+  const now = () => Math.floor(clock());
   return {
     async issue({ holder, expiresAt }) {
-      const createdAt = clock();
+      const createdAt = now();
       const fault = holderFault(holder);
       const faults = fault === null ? [] : [fault];
       if (expiresAt !== null && !(Number.isInteger(expiresAt) && expiresAt > createdAt && expiresAt < EXPIRY_END)) {
@@ -72,6 +73,6 @@ export function createKeyring({
       return { key, record };
     },
     list: () => keys.list(),
-    revoke: (id) => keys.revoke(id, clock()),
+    revoke: (id) => keys.revoke(id, now()),
   };
 }
