@@ -3,6 +3,7 @@
 
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { PET_STATUSES, type PetStore, parseNewPet } from '@animal-store/domain';
+import { median } from './scenarios.ts';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 const ROUNDS = 9;
@@ -26,8 +27,6 @@ const operations: Record<string, (pets: PetStore, size: number, turn: number) =>
   'list 100 by status': (pets, size, turn) => pets.list({ status: 'sold', after: idIn(size, turn), limit: 101 }),
   add: (pets, _size, turn) => pets.add(newPets[turn % 4] as (typeof newPets)[0]),
 };
-
-const median = (values: number[]) => values.toSorted((a, b) => a - b)[values.length >> 1] as number;
 
 const stores = SIZES.map((size) => ({ size, pets: storeOf(size) }));
 console.log(`nanoseconds an operation${SIZES.map((size) => String(size).padStart(12)).join('')}`);

@@ -58,7 +58,7 @@ try {
 
   const memory: number[] = [];
   const watch = setInterval(() => memory.push(memoryOf(server.process.pid)), 5_000);
-  const unanswered: string[] = [];
+  const otherRefusals: string[] = [];
   const overload = await autocannon({
     url: server.url,
     connections: OVERLOAD_CONNECTIONS,
@@ -67,7 +67,7 @@ try {
     requests,
     setupClient(client) {
       client.on('response', (status) => {
-        if (status >= 400 && status !== 503) unanswered.push(String(status));
+        if (status >= 400 && status !== 503) otherRefusals.push(String(status));
       });
     },
   });
@@ -76,7 +76,7 @@ try {
   console.log(
     `overload: ${(overload.requests.total / OVERLOAD_SECONDS).toFixed(0)} requests a second answered of ${(2 * peakRate).toFixed(0)}; ` +
       `goodput ${goodput.toFixed(0)} (${((100 * goodput) / peakRate).toFixed(0)} % of the peak), ` +
-      `503: ${overload['5xx']}, other refusals: ${unanswered.length}, errors: ${overload.errors}, timeouts: ${overload.timeouts}, ` +
+      `503: ${overload['5xx']}, other refusals: ${otherRefusals.length}, errors: ${overload.errors}, timeouts: ${overload.timeouts}, ` +
       `p99 ${overload.latency.p99} ms, ${memory.join(', ')} MB every 5 s`,
   );
 } finally {
