@@ -91,6 +91,8 @@ export async function startServer(
   };
   // A request without a Host field, or with two, is refused by the application, in the Error shape.
   const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, answer);
+  // A client may close its side behind its last request, and wait for the answers; Node would close the other side, too.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // Whether the body is wanted is known only when the rest of the request has been looked at.
   server.on('checkContinue', answer);
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1); Node would refuse it without a body.

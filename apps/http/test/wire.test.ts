@@ -92,6 +92,21 @@ test('requests that are sent without waiting are answered in their order', async
   expect(answers.map(({ status }) => status)).toEqual([201, 200, 401, 200]);
 });
 
+test('a client that closes its side behind its requests gets every answer', async () => {
+  const { port } = await startService();
+  const body = '{"name":"Rex","categoryId":1}';
+  const post =
+    `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\n` +
+    `Content-Length: ${body.length}\r\n\r\n${body}`;
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.end(post.repeat(3)));
+  let received = '';
+  socket.on('data', (chunk) => {
+    received += chunk;
+  });
+  await once(socket, 'end');
+  expect(answersIn(received).map(({ status }) => status)).toEqual([201, 201, 201]);
+});
+
 test('after good requests, bytes that are none get an answer of their own', async () => {
   const { raw } = await startService();
   const get = 'GET /livez HTTP/1.1\r\nHost: x\r\n\r\n';

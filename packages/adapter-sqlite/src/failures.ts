@@ -12,9 +12,6 @@ const REASONS: Readonly<Record<number, string>> = {
   26: 'it is no SQLite database',
 };
 
-/** What only a defect of this adapter brings about, by the same codes: constraint, mismatch, misuse. */
-const DEFECTS: ReadonlySet<number> = new Set([19, 20, 21]);
-
 /** SQLite's primary result code; null for what is no error of SQLite. */
 function resultCode(failure: unknown): number | null {
   const { code, errcode } = failure as { code?: unknown; errcode?: number };
@@ -29,8 +26,7 @@ export function isBusy(failure: unknown): boolean {
 
 /** A failure as the ports throw it: SQLite's as `service_unavailable`, anything else (a defect) as it is. */
 export function asThrown(failure: unknown): unknown {
-  const code = resultCode(failure);
-  if (code === null || DEFECTS.has(code)) return failure;
+  if (resultCode(failure) === null) return failure;
   return new DomainError('service_unavailable', 'the storage cannot be read or written now: try again', {
     cause: failure,
   });
