@@ -190,11 +190,15 @@ describe('the service does what the document says', () => {
       fc.asyncProperty(
         fc.oneof(
           fc.record({ name: oddities, categoryId: oddities, status: oddities, more: oddities }, { requiredKeys: [] }),
-          fc.record({
-            name: fc.oneof(fc.constant('Rex'), oddities),
-            categoryId: fc.oneof(fc.integer(), oddities),
-            status: fc.constantFrom('sold', 'available', undefined),
-          }),
+          // Often enough good for what is taken to be tried as well as what is not.
+          {
+            weight: 3,
+            arbitrary: fc.record({
+              name: fc.oneof(fc.constant('Rex'), oddities),
+              categoryId: fc.oneof(fc.integer(), oddities),
+              status: fc.constantFrom('sold', 'available', undefined),
+            }),
+          },
           oddities,
         ),
         async (body) => {
