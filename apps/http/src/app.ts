@@ -15,7 +15,7 @@ import type { Env, Operation, OperationDependencies } from './operation.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 import { requestPath } from './request-path.ts';
 import { respond, SECURITY_HEADERS } from './respond.ts';
-import { isBodyUnderWay, overtakeBody } from './unread-body.ts';
+import { isBodyUnderWay, isLatest, overtakeBody, takeNoMore } from './unread-body.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends OperationDependencies {
@@ -86,7 +86,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
       for (const watcher of watchers) watcher.begin?.();
       const succeed = (given: Answer) => {
         // Those that were under way when the stop began have a connection to close, too.
-        if (isStopping()) exchange.headers = { ...exchange.headers, connection: 'close' };
+        if (isStopping() && isLatest(incoming)) {
+          takeNoMore(incoming);
+          exchange.headers = { ...exchange.headers, connection: 'close' };
+        }
         if (isBodyUnderWay(incoming)) exchange.headers = { ...exchange.headers, ...overtakeBody(incoming, outgoing) };
         return respond(exchange, given, watchers);
       };

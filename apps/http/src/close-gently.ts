@@ -9,5 +9,5 @@ import type { Socket } from 'node:net';
 export function closeGently(socket: Socket, last = ''): void {
   socket.resume();
   socket.on('error', () => socket.destroy());
-  socket.end(last);
+  if (!socket.writableEnded) socket.end(last);
 }

@@ -10,7 +10,7 @@ import type { Env } from './operation.ts';
 import { settleTarget } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 import { createRefusals } from './unparsable.ts';
-import { isClosing, takeNoMore } from './unread-body.ts';
+import { isClosing, take, takeNoMore } from './unread-body.ts';
 
 /** Time limits of connections and requests, in milliseconds. */
 export const SERVER_LIMITS = {
@@ -82,6 +82,7 @@ export async function startServer(
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     if (isClosing(incoming)) return;
+    take(incoming);
     if (stopping) {
       outgoing.shouldKeepAlive = false;
       takeNoMore(incoming);
@@ -94,7 +95,12 @@ export async function startServer(
   // A client may close its side behind its last request, and wait for the answers; Node would close the other side, too.
   Object.assign(server, { httpAllowHalfOpen: true });
   // Whether the body is wanted is known only when the rest of the request has been looked at.
-  server.on('checkContinue', answer);
+  server.on('checkContinue', (incoming: IncomingMessage, outgoing: ServerResponse & { _expect_continue?: boolean }) => {
+    // Else Node.js closes the connection behind an answer without a go-ahead, even where the body has come or there is none, and
+    // with it the answers to what was taken behind it. Where a body is still to come overtakeBody closes it.
+    outgoing._expect_continue = false;
+    answer(incoming, outgoing);
+  });
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1); Node would refuse it without a body.
   server.on('checkExpectation', answer);
   const refusals = createRefusals(watchers);
@@ -102,6 +108,11 @@ export async function startServer(
   server.on('clientError', (error, socket) => refusals.unparsable(error, socket as Socket));
   server.maxConnections = maxConnections;
   server.setTimeout(limits.inactivityTimeout);
+  const connections = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
 
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
@@ -115,7 +126,7 @@ export async function startServer(
     async stop({ grace, deadline }) {
       stopping = true;
       await sleep(grace);
-      await closed(server, deadline);
+      await closed(server, connections, deadline);
     },
   };
 }
@@ -129,12 +140,21 @@ function asGet(request: Request): Request {
   return Object.create(request, { method: { value: 'GET' } }) as Request;
 }
 
-async function closed(server: Server, deadline: number): Promise<void> {
+async function closed(server: Server, connections: ReadonlySet<Socket>, deadline: number): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
+  const closeIdle = server.closeIdleConnections.bind(server);
+  // To Node.js a connection is idle as soon as its answer was handed to it: one that its client is still reading would be cut.
+  server.closeIdleConnections = () => {
+    for (const { writableLength } of connections) if (writableLength > 0) return;
+    closeIdle();
+  };
   server.close(() => resolve());
   // `close` ends the connections that are idle now; those that become idle with their answer need another look.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
-  const cut = setTimeout(() => server.closeAllConnections(), deadline);
+  // Not closeAllConnections(), which knows nothing of those that asked for a tunnel.
+  const cut = setTimeout(() => {
+    for (const socket of connections) socket.destroy();
+  }, deadline);
   await promise;
   clearInterval(sweep);
   clearTimeout(cut);

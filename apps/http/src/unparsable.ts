@@ -65,14 +65,30 @@ type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | nu
 
 /** @param watchers Told of each refusal that is not part of a request which they were told of. */
 export function createRefusals(watchers: readonly Watcher[]): Refusals {
-  function refuse(socket: Socket, { status, code, message }: Refusal, { id }: Exchange) {
-    const body = errorBody(code, message, status);
+  /** Connections whose refusal waits for the answers before it: what still comes on them has no refusal of its own. */
+  const waiting = new WeakSet<Socket>();
+
+  function behind(answer: ServerResponse, socket: Socket, refusing: () => void) {
+    if (waiting.has(socket)) return;
+    waiting.add(socket);
+    answer.once('finish', () => {
+      waiting.delete(socket);
+      refusing();
+    });
+  }
+
+  function close(socket: Socket, last?: string) {
     setTimeout(() => socket.destroy(), LINGER).unref();
-    closeGently(
+    closeGently(socket, last);
+  }
+
+  function refuse(socket: Socket, { status, code, message }: Refusal, { id, method }: Exchange) {
+    const body = errorBody(code, message, status);
+    close(
       socket,
       `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\n${SECURITY_FIELDS}` +
         `X-Request-Id: ${id}\r\nDate: ${new Date().toUTCString()}\r\n` +
-        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+        `Content-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${method === 'HEAD' ? '' : body}`,
     );
     return Buffer.byteLength(body);
   }
@@ -95,17 +111,26 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
       }
       const underWay = socket._httpMessage;
       const refusal = REFUSALS[error.code ?? ''] ?? NOT_HTTP;
-      if (underWay?.req.complete) underWay.once('finish', () => this.unparsable(error, socket));
-      else if (!socket.writable || underWay?.headersSent) socket.destroy();
+      if (underWay?.req.complete) behind(underWay, socket, () => this.unparsable(error, socket));
+      else if (!socket.writable || (underWay?.headersSent && error.code === 'ERR_HTTP_REQUEST_TIMEOUT'))
+        socket.destroy();
+      // The answer that has begun may have been written in this very moment, and not be out yet.
+      else if (underWay?.headersSent) close(socket);
       else if (underWay) refuse(socket, refusal, begun(underWay.req));
       else refuseAndTell(socket, '-', refusal);
     },
 
-    connect(request, socket) {
-      const underWay = socket._httpMessage;
-      if (underWay) underWay.once('finish', () => this.connect(request, socket));
-      else if (socket.writable) refuseAndTell(socket, 'CONNECT', NO_PROXY);
-      else socket.destroy();
+    connect(_request, socket) {
+      // Node.js has let go of the connection: its client may go away, or stop reading, while the answers before this are written.
+      socket.on('error', () => socket.destroy());
+      socket.on('timeout', () => socket.destroy());
+      const refuseInTurn = () => {
+        const underWay = socket._httpMessage;
+        if (underWay) underWay.once('finish', refuseInTurn);
+        else if (socket.writable) refuseAndTell(socket, 'CONNECT', NO_PROXY);
+        else socket.destroy();
+      };
+      refuseInTurn();
     },
   };
 }

@@ -17,6 +17,19 @@ export function isClosing({ socket }: IncomingMessage): boolean {
   return closing.has(socket);
 }
 
+/** The request that came last on each connection. */
+const latest = new WeakMap<Socket, IncomingMessage>();
+
+/** A request is taken: it will have its answer. */
+export function take(incoming: IncomingMessage): void {
+  latest.set(incoming.socket, incoming);
+}
+
+/** Whether no request was taken behind this one: only its answer can close the connection, or theirs would be lost. */
+export function isLatest(incoming: IncomingMessage): boolean {
+  return latest.get(incoming.socket) === incoming;
+}
+
 /** From now on nothing that comes on a connection is served, but what has been taken already. */
 export function takeNoMore({ socket }: IncomingMessage): void {
   closing.add(socket);

@@ -1,0 +1,158 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { Hono } from 'hono';
+import { expect, onTestFinished, test } from 'vitest';
+import type { Env } from '../src/operation.ts';
+import { startServer } from '../src/server.ts';
+import { KEY, serviceAt, startService } from './service.ts';
+import { listeningAt, startProcess } from './service-process.ts';
+
+const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
+const JSON_TYPE = 'Content-Type: application/json\r\n';
+const REX = '{"name":"Rex","categoryId":1}';
+const BUNDLE = '/docs/swagger-ui-bundle.js';
+const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
+
+const request = (line: string, fields = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}\r\n${body}`;
+const get = (path: string, fields = '') => request(`GET ${path}`, fields);
+const post = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}Content-Length: ${REX.length}\r\n`, REX);
+const LAST = get('/livez', 'Connection: close\r\n');
+
+const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9))) ?? [];
+
+/** A server whose every answer takes as long as its path says, in milliseconds. */
+async function slowServer(): Promise<number> {
+  const app = new Hono<Env>();
+  app.get('/:milliseconds', async ({ req, text }) => {
+    await sleep(Number(req.param('milliseconds')));
+    return text('done');
+  });
+  const server = await startServer(app, { host: '127.0.0.1', port: 0, maxConnections: 10, watchers: [], onFault() {} });
+  onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));
+  return server.address.port;
+}
+
+function open(port: number) {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).setEncoding('latin1');
+  onTestFinished(() => void socket.destroy());
+  let text = '';
+  socket.on('data', (more) => {
+    text += more;
+  });
+  socket.on('error', () => {});
+  socket.on('end', () => socket.end());
+  return { socket, received: () => text, closed: new Promise<void>((resolve) => socket.on('close', () => resolve())) };
+}
+
+test('a client that asks for a tunnel behind answers that it does not read, and is gone, does no harm', async () => {
+  const running = startProcess({ API_KEYS: KEY });
+  const port = await listeningAt(running);
+  const { socket } = open(port);
+  socket.pause();
+  socket.write(get(BUNDLE).repeat(6) + TUNNEL);
+  await sleep(300);
+  socket.resetAndDestroy();
+  await sleep(300);
+  expect(running.output.err).toBe('');
+  expect((await serviceAt(port).call('GET', '/livez')).status).toBe(200);
+});
+
+test('one that stays does not keep the process from its end', async () => {
+  const running = startProcess({ API_KEYS: KEY, STOP_DEADLINE_SECONDS: '1' });
+  const { socket } = open(await listeningAt(running));
+  socket.pause();
+  socket.write(get(BUNDLE).repeat(6) + TUNNEL);
+  await sleep(300);
+  running.process.kill('SIGTERM');
+  expect(await Promise.race([running.exit, sleep(4_000, 'still there')])).toBe(0);
+});
+
+test('a tunnel behind many answers warns of nothing', async () => {
+  const port = await slowServer();
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+  const { socket, received, closed } = open(port);
+  socket.write(get('/50').repeat(20) + TUNNEL);
+  await closed;
+  expect(statuses(received())).toEqual([...Array(20).fill(200), 400]);
+  expect(warnings).toEqual([]);
+});
+
+test('told to stop, it lets a client read its answers to their end', async () => {
+  const running = startProcess({ API_KEYS: KEY });
+  const port = await listeningAt(running);
+  const { text } = await serviceAt(port).call('GET', BUNDLE);
+  const { socket, received, closed } = open(port);
+  socket.pause();
+  socket.write(get(BUNDLE).repeat(5));
+  await sleep(300);
+  running.process.kill('SIGTERM');
+  await sleep(300);
+  socket.resume();
+  await closed;
+  expect(received().length).toBeGreaterThan(5 * text.length);
+  expect(await running.exit).toBe(0);
+});
+
+test('told to stop, it answers all that it has taken on a connection', async () => {
+  const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
+  const port = await listeningAt(running);
+  const { socket, received, closed } = open(port);
+  socket.write(post.slice(0, -5));
+  await sleep(100);
+  running.process.kill('SIGTERM');
+  await running.says(/"stopping"/);
+  socket.write(post.slice(-5) + post);
+  await closed;
+  const { json } = await serviceAt(port).call('GET', '/v1/pets');
+  expect(statuses(received())).toHaveLength((json as unknown[]).length);
+});
+
+test('a client that has closed its side gets the answers to all it has sent', async () => {
+  const { socket, received, closed } = open(await slowServer());
+  socket.end(get('/100') + get('/50'));
+  await closed;
+  expect(statuses(received())).toEqual([200, 200]);
+});
+
+test.each(['GET /livez', 'HEAD /livez', 'PUT /v1/pets', 'GET /v1/pets'])(
+  '%s that waits for a go-ahead and has no body cuts off no answer behind its own',
+  async (line) => {
+    const { raw } = await startService();
+    const received = await raw(request(line, `${AUTHORIZATION}Expect: 100-continue\r\n`) + post + LAST);
+    expect(statuses(received)).toEqual([line.startsWith('PUT') ? 405 : 200, 201, 200]);
+  },
+);
+
+test('an answer is not lost because its body is malformed', async () => {
+  const { raw } = await startService();
+  const refused = request('POST /v1/pets', `${JSON_TYPE}Transfer-Encoding: chunked\r\n`, 'hello\r\n');
+  expect(statuses(await raw(refused))).toEqual([401]);
+  expect(statuses(await raw(get('/metrics') + refused))).toEqual([200, 401]);
+});
+
+test('nonsense that goes on behind an answer that takes its time is refused once, and warns of nothing', async () => {
+  const port = await slowServer();
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+  const { socket, received, closed } = open(port);
+  socket.setNoDelay(true).write(get('/400'));
+  for (let count = 0; count < 20; count += 1) {
+    await sleep(10);
+    socket.write('hello\r\n\r\n');
+  }
+  await closed;
+  expect(statuses(received())).toEqual([200, 400]);
+  expect(warnings).toEqual([]);
+});
+
+test('the refusal of a HEAD request has no body', async () => {
+  const { raw } = serviceAt(await slowServer());
+  expect(await raw(request('HEAD /100', 'Transfer-Encoding: chunked\r\n', 'hello\r\n'))).toMatch(
+    /^HTTP\/1\.1 400 [\s\S]*\r\n\r\n$/,
+  );
+});
