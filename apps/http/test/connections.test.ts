@@ -44,6 +44,15 @@ function open(port: number) {
   return { socket, received: () => text, closed: new Promise<void>((resolve) => socket.on('close', () => resolve())) };
 }
 
+/** Those that Node gives until the running test ends. */
+function warningsOfTheProcess(): readonly Error[] {
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+  return warnings;
+}
+
 test('a client that asks for a tunnel behind answers that it does not read, and is gone, does no harm', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const port = await listeningAt(running);
@@ -69,10 +78,7 @@ test('one that stays does not keep the process from its end', async () => {
 
 test('a tunnel behind many answers warns of nothing', async () => {
   const port = await slowServer();
-  const warnings: Error[] = [];
-  const warn = (warning: Error) => warnings.push(warning);
-  process.on('warning', warn);
-  onTestFinished(() => void process.off('warning', warn));
+  const warnings = warningsOfTheProcess();
   const { socket, received, closed } = open(port);
   socket.write(get('/50').repeat(20) + TUNNEL);
   await closed;
@@ -135,10 +141,7 @@ test('an answer is not lost because its body is malformed', async () => {
 
 test('nonsense that goes on behind an answer that takes its time is refused once, and warns of nothing', async () => {
   const port = await slowServer();
-  const warnings: Error[] = [];
-  const warn = (warning: Error) => warnings.push(warning);
-  process.on('warning', warn);
-  onTestFinished(() => void process.off('warning', warn));
+  const warnings = warningsOfTheProcess();
   const { socket, received, closed } = open(port);
   socket.setNoDelay(true).write(get('/400'));
   for (let count = 0; count < 20; count += 1) {
