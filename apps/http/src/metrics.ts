@@ -92,6 +92,14 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     return wrapped as T;
   }
 
+  // Anybody may ask, and it is the most expensive answer there is: those who ask at once get the same.
+  let reading: Promise<Answer> | null = null;
+  const written = async (): Promise<Answer> => ({
+    status: 200,
+    headers: { 'content-type': registry.contentType },
+    body: await registry.metrics(),
+  });
+
   return {
     watcher: {
       begin() {
@@ -111,10 +119,11 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       keyLookups.labels(remembered ? 'hit' : 'miss').inc();
     },
     faulted: () => faults.inc(),
-    read: async () => ({
-      status: 200,
-      headers: { 'content-type': registry.contentType },
-      body: await registry.metrics(),
-    }),
+    read() {
+      reading ??= written().finally(() => {
+        reading = null;
+      });
+      return reading;
+    },
   };
 }

@@ -147,6 +147,14 @@ test('methods that have a meaning are told apart, durations are in seconds', asy
   expect(sum).toBeLessThan(seconds);
 });
 
+test('those who ask for the figures at once get the same, those who ask later get new ones', async () => {
+  const { faulted, read } = createMetrics();
+  const [one, other] = await Promise.all([read(), read()]);
+  expect(other).toBe(one);
+  faulted();
+  expect((await read()).body).toMatch(/^animal_store_faults_total 1$/m);
+});
+
 test('calls of the storage are counted by what came of them, and change nothing about it', async () => {
   const { observed, keyLookedUp, read } = createMetrics();
   const memory = createMemoryStorage();
