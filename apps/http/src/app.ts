@@ -1,6 +1,7 @@
 import { type Authenticate, type Awaitable, andThen, DomainError, type Storage } from '@animal-store/domain';
 import { type Context, Hono } from 'hono';
 import { type Answer, type Headers, jsonAnswer } from './answer.ts';
+import { isLatest, takeNoMore } from './connection.ts';
 import type { Cors } from './cors.ts';
 import { createPet } from './create-pet.ts';
 import { readCredentials } from './credentials.ts';
@@ -15,7 +16,7 @@ import type { Env, Operation, OperationDependencies } from './operation.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 import { requestPath } from './request-path.ts';
 import { respond, SECURITY_HEADERS } from './respond.ts';
-import { isBodyUnderWay, isLatest, overtakeBody, takeNoMore } from './unread-body.ts';
+import { isBodyUnderWay, overtakeBody } from './unread-body.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends OperationDependencies {

@@ -4,13 +4,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Answer } from './answer.ts';
+import { countUnanswered, take, takeNoMore } from './connection.ts';
 import type { Watcher } from './exchange.ts';
 import { errorAnswer } from './http-error.ts';
 import type { Env } from './operation.ts';
 import { settleTarget } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 import { createRefusals } from './unparsable.ts';
-import { isClosing, take, takeNoMore } from './unread-body.ts';
 
 /** Time limits of connections and requests, in milliseconds. */
 export const SERVER_LIMITS = {
@@ -81,14 +81,17 @@ export async function startServer(
   );
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
-    if (isClosing(incoming)) return;
-    take(incoming);
+    if (!take(incoming)) {
+      countUnanswered(incoming, outgoing);
+      return;
+    }
     if (stopping) {
       outgoing.shouldKeepAlive = false;
       takeNoMore(incoming);
     }
     settleTarget(incoming);
     listener(incoming, outgoing);
+    if (!outgoing.writableEnded) countUnanswered(incoming, outgoing);
   };
   // A request without a Host field, or with two, is refused by the application, in the Error shape.
   const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, answer);

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { Socket } from 'node:net';
 import type { Headers } from './answer.ts';
 import { closeGently } from './close-gently.ts';
+import { takeNoMore } from './connection.ts';
 import { waitsForGoAhead } from './request-body.ts';
 
 /** A body up to this length is awaited behind its answer, so that the connection can be used again; in bytes. */
@@ -9,31 +9,6 @@ const AWAITED_MAX_BYTES = 1024 * 1024;
 
 const CLOSE: Headers = Object.freeze({ connection: 'close' });
 const KEEP: Headers = Object.freeze({});
-
-const closing = new WeakSet<Socket>();
-
-/** Whether the connection closes behind an answer: what still comes on it is not to be served (RFC 9112, section 9.6). */
-export function isClosing({ socket }: IncomingMessage): boolean {
-  return closing.has(socket);
-}
-
-/** The request that came last on each connection. */
-const latest = new WeakMap<Socket, IncomingMessage>();
-
-/** A request is taken: it will have its answer. */
-export function take(incoming: IncomingMessage): void {
-  latest.set(incoming.socket, incoming);
-}
-
-/** Whether no request was taken behind this one: only its answer can close the connection, or theirs would be lost. */
-export function isLatest(incoming: IncomingMessage): boolean {
-  return latest.get(incoming.socket) === incoming;
-}
-
-/** From now on nothing that comes on a connection is served, but what has been taken already. */
-export function takeNoMore({ socket }: IncomingMessage): void {
-  closing.add(socket);
-}
 
 /** Whether a request has a body of which something is still to come. */
 export function isBodyUnderWay({ complete, headers }: IncomingMessage): boolean {

@@ -159,3 +159,26 @@ test('the refusal of a HEAD request has no body', async () => {
     /^HTTP\/1\.1 400 [\s\S]*\r\n\r\n$/,
   );
 });
+
+test('a client that sends many requests without waiting has few of them under way at once, and all are answered in turn', async () => {
+  const COUNT = 40_000;
+  let underWay = 0;
+  let most = 0;
+  const app = new Hono<Env>();
+  app.get('/:number', async ({ req, text }) => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    await sleep(50);
+    underWay -= 1;
+    return text(`no ${req.param('number')};`);
+  });
+  const server = await startServer(app, { host: '127.0.0.1', port: 0, maxConnections: 10, watchers: [], onFault() {} });
+  onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));
+  const { socket, received, closed } = open(server.address.port);
+  const paths = Array.from({ length: COUNT }, (_, number) => `/${number}`);
+  socket.end(paths.map((path) => get(path)).join(''));
+  await closed;
+  expect(received().match(/(?<=no )\d+(?=;)/g)).toEqual(paths.map((path) => path.slice(1)));
+  // What fits into one piece of 64 KiB that is read, beside the hundred.
+  expect(most).toBeLessThan(2_500);
+});
