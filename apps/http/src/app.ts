@@ -10,6 +10,7 @@ import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
 import { fieldValues } from './field-values.ts';
 import { deprecationHeaders, getPet } from './get-pet.ts';
 import { errorAnswer, HttpError, isFault } from './http-error.ts';
+import { inTime } from './in-time.ts';
 import { listPets } from './list-pets.ts';
 import { openApiDocument } from './openapi.ts';
 import type { Env, Operation, OperationDependencies } from './operation.ts';
@@ -54,6 +55,12 @@ interface Route {
 }
 
 const NO_HEADERS: Headers = Object.freeze({});
+
+/** How long a request may wait for the storage, in milliseconds: five seconds, and some time to say so. */
+const STORAGE_TIME = 4_800;
+
+/** What may be spent before an operation begins, in milliseconds, so that a call's own limit keeps it in time. */
+const PROMPT = 250;
 
 /** What route a request has that no route was made for. */
 const UNMATCHED = 'unmatched';
@@ -116,11 +123,11 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
       return andThen(authenticate(credentials.key), (holder) => {
         if (holder === null) throw INVALID_KEY;
         exchange.holder = holder;
-        if (rateLimit === null) return operation(request, holder);
+        if (rateLimit === null) return carryOut(operation, request, exchange, holder);
         return andThen(countRequest(rateLimit, holder), (counted) => {
           exchange.headers = { ...exchange.headers, ...counted.headers };
           if (counted.refusal !== null) throw counted.refusal;
-          return operation(request, holder);
+          return carryOut(operation, request, exchange, holder);
         });
       });
     };
@@ -188,6 +195,19 @@ const OVERLOADED = new DomainError('service_unavailable', 'the service has too m
 const STOPPING = new DomainError('service_unavailable', 'the service is about to stop');
 const NO_KEY = unauthorized('missing', '');
 const INVALID_KEY = unauthorized('invalid', ', error="invalid_token"');
+
+const LATE = new DomainError('service_unavailable', 'the storage takes too long: try again');
+
+/** An operation has the time that those left who looked up its key and counted it. */
+function carryOut(
+  operation: Operation,
+  request: Context<Env>,
+  { startedAt }: Exchange,
+  holder: string,
+): Awaitable<Answer> {
+  const spent = performance.now() - startedAt;
+  return spent < PROMPT ? operation(request, holder) : inTime(operation(request, holder), STORAGE_TIME - spent, LATE);
+}
 
 /** RFC 6750, section 3: an error code only where a key was sent. */
 function unauthorized(key: 'missing' | 'invalid', errorCode: string): HttpError {

@@ -1,6 +1,7 @@
 import { type Awaitable, andThen, type RateLimiter, type RatePolicy, type Share } from '@animal-store/domain';
 import type { Headers } from './answer.ts';
 import { HttpError } from './http-error.ts';
+import { inTime } from './in-time.ts';
 
 /** The limit that each holder of an API key has. */
 export interface RateLimit {
@@ -46,6 +47,8 @@ function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Share): Ht
 /** How long the shared count may take, in milliseconds: the operation behind it has its own time. */
 const PATIENCE = 500;
 
+const LATE = new Error('the shared count took too long');
+
 /** How long a process counts alone before it asks again, in milliseconds. */
 const ALONE = 5_000;
 
@@ -61,20 +64,11 @@ export function withFallback(shared: RateLimiter, own: RateLimiter, clock: () =>
     async take(holder) {
       if (clock() < aloneUntil) return own.take(holder);
       try {
-        return await inTime(shared.take(holder));
+        return await inTime(shared.take(holder), PATIENCE, LATE);
       } catch {
         aloneUntil = clock() + ALONE;
         return own.take(holder);
       }
     },
   };
-}
-
-function inTime<T>(work: Awaitable<T>): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(reject, PATIENCE);
-    Promise.resolve(work)
-      .then(resolve, reject)
-      .finally(() => clearTimeout(timer));
-  });
 }

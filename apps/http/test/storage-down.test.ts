@@ -1,5 +1,7 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createAuthentication, createCatalogue, DomainError, type Storage } from '@animal-store/domain';
+import { createAuthentication, createCatalogue, createKeyring, DomainError, type Storage } from '@animal-store/domain';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { petJson } from '../src/pet-json.ts';
@@ -8,9 +10,10 @@ import { sha256 } from '../src/sha256.ts';
 import { errorLike, KEY, type Service, serviceAt } from './service.ts';
 
 /** A service whose storage can be made to fail: at once, or later with a promise. */
-async function serviceOnFailingStorage(): Promise<Service & { failure: { with?: Error; promised: boolean } }> {
+async function serviceOnFailingStorage(
+  memory = createMemoryStorage(),
+): Promise<Service & { failure: { with?: Error; promised: boolean } }> {
   const failure: { with?: Error; promised: boolean } = { promised: false };
-  const memory = createMemoryStorage();
   const failing = <T extends object>(port: T): T =>
     new Proxy(port, {
       get: (target, name) => {
@@ -118,4 +121,23 @@ test('a key that only the storage can judge is 503 while the storage is out of r
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
   failure.with = new DomainError('service_unavailable', 'the storage is out of reach: try again');
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
+});
+
+test('where looking up the key has taken its time, the answer is there within five seconds all the same', async () => {
+  const memory = createMemoryStorage();
+  const { key } = await createKeyring({ keys: memory.keys, digest: sha256, randomBytes, clock: Date.now }).issue({
+    holder: 'the zoo',
+    expiresAt: null,
+  });
+  const { call } = await serviceOnFailingStorage({
+    ...memory,
+    keys: { ...memory.keys, find: (digest) => sleep(1_000).then(() => memory.keys.find(digest)) },
+    pets: { ...memory.pets, list: () => sleep(4_500, []) },
+  });
+  const begin = performance.now();
+  const [late, inTime] = await Promise.all([call('GET', '/v1/pets', { key }), call('GET', '/v1/pets/1', { key })]);
+  expect(performance.now() - begin).toBeLessThan(5_000);
+  expect([late.status, late.json]).toEqual([503, errorLike('service_unavailable', 503, /takes too long: try again/)]);
+  expect(Number(late.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  expect(inTime.status).toBe(404);
 });
