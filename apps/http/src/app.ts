@@ -1,4 +1,4 @@
-import { type Authenticate, type Awaitable, andThen, DomainError, type Storage } from '@animal-store/domain';
+import { type Authenticate, type Awaitable, andThen, DomainError, isPromise, type Storage } from '@animal-store/domain';
 import { type Context, Hono } from 'hono';
 import { type Answer, type Headers, jsonAnswer } from './answer.ts';
 import { isLatest, takeNoMore } from './connection.ts';
@@ -107,7 +107,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
       };
       try {
         const given = answer(request, exchange);
-        return given instanceof Promise ? given.then(succeed, fail) : succeed(given);
+        return isPromise(given) ? given.then(succeed, fail) : succeed(given);
       } catch (error) {
         return fail(error);
       }

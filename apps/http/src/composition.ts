@@ -156,7 +156,7 @@ export async function compose(
   };
 }
 
-/** The time in which a holder's share of requests may be made, in milliseconds. */
+/** The time that a holder's quota of requests is for, in milliseconds. */
 const RATE_WINDOW = 60_000;
 
 interface Opened {

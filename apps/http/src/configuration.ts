@@ -29,7 +29,7 @@ export interface Configuration {
   /** How long what is in flight may take after that, in milliseconds. */
   readonly stopDeadline: number;
   readonly maxConnections: number;
-  /** The event loop's mean delay from which on work is refused, in milliseconds; 0: never. */
+  /** How late the event loop may be, in milliseconds, before operations are refused once that lasts; 0: never. */
   readonly maxEventLoopDelay: number;
 }
 

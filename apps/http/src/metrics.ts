@@ -1,4 +1,4 @@
-import type { Storage } from '@animal-store/domain';
+import { isPromise, type Storage } from '@animal-store/domain';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Answer } from './answer.ts';
 import type { Exchange, Watcher } from './exchange.ts';
@@ -76,7 +76,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       wrapped[method] = (...given: unknown[]) => {
         try {
           const result = call.apply(port, given);
-          if (result instanceof Promise) {
+          if (isPromise(result)) {
             return result.then((value: unknown) => {
               succeeded.count += 1;
               return value;

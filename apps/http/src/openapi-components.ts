@@ -50,7 +50,7 @@ export const unauthorized = (headers: HeaderObjects) =>
 export const tooManyRequests = (headers: HeaderObjects) =>
   error(
     'too_many_requests',
-    'this holder has used up its share for now.',
+    'this holder has used up its quota for now.',
     "this API key's holder may make 600 requests in 60 s: try again in 7 s",
     {
       'Retry-After': headerRef('RetryAfter'),
@@ -128,12 +128,12 @@ export function components(basePath: string): object {
       RetryAfter: header('After how many seconds to try again.', { type: 'integer', minimum: 1 }),
       RateLimit: optional(
         header(
-          "What is left of the holder's share, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
+          "What is left of the holder's quota, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
           text,
           '"default";r=0;t=7',
         ),
       ),
-      RateLimitPolicy: optional(header("The holder's share and its time in seconds.", text, '"default";q=600;w=60')),
+      RateLimitPolicy: optional(header("The holder's quota and its time in seconds.", text, '"default";q=600;w=60')),
       Allow: optional(header('With 405: the methods that the path takes.', text, 'GET, HEAD')),
       WwwAuthenticate: header(
         'The challenge of RFC 6750; with `error="invalid_token"` where a key was sent.',

@@ -1,4 +1,11 @@
-import { type Awaitable, andThen, type RateLimiter, type RatePolicy, type Share } from '@animal-store/domain';
+import {
+  type Awaitable,
+  andThen,
+  type MonotonicClock,
+  type Quota,
+  type RateLimiter,
+  type RatePolicy,
+} from '@animal-store/domain';
 import type { Headers } from './answer.ts';
 import { HttpError } from './http-error.ts';
 import { inTime } from './in-time.ts';
@@ -12,30 +19,30 @@ export interface RateLimit {
 /**
  * Counts a request of a holder.
  *
- * @returns The fields that tell the holder of its share (draft-ietf-httpapi-ratelimit-headers-10), and the error to answer
- * with where the share is used up.
+ * @returns The fields that tell the holder of its quota (draft-ietf-httpapi-ratelimit-headers-10), and the error to answer
+ * with where the quota is used up.
  */
 export function countRequest(
   { policy, limiter }: RateLimit,
   holder: string,
 ): Awaitable<{ headers: Headers; refusal: HttpError | null }> {
-  return andThen(limiter.take(holder), (share) => ({
-    headers: rateLimitHeaders(policy, share),
-    refusal: share.allowed ? null : tooManyRequests(policy, share),
+  return andThen(limiter.take(holder), (quota) => ({
+    headers: rateLimitHeaders(policy, quota),
+    refusal: quota.allowed ? null : tooManyRequests(policy, quota),
   }));
 }
 
 /** Whole seconds, never fewer than there are. */
 const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
 
-function rateLimitHeaders({ limit, window }: RatePolicy, { remaining, resetsIn }: Share): Headers {
+function rateLimitHeaders({ limit, window }: RatePolicy, { remaining, resetsIn }: Quota): Headers {
   return {
     'ratelimit-policy': `"default";q=${limit};w=${seconds(window)}`,
     ratelimit: `"default";r=${remaining};t=${seconds(resetsIn)}`,
   };
 }
 
-function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Share): HttpError {
+function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Quota): HttpError {
   const wait = Math.max(seconds(resetsIn), 1);
   return new HttpError(
     'too_many_requests',
@@ -58,7 +65,7 @@ const ALONE = 5_000;
  *
  * @param clock Monotonic, in milliseconds.
  */
-export function withFallback(shared: RateLimiter, own: RateLimiter, clock: () => number): RateLimiter {
+export function withFallback(shared: RateLimiter, own: RateLimiter, clock: MonotonicClock): RateLimiter {
   let aloneUntil = Number.NEGATIVE_INFINITY;
   return {
     async take(holder) {

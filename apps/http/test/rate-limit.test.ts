@@ -1,4 +1,4 @@
-import { type Awaitable, DomainError, type Share } from '@animal-store/domain';
+import { type Awaitable, DomainError, type Quota } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
 import { countRequest, withFallback } from '../src/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
@@ -9,7 +9,7 @@ test('without RATE_LIMIT nobody is counted', async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });
 
-test('a holder that has used up its share is answered 429 with the time to wait; others are not', async () => {
+test('a holder that has used up its quota is answered 429 with the time to wait; others are not', async () => {
   const { add, call } = await startService({ RATE_LIMIT: '3' });
   const answers = [
     await call('GET', '/v1/pets'),
@@ -33,7 +33,7 @@ test('a holder that has used up its share is answered 429 with the time to wait;
   expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
 });
 
-test('what tells of the share takes the place of nothing else that comes with an answer', async () => {
+test('what tells of the quota takes the place of nothing else that comes with an answer', async () => {
   const { call } = await startService({ RATE_LIMIT: '1', CORS_ORIGINS: '*' });
   for (const status of [404, 429]) {
     const { headers, ...answer } = await call('GET', '/v1/pets/1');
@@ -51,7 +51,7 @@ test.each([
   [2_000, 2],
   [1_001, 2],
   [1, 1],
-])('a share that is whole again in %d ms is so in %d s, not sooner', async (resetsIn, seconds) => {
+])('a quota that is whole again in %d ms is so in %d s, not sooner', async (resetsIn, seconds) => {
   const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn }) };
   const { headers, refusal } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
   expect(headers['ratelimit']).toBe(`"default";r=0;t=${seconds}`);
@@ -66,14 +66,14 @@ test('who is refused in the last moment of a window is not told to try again in 
 });
 
 describe('a count that all processes share', () => {
-  const share = (remaining: number): Share => ({ allowed: true, remaining, resetsIn: 1_000 });
+  const quota = (remaining: number): Quota => ({ allowed: true, remaining, resetsIn: 1_000 });
 
   /** A shared count that ends as told, beside one of the process's own. */
-  function fallback(...ends: (() => Awaitable<Share>)[]) {
+  function fallback(...ends: (() => Awaitable<Quota>)[]) {
     const time = { now: 0 };
     const limiter = withFallback(
-      { take: () => (ends.shift() as () => Awaitable<Share>)() },
-      { take: () => share(1) },
+      { take: () => (ends.shift() as () => Awaitable<Quota>)() },
+      { take: () => quota(1) },
       () => time.now,
     );
     return { time, remaining: async () => (await limiter.take('the zoo')).remaining };
@@ -81,7 +81,7 @@ describe('a count that all processes share', () => {
   const outOfReach = () => Promise.reject(new DomainError('service_unavailable', 'out of reach'));
 
   test('while it is out of reach, each process counts for itself, and asks again after 5 seconds', async () => {
-    const { time, remaining } = fallback(outOfReach, outOfReach, () => share(9));
+    const { time, remaining } = fallback(outOfReach, outOfReach, () => quota(9));
     expect(await remaining()).toBe(1);
     time.now = 4_999;
     expect(await remaining()).toBe(1);

@@ -1,4 +1,4 @@
-import { type Clock, type RateLimiter, type RatePolicy, shareAfter } from '@animal-store/domain';
+import { type MonotonicClock, quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain';
 
 interface Window {
   used: number;
@@ -11,7 +11,7 @@ interface Window {
  *
  * @param clock Milliseconds, of which only differences matter: best one that nobody puts back.
  */
-export function createMemoryRateLimiter(policy: RatePolicy, clock: Clock): RateLimiter {
+export function createMemoryRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
   const windows = new Map<string, Window>();
   let sweepAt = clock() + policy.window;
 
@@ -28,7 +28,7 @@ export function createMemoryRateLimiter(policy: RatePolicy, clock: Clock): RateL
         windows.set(holder, window);
       }
       window.used += 1;
-      return shareAfter(window.used, policy, window.endsAt - now);
+      return quotaAfter(window.used, policy, window.endsAt - now);
     },
   };
 }

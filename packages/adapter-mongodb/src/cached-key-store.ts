@@ -1,4 +1,4 @@
-import { type ApiKey, apiKeyId, type Clock, type KeyStore } from '@animal-store/domain';
+import { type ApiKey, apiKeyId, type KeyStore, type MonotonicClock } from '@animal-store/domain';
 
 /**
  * How long a known key is believed, in milliseconds: so long a key lives that another process has revoked. The port
@@ -29,7 +29,7 @@ interface Entry {
  */
 export function createCachedKeyStore(
   keys: KeyStore,
-  clock: Clock,
+  clock: MonotonicClock,
   onLookup: (remembered: boolean) => void = () => {},
 ): KeyStore {
   const known = createEntries(KNOWN_MAX_AGE, clock);
@@ -99,7 +99,7 @@ export function createCachedKeyStore(
 }
 
 /** Entries up to a number and an age; the oldest is the first to go. */
-function createEntries(maxAge: number, clock: Clock) {
+function createEntries(maxAge: number, clock: MonotonicClock) {
   const entries = new Map<string, Entry>();
   return {
     get(id: string): Entry | undefined {

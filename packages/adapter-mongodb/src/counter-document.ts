@@ -1,7 +1,5 @@
+import { ASSIGNED_ID_MAX } from '@animal-store/domain';
 import type { Schema } from './collections.ts';
-
-/** The largest id that a JavaScript client reads exactly. */
-export const ASSIGNED_ID_MAX: bigint = BigInt(Number.MAX_SAFE_INTEGER);
 
 /** The last id that was reserved in a collection. */
 export interface CounterDocument {

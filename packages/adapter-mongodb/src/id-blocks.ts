@@ -1,4 +1,4 @@
-import type { Clock } from '@animal-store/domain';
+import type { MonotonicClock } from '@animal-store/domain';
 
 /** How many ids one reservation takes at most. */
 export const BLOCK_MAX_SIZE = 1_000;
@@ -28,7 +28,7 @@ export function createIdBlocks({
   clock,
 }: {
   reserve: (count: number) => Promise<bigint>;
-  clock: Clock;
+  clock: MonotonicClock;
 }): IdBlocks {
   let next = 1n;
   let last = 0n;

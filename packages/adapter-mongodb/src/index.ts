@@ -1,4 +1,4 @@
-import type { Clock, RateLimiter, RatePolicy, Storage } from '@animal-store/domain';
+import type { MonotonicClock, RateLimiter, RatePolicy, Storage } from '@animal-store/domain';
 import { createCachedKeyStore } from './cached-key-store.ts';
 import { createConnection } from './connection.ts';
 import { createMongoKeyStore } from './mongo-key-store.ts';
@@ -16,7 +16,7 @@ export interface MongoStorageOptions {
    */
   readonly url: string;
   /** Milliseconds from any start, for the ages of what is kept in memory. Absent: the process's monotonic clock. */
-  readonly clock?: Clock;
+  readonly clock?: MonotonicClock;
   /** Told of each lookup of an API key, and whether the server need not be asked. Must not throw. */
   readonly onKeyLookup?: (remembered: boolean) => void;
   /** Those that differ from {@link TIME_LIMITS}. */

@@ -1,4 +1,4 @@
-import type { Clock, IdempotentAddition, Pet, PetStore } from '@animal-store/domain';
+import type { IdempotentAddition, MonotonicClock, Pet, PetStore } from '@animal-store/domain';
 import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
@@ -12,7 +12,7 @@ import type { TimeLimits } from './time-limits.ts';
 /** How often an addition starts over: an id that is taken, or an earlier addition that was rolled back, are rare. */
 const TRIES = 3;
 
-export function createMongoPetStore(connection: Connection, limits: TimeLimits, clock: Clock): PetStore {
+export function createMongoPetStore(connection: Connection, limits: TimeLimits, clock: MonotonicClock): PetStore {
   const bounded = { maxTimeMS: limits.operation };
 
   const ids = createIdBlocks({

@@ -1,4 +1,4 @@
-import { type RateLimiter, type RatePolicy, shareAfter } from '@animal-store/domain';
+import { quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';
@@ -44,7 +44,7 @@ export function createMongoRateLimiter(connection: Connection, limits: TimeLimit
     take: (holder) =>
       connection.call(async (collections) => {
         const { used, endsAt, countedAt } = await counted(collections, holder);
-        return shareAfter(Number(used), policy, endsAt.getTime() - countedAt.getTime());
+        return quotaAfter(Number(used), policy, endsAt.getTime() - countedAt.getTime());
       }),
   };
 }

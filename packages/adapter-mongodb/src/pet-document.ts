@@ -1,8 +1,10 @@
 import {
+  ASSIGNED_ID_MAX,
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
   type IdempotentAddition,
   NAME_MAX_LENGTH,
+  NAME_PATTERN,
   type NewPet,
   PET_ID_MIN,
   PET_STATUSES,
@@ -11,7 +13,6 @@ import {
 } from '@animal-store/domain';
 import type { IndexDescription } from 'mongodb';
 import type { Schema } from './collections.ts';
-import { ASSIGNED_ID_MAX } from './counter-document.ts';
 
 /** An animal as it is stored. A bigint is an int64 both ways; one outside its range would be cut to 64 bits silently. */
 export interface PetDocument {
@@ -27,9 +28,8 @@ export interface PetDocument {
 /** An animal, and the idempotency key it is added with, before it has an id. */
 export type PetWithoutId = Omit<PetDocument, '_id'>;
 
-/** White space as ECMAScript's `\s` has it; that of the server's regular expressions is ASCII only. */
-const WHITE_SPACE =
-  '\\t\\n\\x0b\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+/** The domain's pattern as the server's regular expressions (PCRE) spell it: their `\v` is a class. */
+const NAME_PATTERN_OF_SERVER = NAME_PATTERN.source.replace('\\v', '\\x0b').replaceAll(/\\u0*([\da-f]+)/g, '\\x{$1}');
 
 /** The rules of the domain, as far as the server can check them; it counts code points, too. */
 export const PET_SCHEMA: Schema = {
@@ -37,7 +37,7 @@ export const PET_SCHEMA: Schema = {
   required: ['_id', 'name', 'categoryId'],
   properties: {
     _id: { bsonType: 'long', minimum: PET_ID_MIN, maximum: ASSIGNED_ID_MAX },
-    name: { bsonType: 'string', maxLength: NAME_MAX_LENGTH, pattern: `[^${WHITE_SPACE}]` },
+    name: { bsonType: 'string', maxLength: NAME_MAX_LENGTH, pattern: NAME_PATTERN_OF_SERVER },
     categoryId: { bsonType: 'long' },
     status: { enum: [...PET_STATUSES] },
     addition: {

@@ -15,7 +15,7 @@ export interface ApiKey {
   readonly id: string;
   /** SHA-256 of the key's characters, 64 lower-case hexadecimal digits. */
   readonly digest: string;
-  /** The first characters of the key, to recognise it by. */
+  /** The first 9 characters of the key, to recognise it by. */
   readonly visiblePrefix: string;
   /** Whose key it is. Several keys of one holder share their idempotency keys, so that a key can be rotated. */
   readonly holder: string;
@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly createdAt: number;
   /** From this moment on it is refused; null: never. */
   readonly expiresAt: number | null;
-  /** From this moment on it is refused; null: not revoked. */
+  /** When it was revoked; it is refused ever since, whatever the clocks of other processes say. null: it was not. */
   readonly revokedAt: number | null;
   /** When it was last seen, to a minute; null: not yet. */
   readonly lastUsedAt: number | null;
@@ -37,6 +37,9 @@ export type RandomBytes = (size: number) => Uint8Array;
 
 /** Milliseconds since the epoch, now; a clock may be finer than that. */
 export type Clock = () => number;
+
+/** Milliseconds since some moment or other, for measuring how long things take: unlike a {@link Clock} it is never set back. */
+export type MonotonicClock = () => number;
 
 /** A new key, see {@link API_KEY_PATTERN}. */
 export function generateApiKey(randomBytes: RandomBytes): string {
@@ -80,7 +83,7 @@ export function apiKeyId(digest: string): string {
 
 /** Whether a key is accepted at a moment. */
 export function isUsable({ expiresAt, revokedAt }: ApiKey, now: number): boolean {
-  return (expiresAt === null || now < expiresAt) && (revokedAt === null || now < revokedAt);
+  return revokedAt === null && (expiresAt === null || now < expiresAt);
 }
 
 /** CRC-32 (ISO-HDLC, as in zlib) in base 62. */

@@ -14,7 +14,12 @@ test.each([
     },
   ],
   ['later', () => Promise.reject(new Error('out of reach'))],
-] as [string, KeyStore['recordUse']][])(
+  [
+    'later, by something that is like a promise',
+    // biome-ignore lint/suspicious/noThenProperty: that is what it is about.
+    () => ({ then: (_fulfilled: unknown, rejected: (error: Error) => void) => rejected(new Error('out of reach')) }),
+  ],
+] as unknown as [string, KeyStore['recordUse']][])(
   'a good key is accepted even where its use cannot be noted, told %s',
   async (_when, recordUse) => {
     const key = generateApiKey(randomBytes);

@@ -1,5 +1,5 @@
 import { type ApiKey, type Clock, type Digest, isUsable, isWellFormedApiKey } from './api-key.ts';
-import { type Awaitable, andThen } from './awaitable.ts';
+import { type Awaitable, andThen, isPromise } from './awaitable.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** How exact {@link ApiKey.lastUsedAt} is, in milliseconds: a key in constant use is written once in this time. */
@@ -39,7 +39,7 @@ export function createAuthentication({
     const ignore = () => {};
     try {
       const recorded = issuedKeys.recordUse(key.id, now);
-      if (recorded instanceof Promise) recorded.catch(ignore);
+      if (isPromise(recorded)) recorded.then(undefined, ignore);
     } catch {
       ignore();
     }

@@ -4,7 +4,12 @@
  */
 export type Awaitable<T> = T | Promise<T>;
 
+/** Whether a value is still to come: whatever has a `then` counts, as it does for `await`. */
+export function isPromise<T>(value: Awaitable<T>): value is Promise<T> {
+  return typeof (value as Partial<PromiseLike<T>> | null | undefined)?.then === 'function';
+}
+
 /** Calls `next` with the value: at once where it is there already, else when its promise is fulfilled. */
 export function andThen<T, U>(value: Awaitable<T>, next: (value: T) => Awaitable<U>): Awaitable<U> {
-  return value instanceof Promise ? value.then(next) : next(value);
+  return isPromise(value) ? value.then(next) : next(value);
 }

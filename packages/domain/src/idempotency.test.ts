@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprint } from './idempotency.ts';
+import { fingerprint, idempotentAddition } from './idempotency.ts';
+import { parseNewPet } from './pet.ts';
 
 const fields = fc.record({
   // Few letters and JSON's own characters, so that different animals come close to each other.
@@ -30,6 +31,11 @@ test('two animals have the same fingerprint exactly when they are the same', () 
     }),
     { numRuns: 5_000 },
   );
+});
+
+test.each(['a\ud800', '\udc00'])('a holder that not every storage can tell from others, %j, is refused', (holder) => {
+  const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+  expect(() => idempotentAddition({ holder, key: 'k' }, rex)).toThrow(/holder must be well-formed Unicode/);
 });
 
 test('categories that a double cannot tell apart are different', () => {

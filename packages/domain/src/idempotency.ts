@@ -10,7 +10,10 @@ export const IDEMPOTENCY_KEY_PATTERN: RegExp = /^[\x21-\x7e]{1,255}$/;
 
 /** Names one intended addition, so that asking twice adds once (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
-  /** Whose key it is: two holders may use the same characters without meeting. */
+  /**
+   * Whose key it is, in well-formed Unicode: two holders may use the same characters without meeting. The holders of API keys have
+   * names without outer spaces; a caller in the same process takes one with, which nobody can be given a key for: ' orders'.
+   */
   readonly holder: string;
   /** Chosen by the client, see {@link IDEMPOTENCY_KEY_PATTERN}. */
   readonly key: string;
@@ -22,11 +25,17 @@ export interface IdempotentAddition extends IdempotencyKey {
   readonly fingerprint: string;
 }
 
-/** @throws DomainError `invalid_request` if the key's characters or length are not allowed. */
+/** @throws DomainError `invalid_request` if the key's characters or length, or the holder's characters, are not allowed. */
 export function idempotentAddition({ holder, key }: IdempotencyKey, newPet: NewPet): IdempotentAddition {
   if (!IDEMPOTENCY_KEY_PATTERN.test(key)) {
     throw invalidRequest([
       `the idempotency key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, was ${shown(key)}`,
+    ]);
+  }
+  // Not every storage can tell two lone surrogates apart, nor two holders.
+  if (!holder.isWellFormed()) {
+    throw invalidRequest([
+      "the name of an idempotency key's holder must be well-formed Unicode, without a lone surrogate",
     ]);
   }
   return { holder, key, fingerprint: fingerprint(newPet) };

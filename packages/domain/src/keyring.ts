@@ -28,7 +28,9 @@ export interface Keyring {
   /**
    * Makes a key.
    *
-   * @param expiresAt Milliseconds since the epoch, in the future but before the year 275760; null for a key that stays.
+   * @param request.holder Whose key it is to be, see {@link HOLDER_PATTERN}.
+   * @param request.expiresAt Whole milliseconds since the epoch, in the future but before the year 275760; null for a key that
+   * stays.
    * @throws DomainError `invalid_request`, `service_unavailable`
    */
   issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;

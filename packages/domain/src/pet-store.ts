@@ -21,8 +21,8 @@ export interface PetSelection {
  */
 export interface PetStore {
   /**
-   * Stores an animal under an id of its own, greater than 0 and below 2^53, and above those of all
-   * animals that it has acknowledged itself, whatever other processes do.
+   * Stores an animal under an id of its own, from {@link PET_ID_MIN} to {@link ASSIGNED_ID_MAX}, and above those of all
+   * animals that this PetStore has acknowledged, whatever other processes do.
    *
    * @param addition If given, names this addition: the first animal stored under its holder and key is the only one.
    * @returns The stored animal; with an addition that has been made already, that animal again; null where holder and

@@ -63,7 +63,6 @@ describe('what is no animal', () => {
   test.each([
     [2n ** 63n, '9223372036854775808'],
     [-(2n ** 63n) - 1n, '-9223372036854775809'],
-    [7, 'a number'],
     [new NumberLiteral('1.50'), '1.50'],
     [new NumberLiteral('1'.repeat(40)), '1'.repeat(40)],
     [new NumberLiteral('1'.repeat(41)), `${'1'.repeat(40)}…`],
@@ -75,6 +74,10 @@ describe('what is no animal', () => {
     expect(faultOf({ ...valid, categoryId })).toBe(
       `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${shown}`,
     );
+  });
+
+  test('a category of few digits that is a number all the same', () => {
+    expect(faultOf({ ...valid, categoryId: 7 })).toBe('categoryId must be a bigint, was the number 7');
   });
 
   test.each([

@@ -18,11 +18,14 @@ export const CATEGORY_ID_MIN: bigint = INT64_MIN;
 /** The largest category id. */
 export const CATEGORY_ID_MAX: bigint = INT64_MAX;
 
-/** The smallest id an animal can have. */
+/** The smallest id that can be asked for, and that a storage assigns. */
 export const PET_ID_MIN = 1n;
 
-/** The largest id an animal can have. Those that the service assigns stay below 2^53. */
+/** The largest id that can be asked for. */
 export const PET_ID_MAX: bigint = INT64_MAX;
+
+/** The largest id that a storage assigns: the largest that a client whose numbers are doubles reads exactly, 2^53 - 1. */
+export const ASSIGNED_ID_MAX: bigint = BigInt(Number.MAX_SAFE_INTEGER);
 
 declare const checked: unique symbol;
 
@@ -39,7 +42,7 @@ export interface NewPet {
 
 /** An animal in the catalogue. */
 export interface Pet extends Pick<NewPet, 'name' | 'categoryId' | 'status'> {
-  /** Assigned by the storage: unique, from {@link PET_ID_MIN}, below 2^53. */
+  /** Assigned by the storage: unique, from {@link PET_ID_MIN} to {@link ASSIGNED_ID_MAX}. */
   readonly id: bigint;
 }
 
@@ -80,6 +83,7 @@ function nameFault(name: unknown): string | null {
 function categoryIdFault(categoryId: unknown): string | null {
   if (categoryId === undefined) return 'categoryId is required';
   if (typeof categoryId === 'bigint' && categoryId >= CATEGORY_ID_MIN && categoryId <= CATEGORY_ID_MAX) return null;
+  if (typeof categoryId === 'number') return `categoryId must be a bigint, was the number ${categoryId}`;
   return `categoryId must be an integer from ${CATEGORY_ID_MIN} to ${CATEGORY_ID_MAX}, was ${shown(categoryId)}`;
 }
 

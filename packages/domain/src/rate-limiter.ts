@@ -8,23 +8,23 @@ export interface RatePolicy {
   readonly window: number;
 }
 
-/** What is left of a holder's share of the service. */
-export interface Share {
-  /** Whether the request that asked is within the share. */
+/** What is left of a holder's quota (draft-ietf-httpapi-ratelimit-headers). */
+export interface Quota {
+  /** Whether the request that asked is within the quota. */
   readonly allowed: boolean;
   /** Requests that may still be made in this window; 0 or more. */
   readonly remaining: number;
-  /** Milliseconds until the window ends and the share is whole again. */
+  /** Milliseconds until the window ends and the quota is whole again. */
   readonly resetsIn: number;
 }
 
 /** The port for counting what holders of API keys use: fixed windows, each from a holder's first request in it. */
 export interface RateLimiter {
   /** Counts one request. @throws DomainError `service_unavailable` where the count can't be had. */
-  take(holder: string): Awaitable<Share>;
+  take(holder: string): Awaitable<Quota>;
 }
 
-/** The share that is left after so many requests of a window. */
-export function shareAfter(used: number, { limit }: RatePolicy, resetsIn: number): Share {
+/** The quota that is left after so many requests of a window. */
+export function quotaAfter(used: number, { limit }: RatePolicy, resetsIn: number): Quota {
   return { allowed: used <= limit, remaining: Math.max(limit - used, 0), resetsIn: Math.max(resetsIn, 0) };
 }
