@@ -69,15 +69,17 @@ function matching(fallback: string, pattern: RegExp, rule: string): Variable<str
   return { fallback, rule, parse: (given) => (pattern.test(given) ? given : null) };
 }
 
-/** The serialization of an origin (RFC 6454, section 6.2). */
-const ORIGIN = /^https?:\/\/[\w.-]+(?::\d{1,5})?$/;
+/** Whether a text is an origin as browsers send it (HTML, 7.1.1): in lower case, without a port that is the scheme's own. */
+function isOrigin(text: string): boolean {
+  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+}
 
 const origins: Variable<ReadonlySet<string>> = {
   fallback: '',
-  rule: 'origins like https://example.org, comma-separated, or *',
+  rule: 'origins as browsers send them, like https://example.org, comma-separated, or *',
   parse(given) {
     const entries = given === '' ? [] : given.split(',').map((entry) => entry.trim());
-    return entries.every((entry) => entry === '*' || ORIGIN.test(entry)) ? new Set(entries) : null;
+    return entries.every((entry) => entry === '*' || isOrigin(entry)) ? new Set(entries) : null;
   },
 };
 
