@@ -28,7 +28,7 @@ const optional = (given: ReturnType<typeof header>) => ({ ...given, required: fa
 export const requestIdHeader = { 'X-Request-Id': headerRef('RequestId') };
 
 /** Come with every answer to a valid key, where the operator has set a limit. */
-export const shareHeaders = { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy') };
+export const quotaHeaders = { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy') };
 
 /** Fields that come with every answer about a single animal. */
 export const sunsetHeaders = {
@@ -54,7 +54,7 @@ export const tooManyRequests = (headers: HeaderObjects) =>
     "this API key's holder may make 600 requests in 60 s: try again in 7 s",
     {
       'Retry-After': headerRef('RetryAfter'),
-      ...shareHeaders,
+      ...quotaHeaders,
       ...headers,
     },
   );
@@ -155,7 +155,8 @@ export function components(basePath: string): object {
         'not_found',
         'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for what is not ' +
           'HTTP, late or too long.',
-        'there is nothing at this path',
+        'there is nothing at this path (a slash at the end makes another); the operations are at ' +
+          `${basePath}/pets and ${basePath}/pets/{petId}`,
         { Allow: headerRef('Allow') },
       ),
     },

@@ -6,11 +6,11 @@ import {
   error,
   headerRef,
   internalError,
+  quotaHeaders,
   requestIdHeader,
   responseRef,
   schemaRef,
   serviceUnavailable,
-  shareHeaders,
   sunsetHeaders,
   tooManyRequests,
   unauthorized,
@@ -47,7 +47,7 @@ export function openApiDocument(basePath: string): string {
     ],
     paths: {
       '/pets': { get: listPets, post: createPet },
-      '/pets/{petId}': { get: getPet },
+      '/pets/{petId}': { get: getPet(basePath) },
       '/livez': probe('livez', 'Whether the process serves', 'live'),
       '/readyz': probe('readyz', 'Whether animals can be read and written now', 'ready'),
       '/healthz': probe('healthz', 'The same as /readyz', 'ready'),
@@ -79,7 +79,7 @@ const listPets = {
   responses: {
     200: {
       description: 'A page of animals.',
-      headers: { Link: headerRef('NextLink'), ...shareHeaders, ...requestIdHeader },
+      headers: { Link: headerRef('NextLink'), ...quotaHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pets'), example: [exampleOfPet] } },
     },
     400: responseRef('BadRequest'),
@@ -115,7 +115,7 @@ const createPet = {
   responses: {
     201: {
       description: 'The animal as it was added.',
-      headers: { Location: headerRef('Location'), ...shareHeaders, ...requestIdHeader },
+      headers: { Location: headerRef('Location'), ...quotaHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     400: responseRef('BadRequest'),
@@ -134,7 +134,7 @@ const createPet = {
   },
 };
 
-const getPet = {
+const getPet = (basePath: string) => ({
   operationId: 'getPet',
   tags: ['Pets'],
   summary: 'Get an animal',
@@ -152,14 +152,14 @@ const getPet = {
   responses: {
     200: {
       description: 'The animal.',
-      headers: { ...sunsetHeaders, ...shareHeaders, ...requestIdHeader },
+      headers: { ...sunsetHeaders, ...quotaHeaders, ...requestIdHeader },
       content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
     },
     404: error('pet_not_found', 'no animal with this identifier.', 'no animal has the id 7', sunsetHeaders),
     410: error(
       'endpoint_removed',
       'the operation has been removed.',
-      'this endpoint was removed: use GET /v1/pets, which lists animals',
+      `this endpoint was removed: use GET ${basePath}/pets, which lists animals`,
       sunsetHeaders,
     ),
     ...commonResponses,
@@ -168,7 +168,7 @@ const getPet = {
     500: internalError(sunsetHeaders),
     503: serviceUnavailable(sunsetHeaders),
   },
-};
+});
 
 /** A path beside the base path, open to everyone. */
 function probe(operationId: string, summary: string, status: 'live' | 'ready') {

@@ -3,7 +3,7 @@ import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { ERROR_STATUS } from '../src/http-error.ts';
-import { type Answer, type Service, startService } from './service.ts';
+import { type Answer, OTHER_KEY, type Service, startService } from './service.ts';
 
 interface Described {
   description?: string;
@@ -131,6 +131,37 @@ describe('the document', () => {
 });
 
 describe('the service does what the document says', () => {
+  test('its errors say what the examples of errors say', async () => {
+    const time = { now: Date.now() };
+    const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, () => time.now);
+    const { document } = await documentOf(service);
+    const { call } = service;
+    const json = { 'content-type': 'application/json' };
+    const rex = '{"name":"Rex","categoryId":7}';
+    const post = (body: string, headers: Record<string, string> = json) =>
+      call('POST', '/shop/v1/pets', { headers, body });
+    const check = (path: string, method: 'get' | 'post', { status, json }: Answer, name = String(status)) => {
+      const response = document.paths[path]?.[method]?.responses[name] as Described;
+      const { example } = Object.values(resolve<Described>(document, response).content ?? {})[0] as { example: object };
+      // Of seconds to wait nobody knows how many they are.
+      const comparable = (error: unknown) => JSON.stringify(error).replace(/in \d+ s"/, 'in n s"');
+      expect([path, method, comparable(json)]).toEqual([path, method, comparable(example)]);
+    };
+    check('/pets', 'post', await post('{}'));
+    check('/pets', 'post', await post(rex, { 'content-type': 'text/plain' }));
+    check('/pets', 'post', await post(' '.repeat(70_000)));
+    check('/pets', 'post', await call('POST', '/shop/v1/pets', { key: null, headers: json, body: rex }));
+    await post(rex, { ...json, 'idempotency-key': 'k' });
+    check('/pets', 'post', await post('{"name":"Max","categoryId":7}', { ...json, 'idempotency-key': 'k' }));
+    check('/pets/{petId}', 'get', await call('GET', '/shop/v1/pets/7'));
+    check('/pets/{petId}', 'get', await call('GET', '/shop/v1/pets/7', { key: null }));
+    check('/pets', 'get', await call('GET', '/nothing'), 'default');
+    for (let count = 0; count < 600; count += 1) await call('GET', '/shop/v1/pets/7');
+    check('/pets', 'get', await call('GET', '/shop/v1/pets'));
+    time.now = Date.UTC(2030, 11, 5);
+    check('/pets/{petId}', 'get', await call('GET', '/shop/v1/pets/7', { key: OTHER_KEY }));
+  });
+
   test('every response of every operation that can be brought about, and no other', async () => {
     const time = { now: Date.now() };
     const service = await startService({}, () => time.now);
