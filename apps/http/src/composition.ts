@@ -106,7 +106,10 @@ export async function compose(
     const monotonic = () => performance.now();
     const own = createMemoryRateLimiter(policy, monotonic);
     const shared = from.resolve(OPENED).rateLimiter?.(policy);
-    return { policy, limiter: shared === undefined ? own : withFallback(shared, own, monotonic) };
+    return {
+      policy,
+      limiter: shared === undefined ? own : withFallback(shared, own, monotonic, from.resolve(ON_FAULT)),
+    };
   });
   provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
   provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));
@@ -184,7 +187,11 @@ async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
       const open = ({ keyLookedUp }: Metrics) => {
         try {
           const mongodb = createMongoStorage({ url: storage.url, onKeyLookup: keyLookedUp });
-          return { storage: mongodb, address: mongodb.servers, rateLimiter: mongodb.rateLimiter };
+          return {
+            storage: mongodb,
+            address: mongodb.servers,
+            rateLimiter: (policy: RatePolicy) => mongodb.rateLimiter(policy),
+          };
         } catch (error) {
           throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
         }

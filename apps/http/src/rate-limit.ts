@@ -1,13 +1,14 @@
 import {
   type Awaitable,
   andThen,
+  DomainError,
   type MonotonicClock,
   type Quota,
   type RateLimiter,
   type RatePolicy,
 } from '@animal-store/domain';
 import type { Headers } from './answer.ts';
-import { HttpError } from './http-error.ts';
+import { HttpError, isFault } from './http-error.ts';
 import { inTime } from './in-time.ts';
 
 /** The limit that each holder of an API key has. */
@@ -54,7 +55,7 @@ function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Quota): Ht
 /** How long the shared count may take, in milliseconds: the operation behind it has its own time. */
 const PATIENCE = 500;
 
-const LATE = new Error('the shared count took too long');
+const LATE = new DomainError('service_unavailable', 'the shared count took too long');
 
 /** How long a process counts alone before it asks again, in milliseconds. */
 const ALONE = 5_000;
@@ -63,16 +64,22 @@ const ALONE = 5_000;
  * Counts with `shared`; alone, with `own`, while what is shared is out of reach or slow: a limit must not stop the service,
  * nor make every request wait.
  *
- * @param clock Monotonic, in milliseconds.
+ * @param onFault Told where `shared` fails for another reason than that.
  */
-export function withFallback(shared: RateLimiter, own: RateLimiter, clock: MonotonicClock): RateLimiter {
+export function withFallback(
+  shared: RateLimiter,
+  own: RateLimiter,
+  clock: MonotonicClock,
+  onFault: (error: unknown) => void,
+): RateLimiter {
   let aloneUntil = Number.NEGATIVE_INFINITY;
   return {
     async take(holder) {
       if (clock() < aloneUntil) return own.take(holder);
       try {
         return await inTime(shared.take(holder), PATIENCE, LATE);
-      } catch {
+      } catch (error) {
+        if (isFault(error)) onFault(error);
         aloneUntil = clock() + ALONE;
         return own.take(holder);
       }
