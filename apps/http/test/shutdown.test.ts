@@ -12,9 +12,7 @@ test('told to stop, it is not ready at once, serves for the grace, and asks for 
   running.process.kill('SIGTERM');
   await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(503);
   expect((await call('GET', '/livez')).status).toBe(200);
-  const agent = new Agent({ keepAlive: true });
   const answer = await call('GET', '/v1/pets', { headers: { connection: 'keep-alive' } });
-  agent.destroy();
   expect([answer.status, answer.headers.connection]).toEqual([200, 'close']);
   expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
   expect(await running.exit).toBe(0);
