@@ -17,6 +17,7 @@ import type { Env, Operation, OperationDependencies } from './operation.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 import { requestPath } from './request-path.ts';
 import { respond, SECURITY_HEADERS } from './respond.ts';
+import { sharedWork } from './shared-work.ts';
 import { isBodyUnderWay, overtakeBody } from './unread-body.ts';
 
 /** What the application works with. */
@@ -31,7 +32,7 @@ export interface AppDependencies extends OperationDependencies {
   /** Told of every error that is a fault of the service. */
   readonly onFault: (error: unknown) => void;
   /** The service's own figures in Prometheus' text format; null where they are not to be had. */
-  readonly metrics: (() => Promise<Answer>) | null;
+  readonly metrics: (() => Awaitable<Answer>) | null;
   /** The documentation page; empty where it is not to be had. */
   readonly docs: readonly DocsFile[];
   /** Whether the service is about to stop: it is not ready any more. */
@@ -117,9 +118,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   /** Calls an operation for those who hold a valid key, while there is time for it. */
   function authenticated(operation: Operation): Answerer {
     return (request, exchange) => {
-      if (refusesNext()) throw OVERLOADED;
       const credentials = readCredentials(fieldValues(request.env.incoming.rawHeaders, 'authorization'));
       if (credentials.kind !== 'key') throw credentials.kind === 'none' ? NO_KEY : INVALID_KEY;
+      // Before the storage is asked for the key.
+      if (refusesNext()) throw OVERLOADED;
       return andThen(authenticate(credentials.key), (holder) => {
         if (holder === null) throw INVALID_KEY;
         exchange.holder = holder;
@@ -141,9 +143,10 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   });
   const open = (path: string, answer: Answerer): Route => ({ method: 'GET', path, answer, headers: NO_HEADERS });
 
+  const checkStorage = sharedWork(() => storage.ready());
   const ready: Answerer = () => {
     if (isStopping()) throw STOPPING;
-    return andThen(storage.ready(), () => jsonAnswer('{"status":"ready"}'));
+    return andThen(checkStorage(), () => jsonAnswer('{"status":"ready"}'));
   };
   const document = openApiDocument(basePath);
   const routes: Route[] = [
@@ -216,18 +219,22 @@ function unauthorized(key: 'missing' | 'invalid', errorCode: string): HttpError 
   });
 }
 
+/** Stands for a last segment that is a parameter. No path has it: it is no character of a URL. */
+const ANY = '<any>';
+
 /** The value of the Allow field (RFC 9110, section 10.2.1) for each path that has a route, null for others. */
 function allowedMethods(routes: readonly Route[]): (path: string) => string | null {
   const allowed = new Map<string, string[]>();
   for (const { method, path } of routes) {
-    const methods = allowed.get(path) ?? [];
+    const pattern = path.replace(/:\w+$/, ANY);
+    const methods = allowed.get(pattern) ?? [];
     methods.push(...(method === 'GET' ? ['GET', 'HEAD'] : [method]));
-    allowed.set(path, methods);
+    allowed.set(pattern, methods);
   }
   return (path) => {
     // Not by /[^/]+$/: it looks again from each character, in time that grows with the square of their number.
     const lastSegment = path.lastIndexOf('/') + 1;
-    const parameterised = lastSegment === path.length ? path : `${path.slice(0, lastSegment)}:petId`;
-    return (allowed.get(path) ?? allowed.get(parameterised))?.join(', ') ?? null;
+    const methods = allowed.get(path) ?? (lastSegment < path.length && allowed.get(path.slice(0, lastSegment) + ANY));
+    return methods ? methods.join(', ') : null;
   };
 }

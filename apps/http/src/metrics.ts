@@ -1,8 +1,9 @@
-import { isPromise, type Storage } from '@animal-store/domain';
+import { type Awaitable, isPromise, type KeyStore, type PetStore, type Storage } from '@animal-store/domain';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Answer } from './answer.ts';
 import type { Exchange, Watcher } from './exchange.ts';
 import { registerRequestDurations } from './request-durations.ts';
+import { sharedWork } from './shared-work.ts';
 
 /** Methods that are told apart; a client can invent others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -17,7 +18,7 @@ export interface Metrics {
   /** One error that was a fault of the service. */
   faulted(): void;
   /** The figures in Prometheus' text exposition format. */
-  read(): Promise<Answer>;
+  read(): Awaitable<Answer>;
 }
 
 /** @param registry Where the figures are registered; one for each application. */
@@ -62,9 +63,10 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
   });
 
   /** The same port, the outcome of each call counted. */
-  function counted<T extends object>(port: T, name: string): T {
+  function counted<T>(port: T, name: string, methods: Record<keyof T & string, true>): T {
     const wrapped: Record<string, unknown> = {};
-    for (const [method, call] of Object.entries(port) as [string, (...given: unknown[]) => unknown][]) {
+    for (const method of Object.keys(methods) as (keyof T & string)[]) {
+      const call = port[method] as (...given: unknown[]) => unknown;
       const operation = `${name}.${method}`;
       const succeeded = { count: 0 };
       successes.set(operation, succeeded);
@@ -92,14 +94,6 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     return wrapped as T;
   }
 
-  // Anybody may ask, and it is the most expensive answer there is: those who ask at once get the same.
-  let reading: Promise<Answer> | null = null;
-  const written = async (): Promise<Answer> => ({
-    status: 200,
-    headers: { 'content-type': registry.contentType },
-    body: await registry.metrics(),
-  });
-
   return {
     watcher: {
       begin() {
@@ -110,20 +104,27 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
         countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
       },
     },
+    // An adapter's object may be anything: its methods may stand on a prototype.
     observed: (storage) => ({
-      ...storage,
-      pets: counted(storage.pets, 'pets'),
-      keys: counted(storage.keys, 'keys'),
+      pets: counted<PetStore>(storage.pets, 'pets', { add: true, find: true, list: true }),
+      keys: counted<KeyStore>(storage.keys, 'keys', {
+        add: true,
+        find: true,
+        list: true,
+        revoke: true,
+        recordUse: true,
+      }),
+      ready: () => storage.ready(),
+      close: () => storage.close(),
     }),
     keyLookedUp(remembered) {
       keyLookups.labels(remembered ? 'hit' : 'miss').inc();
     },
     faulted: () => faults.inc(),
-    read() {
-      reading ??= written().finally(() => {
-        reading = null;
-      });
-      return reading;
-    },
+    read: sharedWork(async () => ({
+      status: 200,
+      headers: { 'content-type': registry.contentType },
+      body: await registry.metrics(),
+    })),
   };
 }

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { DomainError } from '@animal-store/domain';
+import { DomainError, type PetSelection, type PetStore, type Storage } from '@animal-store/domain';
 import { expect, test } from 'vitest';
 import { beginExchange } from '../src/exchange.ts';
 import { createMetrics } from '../src/metrics.ts';
@@ -153,6 +153,39 @@ test('those who ask for the figures at once get the same, those who ask later ge
   expect(other).toBe(one);
   faulted();
   expect((await read()).body).toMatch(/^animal_store_faults_total 1$/m);
+});
+
+test('a storage whose methods stand on a prototype is observed like any other', async () => {
+  const memory = createMemoryStorage();
+  class Pets implements PetStore {
+    add(...given: Parameters<PetStore['add']>) {
+      return memory.pets.add(...given);
+    }
+    find(id: bigint) {
+      return memory.pets.find(id);
+    }
+    list(selection: PetSelection) {
+      return memory.pets.list(selection);
+    }
+  }
+  class Adapter implements Storage {
+    readonly pets = new Pets();
+    readonly keys = memory.keys;
+    #closed = false;
+    ready() {
+      if (this.#closed) throw new DomainError('service_unavailable', 'closed');
+    }
+    close() {
+      this.#closed = true;
+    }
+  }
+  const { observed, read } = createMetrics();
+  const storage = observed(new Adapter());
+  expect(await storage.pets.find(1n)).toBeNull();
+  expect((await read()).body).toContain('animal_store_storage_calls_total{operation="pets.find",outcome="ok"} 1');
+  await storage.ready();
+  await storage.close();
+  expect(() => storage.ready()).toThrow('closed');
 });
 
 test('calls of the storage are counted by what came of them, and change nothing about it', async () => {

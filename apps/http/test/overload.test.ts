@@ -20,6 +20,11 @@ test('while the event loop is late, nine of ten operations are refused with 503,
     expect(json).toEqual(errorLike('service_unavailable', 503, /too much to do/));
     expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
   }
+  // Who shows no key at all is told so: trying again would not help.
+  for (const path of ['/v1/pets', '/v1/nothing']) {
+    const answers = await Promise.all([1, 2, 3].map(() => call('GET', path, { key: null })));
+    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+  }
   for (const path of ['/livez', '/readyz', '/metrics'])
     expect((await call('GET', path, { key: null })).status).toBe(200);
   clearInterval(block);

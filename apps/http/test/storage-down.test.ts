@@ -123,6 +123,22 @@ test('a key that only the storage can judge is 503 while the storage is out of r
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
 });
 
+test('of many who ask at once whether the service is ready, one has the storage asked', async () => {
+  let asked = 0;
+  const memory = createMemoryStorage();
+  const ready = async () => {
+    asked += 1;
+    await sleep(100);
+  };
+  const { call } = await serviceOnFailingStorage({ ...memory, ready });
+  const many = Array.from({ length: 50 }, () => call('GET', '/readyz', { key: null }));
+  for (const { status } of await Promise.all(many)) expect(status).toBe(200);
+  expect(asked).toBeLessThan(10);
+  const before = asked;
+  expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
+  expect(asked).toBe(before + 1);
+});
+
 test('where looking up the key has taken its time, the answer is there within five seconds all the same', async () => {
   const memory = createMemoryStorage();
   const { key } = await createKeyring({ keys: memory.keys, digest: sha256, randomBytes, clock: Date.now }).issue({
