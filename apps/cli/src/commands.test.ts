@@ -87,7 +87,8 @@ describe('animals', () => {
     ['keys issue --holder zoo --expires-in abc', 'expires-in must be a number of days from 1 to 36500, was "abc"'],
     ['keys issue --holder zoo --expires-in 36501', /^expires-in must be .*, was 36501$/],
     ['keys issue --holder= --expires-in 1e3', /^holder must be .*, was ""; expires-in must be .*, was "1e3"$/],
-    ['keys revoke x', 'no API key has the id x'],
+    ['keys revoke x', 'no API key has the id "x"'],
+    [`keys revoke ${'x'.repeat(41)}`, `no API key has the id "${'x'.repeat(40)}"…`],
   ])('what the catalogue refuses is said with all that is wrong and what was given: %s', async (words, message) => {
     const refusal = commandLine().run(...words.split(' '));
     await expect(refusal).rejects.toThrow(DomainError);

@@ -114,7 +114,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: {},
     async run({ id }, { keyring, print }) {
       const key = await keyring.revoke(id);
-      if (key === null) throw new DomainError('invalid_request', `no API key has the id ${id}`);
+      if (key === null) throw new DomainError('invalid_request', `no API key has the id ${shown(id)}`);
       print(shownKey(key));
     },
   },

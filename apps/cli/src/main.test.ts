@@ -53,8 +53,12 @@ test('a reader that has enough ends a command without a word', async () => {
 });
 
 test.each([
-  [{}, /either MONGODB_URL or SQLITE_FILE must be set/],
-  [{ MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: '/d' }, /either MONGODB_URL or SQLITE_FILE must be set/],
+  [{}, /^animal-store: neither MONGODB_URL nor SQLITE_FILE is set: set one of them/],
+  [
+    { MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: '/d' },
+    /^animal-store: MONGODB_URL and SQLITE_FILE are both set: set only one/,
+  ],
+  [{ MONGODB_URL: '', SQLITE_FILE: '' }, /^animal-store: neither MONGODB_URL nor SQLITE_FILE is set/],
   [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: the MongoDB URL (?!.*secret)/],
   [{ SQLITE_FILE: '/nowhere/animals.db' }, /^animal-store: .*\n$/],
 ] as [Record<string, string>, RegExp][])('the environment %o is refused in one line', async (environment, line) => {

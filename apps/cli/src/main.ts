@@ -30,9 +30,12 @@ async function main(words: readonly string[]): Promise<void> {
 }
 
 function composed({ MONGODB_URL: mongodbUrl, SQLITE_FILE: sqliteFile }: NodeJS.ProcessEnv): Application {
-  if (!mongodbUrl === !sqliteFile) {
+  if (mongodbUrl && sqliteFile) {
+    throw new EnvironmentError('MONGODB_URL and SQLITE_FILE are both set: set only one, the database that is meant');
+  }
+  if (!mongodbUrl && !sqliteFile) {
     throw new EnvironmentError(
-      'either MONGODB_URL or SQLITE_FILE must be set: in memory nothing would outlive a command',
+      'neither MONGODB_URL nor SQLITE_FILE is set: set one of them, in memory nothing would outlive a command',
     );
   }
   try {
