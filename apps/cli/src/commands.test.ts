@@ -1,6 +1,15 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createAuthentication, createCatalogue, createKeyring, DomainError, parseNewPet } from '@animal-store/domain';
+import {
+  createAuthentication,
+  createCatalogue,
+  createKeyring,
+  DomainError,
+  PAGE_LIMIT_MAX,
+  PAGE_LIMIT_MIN,
+  PET_STATUSES,
+  parseNewPet,
+} from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
 import { describe, expect, test } from 'vitest';
 import { runCommand, USAGE, UsageError } from './commands.ts';
@@ -132,7 +141,9 @@ describe('API keys', () => {
 });
 
 const GET = 'usage: animal-store pets get ID';
-const LIST = 'usage: animal-store pets list [--status available|pending|sold] [--limit 1-100] [--all] [--after ID]';
+const LIST =
+  `usage: animal-store pets list [--status ${PET_STATUSES.join('|')}] ` +
+  `[--limit ${PAGE_LIMIT_MIN}-${PAGE_LIMIT_MAX}] [--all] [--after ID]`;
 const ADD = 'usage: animal-store pets add --name NAME --category ID [--status STATUS] [--idempotency-key KEY]';
 
 test.each([

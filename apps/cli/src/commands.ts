@@ -6,6 +6,9 @@ import {
   holderFault,
   invalidRequest,
   type Keyring,
+  PAGE_LIMIT_MAX,
+  PAGE_LIMIT_MIN,
+  PET_STATUSES,
   type PetQuery,
   parseNewPet,
   shown,
@@ -54,7 +57,7 @@ interface Words {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'pets list': {
-    synopsis: '[--status available|pending|sold] [--limit 1-100] [--all] [--after ID]',
+    synopsis: `[--status ${PET_STATUSES.join('|')}] [--limit ${PAGE_LIMIT_MIN}-${PAGE_LIMIT_MAX}] [--all] [--after ID]`,
     options: { status: 'string', limit: 'string', after: 'string', all: 'boolean' },
     async run({ options }, { catalogue, print }) {
       const query = { status: options['status'], limit: decimal(options['limit']) } as PetQuery;

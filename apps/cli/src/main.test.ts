@@ -1,6 +1,6 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -79,6 +79,13 @@ test('what is no command is answered with the mistake and the usage, once', asyn
     out: '',
     err: 'animal-store: the ID is missing\nusage: animal-store pets get ID\n',
   });
+});
+
+test('where it is installed, it is the program that its usage names', () => {
+  const { bin } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
+  expect(bin).toEqual({ 'animal-store': 'dist/main.js' });
+  // The compiler keeps the first line.
+  expect(readFileSync(MAIN, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
 test.each([['help'], ['--help'], ['pets', 'add', '--help'], []])('help is no mistake: %s %s %s', async (...words) => {

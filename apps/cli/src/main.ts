@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { DomainError } from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
 import { runCommand, USAGE, UsageError } from './commands.ts';
