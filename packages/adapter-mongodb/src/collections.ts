@@ -23,7 +23,7 @@ export interface Collections {
   readonly rates: Collection<RateDocument>;
 }
 
-/** Names are part of what is stored: see docs/storage.md. */
+/** Names are part of what is stored: see docs/storage-mongodb.md. */
 export function collectionsOf(db: Db, limits: TimeLimits): Collections {
   const options: CollectionOptions = {
     // What was acknowledged survives every failover, and nothing is shown that would not.
