@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { Answer } from './answer.ts';
-import { countUnanswered, take, takeNoMore } from './connection.ts';
+import { createBackPressure } from './back-pressure.ts';
+import { take, takeNoMore } from './connection.ts';
 import type { Watcher } from './exchange.ts';
 import { errorAnswer } from './http-error.ts';
 import type { Env } from './operation.ts';
@@ -79,19 +80,25 @@ export async function startServer(
       },
     },
   );
+  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    settleTarget(incoming);
+    listener(incoming, outgoing);
+  };
+  const connections = new Set<Socket>();
+  const backPressure = createBackPressure(serve, { connections, maxConnections, onCut() {} });
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+    // What was read with the request over which it was cut.
+    if (incoming.socket.destroyed) return;
     if (!take(incoming)) {
-      countUnanswered(incoming, outgoing);
+      backPressure.ignore(incoming, outgoing);
       return;
     }
     if (stopping) {
       outgoing.shouldKeepAlive = false;
       takeNoMore(incoming);
     }
-    settleTarget(incoming);
-    listener(incoming, outgoing);
-    if (!outgoing.writableEnded) countUnanswered(incoming, outgoing);
+    backPressure.serve(incoming, outgoing);
   };
   // A request without a Host field, or with two, is refused by the application, in the Error shape.
   const server = createServer({ ...limits, requireHostHeader: false, joinDuplicateHeaders: true }, answer);
@@ -111,9 +118,9 @@ export async function startServer(
   server.on('clientError', (error, socket) => refusals.unparsable(error, socket as Socket));
   server.maxConnections = maxConnections;
   server.setTimeout(limits.inactivityTimeout);
-  const connections = new Set<Socket>();
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
+    backPressure.opened(socket);
     socket.once('close', () => connections.delete(socket));
   });
 

@@ -3,7 +3,7 @@ import { type Awaitable, andThen, isPromise } from './awaitable.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** How exact {@link ApiKey.lastUsedAt} is, in milliseconds: a key in constant use is written once in this time. */
-export const LAST_USE_RESOLUTION = 60_000;
+const LAST_USE_RESOLUTION = 60_000;
 
 /** The name of a presented key's holder; null where the key is unknown, expired or revoked. */
 export type Authenticate = (key: string) => Awaitable<string | null>;
