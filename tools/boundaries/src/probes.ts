@@ -34,29 +34,56 @@ export const CLEAN: Files = {
     import 'fast-check';
     import '@animal-store/domain';
   `,
+  'packages/exact-json/package.json': manifest('exact-json', { dependencies: ['zod'], devDependencies: ['vitest'] }),
+  'packages/exact-json/src/index.ts': "export * from './json.ts';",
+  'packages/exact-json/src/json.ts': 'export const json = 1;',
+  'packages/exact-json/src/json.test.ts': `
+    import 'node:assert';
+    import 'vitest';
+  `,
   'packages/adapter-memory/package.json': manifest('adapter-memory', {
-    dependencies: ['@animal-store/domain'],
-    devDependencies: ['@animal-store/adapter-contract', '@hono/node-server', 'hono'],
+    dependencies: ['@animal-store/domain', 'zod'],
+    devDependencies: ['@animal-store/adapter-contract'],
   }),
   'packages/adapter-memory/src/index.ts': "import type { pet } from '@animal-store/domain';",
   'packages/adapter-memory/src/index.test.ts': `
     import './index.ts';
+    import 'node:vm';
     import '@animal-store/adapter-contract';
   `,
   'packages/adapter-mongodb/package.json': manifest('adapter-mongodb', {
-    dependencies: ['@animal-store/domain', 'mongodb'],
+    dependencies: ['@animal-store/domain', 'mongodb', 'zod'],
     devDependencies: ['@animal-store/adapter-contract', '@animal-store/adapter-memory', '@animal-store/test-mongodb'],
   }),
   'packages/adapter-mongodb/src/index.ts': `
-    import 'node:timers';
     import 'mongodb';
     import '@animal-store/domain';
   `,
   'packages/adapter-mongodb/src/index.test.ts': `
     import './index.ts';
+    import 'node:net';
     import '@animal-store/adapter-contract';
     import '@animal-store/adapter-memory';
     import '@animal-store/test-mongodb';
+  `,
+  'packages/adapter-sqlite/package.json': manifest('adapter-sqlite', {
+    dependencies: ['@animal-store/domain', 'zod'],
+    devDependencies: ['vitest'],
+  }),
+  'packages/adapter-sqlite/src/index.ts': `
+    import 'node:sqlite';
+    import '@animal-store/domain';
+  `,
+  'packages/adapter-sqlite/test/fresh-file.ts': "import 'vitest';",
+  // The next adapter: no rule names it, those about every adapter hold for it.
+  'packages/adapter-next/package.json': manifest('adapter-next', {
+    dependencies: ['@animal-store/domain', 'driver-of-next'],
+    devDependencies: ['@animal-store/adapter-contract', '@hono/node-server', 'hono'],
+  }),
+  'packages/adapter-next/src/index.ts': `
+    import 'node:net';
+    import 'driver-of-next';
+    import '@animal-store/domain';
   `,
   'packages/words/package.json': manifest('words', { dependencies: ['tsyringe'] }),
   'packages/words/src/index.ts': '',
@@ -65,6 +92,7 @@ export const CLEAN: Files = {
       '@animal-store/adapter-memory',
       '@animal-store/adapter-mongodb',
       '@animal-store/domain',
+      '@animal-store/exact-json',
       'hono',
       'mongodb',
       'reflect-metadata',
@@ -84,6 +112,7 @@ export const CLEAN: Files = {
     import 'node:http';
     import 'hono';
     import '@animal-store/domain';
+    import '@animal-store/exact-json';
     import type { Test } from 'vitest';
   `,
   'apps/http/src/app.test.ts': "import './app.ts';",
@@ -93,7 +122,7 @@ export const CLEAN: Files = {
     import '@animal-store/adapter-memory';
   `,
   'apps/http/test/service.test.ts': "import './service.ts';",
-  'apps/cli/package.json': manifest('cli', { dependencies: ['mongodb'] }),
+  'apps/cli/package.json': manifest('cli', { dependencies: ['driver-of-next', 'mongodb'] }),
   'apps/cli/src/main.ts': '',
   'tools/test-mongodb/package.json': manifest('test-mongodb', { dependencies: ['mongodb'] }),
   'tools/test-mongodb/src/index.ts': "import 'mongodb';",
@@ -110,16 +139,32 @@ export const PROBES = {
     'packages/domain/src/probe-reexport.ts': "export * from '@animal-store/adapter-memory';",
     'packages/domain/src/probe-dynamic.ts': "export const later = () => import('@animal-store/adapter-memory');",
   },
+  'exact-json-imports-nothing': {
+    'packages/exact-json/src/probe-node.ts': "import 'node:crypto';",
+    'packages/exact-json/src/probe-npm.ts': "import 'zod';",
+    'packages/exact-json/src/probe-workspace.ts': "import type { pet } from '@animal-store/domain';",
+  },
+  'memory-imports-the-domain-only': {
+    'packages/adapter-memory/src/probe-node.ts': "import 'node:fs';",
+    'packages/adapter-memory/src/probe-npm.ts': "import 'zod';",
+  },
+  'mongodb-imports-domain-and-driver-only': {
+    'packages/adapter-mongodb/src/probe-node.ts': "import 'node:timers';",
+    'packages/adapter-mongodb/src/probe-npm.ts': "import 'zod';",
+  },
+  'sqlite-imports-domain-and-node-only': {
+    'packages/adapter-sqlite/src/probe-npm.ts': "import 'zod';",
+  },
   'adapters-do-not-meet': {
-    'packages/adapter-mongodb/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
+    'packages/adapter-next/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
   },
   'adapters-know-only-the-domain': {
-    'packages/adapter-memory/src/probe-package.ts': "import '@animal-store/words';",
-    'packages/adapter-memory/src/probe-tool.ts': "import '@animal-store/bench';",
+    'packages/adapter-next/src/probe-package.ts': "import '@animal-store/exact-json';",
+    'packages/adapter-next/src/probe-tool.ts': "import '@animal-store/bench';",
   },
   'adapters-do-not-speak-http': {
-    'packages/adapter-memory/src/probe-hono.ts': "import type { Hono } from 'hono';",
-    'packages/adapter-memory/src/probe-server.test.ts': "import '@hono/node-server';",
+    'packages/adapter-next/src/probe-hono.ts': "import type { Hono } from 'hono';",
+    'packages/adapter-next/src/probe-server.test.ts': "import '@hono/node-server';",
   },
   'contract-needs-domain-and-test-libraries-only': {
     'packages/adapter-contract/src/probe-npm.ts': "import 'zod';",
@@ -132,12 +177,17 @@ export const PROBES = {
     'packages/words/src/probe-app.ts': "import '../../../apps/http/src/app.ts';",
     'packages/domain/src/probe-app.test.ts': "import '../../../apps/http/src/app.ts';",
   },
+  'apps-know-domain-and-exact-json-only': {
+    'apps/http/src/probe-package.ts': "import '@animal-store/words';",
+    'apps/http/test/probe-tool.ts': "import '@animal-store/bench';",
+  },
   'apps-do-not-know-each-other': {
     'apps/cli/src/probe-app.ts': "import '../../http/src/app.ts';",
   },
   'transports-see-no-driver': {
     'apps/http/src/probe-driver.ts': "import type { MongoClient } from 'mongodb';",
     'apps/cli/test/probe-driver.ts': "import 'mongodb';",
+    'apps/cli/test/probe-next-driver.ts': "import 'driver-of-next';",
   },
   'only-composition-names-adapters': {
     'apps/http/src/probe-adapter.ts': "import type { MemoryStorage } from '@animal-store/adapter-memory';",
@@ -150,8 +200,8 @@ export const PROBES = {
   'production-imports-no-tests': {
     'apps/http/src/probe-test.ts': "import './app.test.ts';",
     'apps/http/src/probe-test-helper.ts': "import '../test/service.ts';",
-    'packages/adapter-memory/src/probe-contract.ts': "import '@animal-store/adapter-contract';",
-    'packages/adapter-mongodb/src/probe-helper.ts': "import '@animal-store/test-mongodb';",
+    'packages/adapter-next/src/probe-contract.ts': "import '@animal-store/adapter-contract';",
+    'packages/adapter-next/src/probe-helper.ts': "import '@animal-store/test-mongodb';",
   },
   'production-imports-no-dev-dependencies': {
     'apps/http/src/probe-dev.ts': "import 'vitest';",
@@ -161,7 +211,7 @@ export const PROBES = {
     'packages/adapter-memory/src/probe-entry.ts': "import '../../domain/src/index.ts';",
   },
   'only-declared-packages': {
-    'apps/cli/src/probe-undeclared.ts': "import 'zod';",
+    'apps/cli/src/probe-undeclared.ts': "import 'pino';",
   },
   'no-unresolvable-imports': {
     'apps/http/src/probe-insides-by-name.ts': "import '@animal-store/domain/src/pet.ts';",
@@ -185,9 +235,11 @@ export const PROBES = {
 /** The packages of npm that the files above import. */
 export const NPM_PACKAGES = [
   '@hono/node-server',
+  'driver-of-next',
   'fast-check',
   'hono',
   'mongodb',
+  'pino',
   'reflect-metadata',
   'tsyringe',
   'vitest',

@@ -19,6 +19,26 @@ function importRules(drivers: readonly string[]) {
       from: { path: '^packages/domain/', pathNot: TESTS },
       to: { pathNot: '^packages/domain/' },
     },
+    'exact-json-imports-nothing': {
+      comment: 'JSON is read and written by the language alone.',
+      from: { path: '^packages/exact-json/', pathNot: TESTS },
+      to: { pathNot: '^packages/exact-json/' },
+    },
+    'memory-imports-the-domain-only': {
+      comment: 'Plain memory is there wherever JavaScript runs: no package, no part of Node.js.',
+      from: { path: '^packages/adapter-memory/', pathNot: TESTS },
+      to: { pathNot: '^packages/(?:domain|adapter-memory)/' },
+    },
+    'mongodb-imports-domain-and-driver-only': {
+      comment: 'The driver is what knows the network, and the processes it runs on.',
+      from: { path: '^packages/adapter-mongodb/', pathNot: TESTS },
+      to: { pathNot: ['^packages/(?:domain|adapter-mongodb)/', npm('mongodb')] },
+    },
+    'sqlite-imports-domain-and-node-only': {
+      comment: 'SQLite is a part of Node.js: whoever deploys this adapter installs nothing.',
+      from: { path: '^packages/adapter-sqlite/', pathNot: TESTS },
+      to: { pathNot: '^packages/(?:domain|adapter-sqlite)/', dependencyTypesNot: ['core'] },
+    },
     'adapters-do-not-meet': {
       comment: 'An adapter stands alone: whoever deploys one does not get another with it.',
       from: { path: '^(packages/adapter-(?!contract/)[^/]+/)', pathNot: TESTS },
@@ -51,6 +71,14 @@ function importRules(drivers: readonly string[]) {
       comment: 'Dependencies point inwards.',
       from: { path: '^packages/' },
       to: { path: '^apps/' },
+    },
+    'apps-know-domain-and-exact-json-only': {
+      comment: 'Of the workspace, besides the adapters it is composed of. What the team runs is not deployed.',
+      from: { path: '^apps/' },
+      to: {
+        path: '^(?:packages|tools)/',
+        pathNot: ['^packages/(?:domain|exact-json|adapter-[^/]+)/', '^tools/test-'],
+      },
     },
     'apps-do-not-know-each-other': {
       comment: 'What two transports share belongs into a package.',
