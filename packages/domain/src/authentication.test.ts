@@ -1,10 +1,92 @@
-import { randomBytes } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { describeApiKey, generateApiKey } from './api-key.ts';
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { answeringLater, keysInMemory, observed, outOfReach } from '../test/ports-in-memory.ts';
+import { refusalOf } from '../test/refusal.ts';
+import { type ApiKey, describeApiKey, generateApiKey } from './api-key.ts';
 import { createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 
-const digest = (text: string) => text.padEnd(64, '0');
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const NOON = 1_800_000_000_000;
+const MINUTE = 60_000;
+
+/** A key that was issued, and how it is authenticated on a store that holds it. */
+function issuedOn(open: () => KeyStore, given: Partial<ApiKey> = {}) {
+  const key = generateApiKey(randomBytes);
+  const record = {
+    ...describeApiKey(key, { holder: 'the zoo', digest, createdAt: NOON, expiresAt: null }),
+    ...given,
+  };
+  const keys = open();
+  keys.add(record);
+  const { port, calls } = observed(keys);
+  const time = { now: NOON };
+  const authenticate = createAuthentication({
+    configuredKeys: new Map([[digest('a key of my own'), 'me']]),
+    issuedKeys: port,
+    digest,
+    clock: () => time.now,
+  });
+  return { key, keys, calls, time, authenticate };
+}
+
+describe.each([
+  ['at once', keysInMemory],
+  ['later', () => answeringLater(keysInMemory())],
+])('on storage that answers %s', (_when, open) => {
+  test('an issued key finds its holder', async () => {
+    const { key, authenticate } = issuedOn(open);
+    expect(await authenticate(key)).toBe('the zoo');
+  });
+
+  test('a key that was never issued has no holder', async () => {
+    const { authenticate } = issuedOn(open);
+    expect(await authenticate(generateApiKey(randomBytes))).toBeNull();
+  });
+
+  test('a key is good until the moment it expires', async () => {
+    const { key, authenticate, time } = issuedOn(open, { expiresAt: NOON + MINUTE });
+    time.now = NOON + MINUTE - 1;
+    expect(await authenticate(key)).toBe('the zoo');
+    time.now = NOON + MINUTE;
+    expect(await authenticate(key)).toBeNull();
+  });
+
+  test('a revoked key is refused from that moment on, and its use is not noted', async () => {
+    const { key, keys, calls, authenticate } = issuedOn(open, { revokedAt: NOON });
+    expect(await authenticate(key)).toBeNull();
+    expect(calls).toEqual(['find']);
+    expect((await keys.list())[0]?.lastUsedAt).toBeNull();
+  });
+});
+
+test('a key with a typing error, or of another form, costs no query', async () => {
+  const { key, calls, authenticate } = issuedOn(keysInMemory);
+  const mistyped = key.slice(0, 10) + (key[10] === 'x' ? 'y' : 'x') + key.slice(11);
+  for (const wrong of [mistyped, '', 'anst_', key.toUpperCase(), `${key} `, key.slice(1)]) {
+    expect(authenticate(wrong)).toBeNull();
+  }
+  expect(calls).toEqual([]);
+  expect(authenticate(key)).toBe('the zoo');
+  expect(calls).toContain('find');
+});
+
+test('a configured key needs no storage, and any characters', () => {
+  const { calls, authenticate } = issuedOn(keysInMemory);
+  expect(authenticate('a key of my own')).toBe('me');
+  expect(calls).toEqual([]);
+});
+
+test('while the storage is out of reach nobody is told that a key is wrong', async () => {
+  const key = generateApiKey(randomBytes);
+  const authenticate = createAuthentication({
+    configuredKeys: new Map(),
+    issuedKeys: outOfReach(keysInMemory()),
+    digest,
+    clock: () => NOON,
+  });
+  expect((await refusalOf(() => authenticate(key))).code).toBe('service_unavailable');
+});
 
 test.each([
   [
@@ -22,11 +104,7 @@ test.each([
 ] as unknown as [string, KeyStore['recordUse']][])(
   'a good key is accepted even where its use cannot be noted, told %s',
   async (_when, recordUse) => {
-    const key = generateApiKey(randomBytes);
-    const record = describeApiKey(key, { holder: 'the zoo', digest, createdAt: 1, expiresAt: null });
-    const nothing = () => null;
-    const issuedKeys: KeyStore = { add() {}, find: () => record, list: () => [], revoke: nothing, recordUse };
-    const authenticate = createAuthentication({ configuredKeys: new Map(), issuedKeys, digest, clock: () => 2 });
+    const { key, authenticate } = issuedOn(() => ({ ...keysInMemory(), recordUse }));
     // A rejection that nobody handles would fail the run.
     expect(await authenticate(key)).toBe('the zoo');
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -34,22 +112,29 @@ test.each([
 );
 
 test('a key in constant use is noted at its first use, and then once a minute', () => {
-  const noon = 1_800_000_000_000;
-  const key = generateApiKey(randomBytes);
-  let record = describeApiKey(key, { holder: 'the zoo', digest, createdAt: 1, expiresAt: null });
-  const notes: number[] = [];
-  const issuedKeys: KeyStore = {
-    add() {},
-    find: () => record,
-    list: () => [],
-    revoke: () => null,
-    recordUse(_id, at) {
-      notes.push(at);
-      record = { ...record, lastUsedAt: at };
-    },
-  };
-  const time = { now: noon };
-  const authenticate = createAuthentication({ configuredKeys: new Map(), issuedKeys, digest, clock: () => time.now });
-  for (; time.now < noon + 180_000; time.now += 500) expect(authenticate(key)).toBe('the zoo');
-  expect(notes).toEqual([noon, noon + 60_000, noon + 120_000]);
+  const notes: [string, number][] = [];
+  const { key, authenticate, time } = issuedOn(() => {
+    const keys = keysInMemory();
+    return {
+      ...keys,
+      recordUse(id, at) {
+        notes.push([id, at]);
+        return keys.recordUse(id, at);
+      },
+    };
+  });
+  for (; time.now < NOON + 3 * MINUTE; time.now += 500) expect(authenticate(key)).toBe('the zoo');
+  const id = digest(key).slice(0, 16);
+  expect(notes).toEqual([
+    [id, NOON],
+    [id, NOON + MINUTE],
+    [id, NOON + 2 * MINUTE],
+  ]);
+});
+
+test('of a clock that is finer than a millisecond whole milliseconds are noted', async () => {
+  const { key, keys, time, authenticate } = issuedOn(keysInMemory);
+  time.now = NOON + 0.75;
+  expect(authenticate(key)).toBe('the zoo');
+  expect((await keys.list())[0]?.lastUsedAt).toBe(NOON);
 });

@@ -1,0 +1,79 @@
+import type { ApiKey } from '../src/api-key.ts';
+import { DomainError } from '../src/domain-error.ts';
+import type { KeyStore } from '../src/key-store.ts';
+import type { Pet } from '../src/pet.ts';
+import type { PetStore } from '../src/pet-store.ts';
+
+/** Animals in an array: as little of a storage as the use cases need. */
+export function petsInMemory(): PetStore {
+  const pets: Pet[] = [];
+  const additions = new Map<string, { fingerprint: string; pet: Pet }>();
+
+  return {
+    add(newPet, addition) {
+      const name = JSON.stringify([addition?.holder, addition?.key]);
+      const earlier = addition && additions.get(name);
+      if (earlier !== undefined) return earlier.fingerprint === addition?.fingerprint ? earlier.pet : null;
+      const pet: Pet = { id: BigInt(pets.length + 1), ...newPet };
+      pets.push(pet);
+      if (addition !== undefined) additions.set(name, { fingerprint: addition.fingerprint, pet });
+      return pet;
+    },
+    find: (id) => pets.find((pet) => pet.id === id) ?? null,
+    list({ status, after, limit }) {
+      return pets.filter((pet) => pet.id > after && (status === undefined || pet.status === status)).slice(0, limit);
+    },
+  };
+}
+
+/** Records of API keys in an array. */
+export function keysInMemory(): KeyStore {
+  let keys: readonly ApiKey[] = [];
+  const find = (id: string) => keys.find((key) => key.id === id) ?? null;
+  const change = (id: string, changes: Partial<ApiKey>) => {
+    keys = keys.map((key) => (key.id === id ? { ...key, ...changes } : key));
+  };
+
+  return {
+    add(key) {
+      keys = [...keys, key];
+    },
+    find: (digest) => keys.find((key) => key.digest === digest) ?? null,
+    list: () => keys,
+    revoke(id, at) {
+      change(id, { revokedAt: find(id)?.revokedAt ?? at });
+      return find(id);
+    },
+    recordUse: (id, at) => change(id, { lastUsedAt: at }),
+  };
+}
+
+/** The same port as a database has it: every call is answered with a promise. */
+export function answeringLater<Port extends object>(port: Port): Port {
+  return everyCall(port, async (call) => call());
+}
+
+/** The same port on storage that can't be reached: every call is refused. */
+export function outOfReach<Port extends object>(port: Port): Port {
+  return everyCall(port, () => {
+    throw new DomainError('service_unavailable', 'out of reach');
+  });
+}
+
+/** A port together with the names of the methods that were called on it. */
+export function observed<Port extends object>(port: Port): { port: Port; calls: string[] } {
+  const calls: string[] = [];
+  const noting = everyCall(port, (call, method) => {
+    calls.push(method);
+    return call();
+  });
+  return { port: noting, calls };
+}
+
+function everyCall<Port extends object>(port: Port, answer: (call: () => unknown, method: string) => unknown): Port {
+  const methods = Object.entries(port).map(([name, method]) => [
+    name,
+    (...given: unknown[]) => answer(() => method(...given), name),
+  ]);
+  return Object.fromEntries(methods) as Port;
+}
