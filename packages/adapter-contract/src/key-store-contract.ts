@@ -12,6 +12,8 @@ export function keyStoreContract(open: OpenStorage): void {
       const records = [
         apiKey(),
         apiKey({ holder: 'the “other” zoo', expiresAt: 1_900_000_000_123 }),
+        // The longest name, and the last moment, that a key can be issued for.
+        apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
         apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),
       ];
       for (const record of records) await keys.add(record);
