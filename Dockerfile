@@ -28,6 +28,7 @@ RUN node_modules/.bin/tsc --build apps/http apps/cli && mkdir /built \
 
 # Without what only developers need: declarations, source maps, packages for tests, pnpm's records, a second Node.js.
 FROM dependencies AS app
+COPY LICENSE ./
 COPY --from=build /built ./
 RUN find . -type f \( -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -name '*.map' -o -name .tsbuildinfo \) -delete \
     && rm -rf package.json pnpm-*.yaml node_modules/.modules.yaml node_modules/.pnpm-workspace-state-v1.json \

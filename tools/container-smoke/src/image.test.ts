@@ -40,7 +40,8 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   test('holds what is needed to run, and nothing that its user could change', async () => {
     const files = JSON.parse(await docker('run', '--rm', image, 'node', '--eval', LIST_FILES)) as ListedFile[];
     const paths = files.map(({ path }) => path);
-    expect(paths).toEqual(expect.arrayContaining(['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js']));
+    const WANTED = ['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js', '/app/LICENSE'];
+    expect(paths).toEqual(expect.arrayContaining(WANTED));
     const UNWANTED = /\.(?:[cm]?ts|map|env|npmrc|pem|key)$|\/(?:npm|pnpm|sh|bash)$/;
     expect(paths.filter((path) => UNWANTED.test(path))).toEqual([]);
     const packages = [...new Set(paths.flatMap((path) => /\/\.pnpm\/((?:@[^/]+\+)?[^/@]+)@/.exec(path)?.[1] ?? []))];

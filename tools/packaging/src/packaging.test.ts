@@ -38,7 +38,7 @@ describe.each(PACKAGES)('%s, packed', (name) => {
       .filter((entry) => entry.isFile())
       .map((entry) => join(entry.parentPath, entry.name).slice(installed(name).length + 1));
 
-  test('holds the built modules with declarations and sources, and nothing else', () => {
+  test('holds the built modules with declarations and sources, its licence, and nothing else', () => {
     const modules = files()
       .filter((file) => /^dist\/[a-z0-9-]+\.js$/.test(file))
       .map((file) => file.slice(5, -3));
@@ -47,7 +47,7 @@ describe.each(PACKAGES)('%s, packed', (name) => {
       ...['.js', '.js.map', '.d.ts', '.d.ts.map'].map((suffix) => `dist/${name}${suffix}`),
       `src/${name}.ts`,
     ]);
-    expect(files().sort()).toEqual([...expected, 'package.json'].sort());
+    expect(files().sort()).toEqual([...expected, 'LICENSE', 'package.json'].sort());
   });
 
   test('names only what is in it', () => {
