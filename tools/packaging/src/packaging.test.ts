@@ -1,16 +1,43 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-
-const PACKAGES = ['domain', 'adapter-memory'] as const;
 
 const root = fileURLToPath(new URL('../../..', import.meta.url));
 const tsc = join(root, 'node_modules/.bin/tsc');
 
-/** A project of somebody else, with nothing of this repository but the two packages as they would be published. */
+interface Manifest {
+  readonly private?: boolean;
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly exports: Record<string, Record<string, string>>;
+  readonly dependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
+}
+
+/** What is published, in the order of the folders: a new package is among them without a change here. */
+const PACKAGES = readdirSync(join(root, 'packages'))
+  // A folder that another branch left behind is no package.
+  .filter((name) => existsSync(join(root, 'packages', name, 'package.json')) && !source(name).private);
+
+/** Packages of npm that a package needs where it is installed. */
+const neededFromOutside = (name: string) => {
+  const { dependencies, peerDependencies } = source(name);
+  return Object.keys({ ...dependencies, ...peerDependencies }).filter((needed) => !needed.startsWith('@animal-store/'));
+};
+
+/** A project of somebody else, with nothing of this repository but the packages as they would be published. */
 let project: string;
 
 beforeAll(() => {
@@ -25,10 +52,21 @@ beforeAll(() => {
     run('npx', pack, join(root, 'packages', name));
   }
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  // --offline: neither package may need anything that isn't in the two files.
-  const tarballs = PACKAGES.map((name) => `./${name}.tgz`);
+  // --offline: these may not need anything that isn't in the files themselves.
+  const selfContained = PACKAGES.filter((name) => neededFromOutside(name).length === 0);
+  const tarballs = selfContained.map((name) => `./${name}.tgz`);
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...tarballs], project);
-}, 60_000);
+  // The rest is laid beside them by hand, with what it needs as it is installed here: no registry is asked.
+  for (const name of PACKAGES.filter((name) => !selfContained.includes(name))) {
+    mkdirSync(installed(name), { recursive: true });
+    run('tar', ['-xzf', `${name}.tgz`, '--strip-components=1', '-C', installed(name)], project);
+    for (const needed of neededFromOutside(name)) {
+      const link = join(project, 'node_modules', needed);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(root, 'packages', name, 'node_modules', needed), link);
+    }
+  }
+}, 120_000);
 
 afterAll(() => rmSync(project, { recursive: true, force: true }));
 
@@ -48,13 +86,24 @@ describe.each(PACKAGES)('%s, packed', (name) => {
       `src/${name}.ts`,
     ]);
     expect(files().sort()).toEqual([...expected, 'LICENSE', 'package.json'].sort());
+    expect(readFileSync(join(installed(name), 'LICENSE'), 'utf8')).toMatch(/^MIT License\n/);
   });
 
-  test('names only what is in it', () => {
-    const manifest = readJson(join(installed(name), 'package.json'));
+  test('names only what is in it, and what can be had', () => {
+    const manifest = readJson(join(installed(name), 'package.json')) as Manifest;
     expect(manifest.exports).toEqual({ '.': { types: './dist/index.d.ts', default: './dist/index.js' } });
-    expect(manifest.dependencies ?? {}).toEqual(name === 'domain' ? {} : { '@animal-store/domain': '1.0.0' });
+    const named = Object.values(manifest.exports).flatMap((conditions) => Object.values(conditions));
+    expect(files()).toEqual(expect.arrayContaining(named.map((file) => file.slice(2))));
+    expect(Object.keys(manifest.dependencies ?? {})).toEqual(Object.keys(source(name).dependencies ?? {}));
+    for (const [needed, version] of Object.entries(manifest.dependencies ?? {})) {
+      if (needed.startsWith('@animal-store/')) expect(version).toBe(source(needed.slice(14)).version);
+    }
     expect(JSON.stringify(manifest)).not.toMatch(/workspace:|catalog:|publishConfig/);
+  });
+
+  test('is imported by its name', () => {
+    const script = `console.log(Object.keys(await import('@animal-store/${name}')).length > 0)`;
+    expect(run(process.execPath, ['--input-type=module', '--eval', script], project)).toBe('true\n');
   });
 
   test('refers to files that are there', () => {
@@ -72,6 +121,30 @@ describe.each(PACKAGES)('%s, packed', (name) => {
     }
   });
 });
+
+test.each([
+  ['adapter-contract', 'vitest'],
+  ['adapter-mongodb', 'mongodb'],
+])('%s runs on every Node.js that %s runs on, and on no other', (name, needed) => {
+  const { engines } = readJson(join(project, 'node_modules', needed, 'package.json')) as Manifest;
+  expect(source(name).engines.node).toBe(engines.node);
+});
+
+test('whoever writes an adapter elsewhere tries it with the contract', () => {
+  const tests = `
+    import { rateLimiterContract, storageContract } from '@animal-store/adapter-contract';
+    import { createMemoryRateLimiter, createMemoryStorage } from '@animal-store/adapter-memory';
+
+    storageContract('theirs', createMemoryStorage);
+    rateLimiterContract('theirs', (policy) => createMemoryRateLimiter(policy, () => performance.now()));
+  `;
+  writeFileSync(join(project, 'theirs.test.js'), tests);
+  const vitest = join(project, 'node_modules/vitest/vitest.mjs');
+  run(process.execPath, [vitest, 'run', '--reporter=json', '--outputFile=report.json'], project);
+  const report = readJson(join(project, 'report.json'));
+  expect(report).toMatchObject({ success: true, numFailedTests: 0, numPendingTests: 0 });
+  expect(report.numPassedTests).toBeGreaterThan(40);
+}, 30_000);
 
 test('a program of plain JavaScript runs the use cases', () => {
   writeFileSync(
@@ -162,6 +235,11 @@ describe('a strict TypeScript program', () => {
     expect(own).toEqual([expect.stringMatching(/\(6,\d+\): error TS(?:2322|2345|2540|2739|2741):/)]);
   });
 });
+
+/** The package.json of a package as it stands in the repository. */
+function source(name: string): Manifest {
+  return readJson(join(root, 'packages', name, 'package.json'));
+}
 
 function installed(name: string): string {
   return join(project, 'node_modules/@animal-store', name);
