@@ -37,6 +37,10 @@ const neededFromOutside = (name: string) => {
   return Object.keys({ ...dependencies, ...peerDependencies }).filter((needed) => !needed.startsWith('@animal-store/'));
 };
 
+/** What the domain's README shows: its blocks of code, which build on each other, as one program. */
+const readme = readFileSync(join(root, 'packages/domain/README.md'), 'utf8');
+const shownProgram = [...readme.matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code).join('\n');
+
 /** A project of somebody else, with nothing of this repository but the packages as they would be published. */
 let project: string;
 
@@ -85,7 +89,8 @@ describe.each(PACKAGES)('%s, packed', (name) => {
       ...['.js', '.js.map', '.d.ts', '.d.ts.map'].map((suffix) => `dist/${name}${suffix}`),
       `src/${name}.ts`,
     ]);
-    expect(files().sort()).toEqual([...expected, 'LICENSE', 'package.json'].sort());
+    const readme = name === 'domain' ? ['README.md'] : [];
+    expect(files().sort()).toEqual([...expected, ...readme, 'LICENSE', 'package.json'].sort());
     expect(readFileSync(join(installed(name), 'LICENSE'), 'utf8')).toMatch(/^MIT License\n/);
   });
 
@@ -146,6 +151,31 @@ test('whoever writes an adapter elsewhere tries it with the contract', () => {
   expect(report.numPassedTests).toBeGreaterThan(40);
 }, 30_000);
 
+describe("the domain's README", () => {
+  test('shows a program that prints what it says', () => {
+    const promised = [...shownProgram.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line);
+    expect(promised.length).toBe(shownProgram.match(/console\.log/g)?.length);
+    writeFileSync(join(project, 'readme.js'), shownProgram);
+    expect(run(process.execPath, ['readme.js'], project).trimEnd().split('\n')).toEqual(promised);
+  });
+
+  test('says what JSON.stringify makes of an animal', () => {
+    const stringified = shownProgram.replace('exactJson(rex)', 'JSON.stringify(rex)');
+    expect(stringified).not.toBe(shownProgram);
+    writeFileSync(join(project, 'stringified.js'), stringified);
+    expect(() => run(process.execPath, ['stringified.js'], project)).toThrow(
+      /TypeError: Do not know how to serialize a BigInt/,
+    );
+  });
+
+  test('names each error code', () => {
+    const codes = readFileSync(join(installed('domain'), 'src/domain-error.ts'), 'utf8').match(
+      /(?<=\| ')[a-z_]+(?=')/g,
+    );
+    expect([...readme.matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, code]) => code)).toEqual(codes);
+  });
+});
+
 test('a program of plain JavaScript runs the use cases', () => {
   writeFileSync(
     join(project, 'program.js'),
@@ -195,7 +225,7 @@ describe('a strict TypeScript program', () => {
   let complaints: readonly string[];
 
   beforeAll(() => {
-    const program = (text: string) => `
+    const using = (text: string) => `
       import { createMemoryStorage } from '@animal-store/adapter-memory';
       import { createCatalogue, DomainError, parseNewPet, type Pet, type PetPage } from '@animal-store/domain';
       export const kept: [typeof DomainError, typeof parseNewPet, Pet?, PetPage?] = [DomainError, parseNewPet];
@@ -204,8 +234,10 @@ describe('a strict TypeScript program', () => {
     `;
     mkdirSync(join(project, 'src'));
     for (const [name, text] of Object.entries({ right: RIGHT, ...WRONG })) {
-      writeFileSync(join(project, 'src', file(name)), program(text));
+      writeFileSync(join(project, 'src', file(name)), using(text));
     }
+    const withConsole = `declare const console: { log(shown: unknown): void };\n${shownProgram}`;
+    writeFileSync(join(project, 'src', 'readme.ts'), withConsole);
     const compilerOptions = {
       target: 'es2022',
       lib: ['es2022'],
