@@ -6,7 +6,7 @@ import type { Cors } from './cors.ts';
 import { createPet } from './create-pet.ts';
 import { readCredentials } from './credentials.ts';
 import type { DocsFile } from './docs-page.ts';
-import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
+import { beginExchange, type Exchange, type OnFault, type Unavailable, type Watcher } from './exchange.ts';
 import { fieldValues } from './field-values.ts';
 import { deprecationHeaders, getPet } from './get-pet.ts';
 import { errorAnswer, HttpError, isFault } from './http-error.ts';
@@ -29,9 +29,8 @@ export interface AppDependencies extends OperationDependencies {
   /** null: no holder has a limit. */
   readonly rateLimit: RateLimit | null;
   readonly watchers: readonly Watcher[];
-  /** Told of every error that is a fault of the service. */
-  readonly onFault: (error: unknown) => void;
-  /** The service's own figures in Prometheus' text format; null where they are not to be had. */
+  readonly onFault: OnFault;
+  /** The service's metrics in Prometheus' text format; null where they are not to be had. */
   readonly metrics: (() => Awaitable<Answer>) | null;
   /** The documentation page; empty where it is not to be had. */
   readonly docs: readonly DocsFile[];
@@ -63,7 +62,7 @@ const STORAGE_TIME = 4_800;
 /** What may be spent before an operation begins, in milliseconds, so that a call's own limit keeps it in time. */
 const PROMPT = 250;
 
-/** What route a request has that no route was made for. */
+/** What the log and the metrics call the route of requests that match none. */
 const UNMATCHED = 'unmatched';
 
 /**
@@ -92,6 +91,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
       const { incoming, outgoing } = request.env;
       const accompanying = cors === null ? own : { ...own, ...cors.headers(incoming.headers.origin) };
       const exchange = beginExchange(incoming.headers, incoming.method as string, path, accompanying);
+      incoming.exchange = exchange;
       for (const watcher of watchers) watcher.begin?.();
       const succeed = (given: Answer) => {
         // Those that were under way when the stop began have a connection to close, too.
@@ -103,7 +103,8 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
         return respond(exchange, given, watchers);
       };
       const fail = (error: unknown) => {
-        if (isFault(error)) onFault(error);
+        if (isFault(error)) onFault(error, exchange.id);
+        exchange.unavailable = unavailable(error);
         return succeed(errorAnswer(error));
       };
       try {
@@ -200,6 +201,12 @@ const NO_KEY = unauthorized('missing', '');
 const INVALID_KEY = unauthorized('invalid', ', error="invalid_token"');
 
 const LATE = new DomainError('service_unavailable', 'the storage takes too long: try again');
+
+function unavailable(error: unknown): Unavailable | null {
+  if (!(error instanceof DomainError && error.code === 'service_unavailable')) return null;
+  const reason = error === OVERLOADED ? 'overload' : error === STOPPING ? 'stopping' : 'storage';
+  return { reason, error };
+}
 
 /** An operation has the time that those left who looked up its key and counted it. */
 function carryOut(

@@ -19,13 +19,15 @@ import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
 import { createCors } from './cors.ts';
 import { docsPage } from './docs-page.ts';
-import type { Watcher } from './exchange.ts';
-import type { Log } from './log.ts';
+import type { OnFault, Watcher } from './exchange.ts';
+import { isFault } from './http-error.ts';
+import { type Log, reasonOf } from './log.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import type { Env } from './operation.ts';
 import { monitorOverload, type OverloadMonitor } from './overload.ts';
 import { type PetJson, petJson, remembering } from './pet-json.ts';
 import { type RateLimit, withFallback } from './rate-limit.ts';
+import type { TurnedAwayReason } from './server.ts';
 import { sha256 } from './sha256.ts';
 
 /** A service that is put together and does not listen yet. */
@@ -34,8 +36,11 @@ export interface Application {
   readonly storage: Storage;
   /** Those who watch its requests. */
   readonly watchers: readonly Watcher[];
-  /** Told of every error that is a fault of the service. */
-  readonly onFault: (error: unknown) => void;
+  readonly onFault: OnFault;
+  /** Told of each connection that is not kept. */
+  readonly onTurnedAway: (reason: TurnedAwayReason) => void;
+  /** Told whether the storage is in reach. */
+  readonly onStorageLook: (inReach: boolean) => void;
   /** Where the storage is, for the log: without user and password. */
   readonly storageAddress: string;
   /** The mistake of configuration that an error of the storage shows, in one line; null for one that waiting heals. */
@@ -56,7 +61,7 @@ const STORAGE = token<Storage>('storage');
 const OPENED = token<Opened>('opened adapter');
 const METRICS = token<Metrics>('metrics');
 const WATCHERS = token<readonly Watcher[]>('watchers');
-const ON_FAULT = token<(error: unknown) => void>('on fault');
+const ON_FAULT = token<OnFault>('on fault');
 const OVERLOAD = token<OverloadMonitor>('overload');
 const RATE_LIMIT = token<RateLimit | null>('rate limit');
 const PET_JSON = token<PetJson>('pet json');
@@ -72,7 +77,7 @@ const APP = token<Hono<Env>>('app');
  */
 export async function compose(
   configuration: Configuration,
-  log: Pick<Log, 'watcher' | 'fault'>,
+  log: Pick<Log, 'watcher' | 'fault' | 'warnRarely'>,
   clock: Clock = Date.now,
 ): Promise<Application> {
   const adapter = await adapterFor(configuration.storage);
@@ -91,9 +96,9 @@ export async function compose(
   provide(WATCHERS, (from) => [log.watcher, from.resolve(METRICS).watcher]);
   provide(ON_FAULT, (from) => {
     const { faulted } = from.resolve(METRICS);
-    return (error: unknown) => {
+    return (error, requestId) => {
       faulted();
-      log.fault(error);
+      log.fault(error, requestId);
     };
   });
   provide(OVERLOAD, () => monitorOverload(configuration.maxEventLoopDelay));
@@ -105,10 +110,17 @@ export async function compose(
     const policy = { limit, window: RATE_WINDOW };
     const monotonic = () => performance.now();
     const own = createMemoryRateLimiter(policy, monotonic);
+    const onFailure = (error: unknown) => {
+      if (isFault(error)) from.resolve(ON_FAULT)(error);
+      else
+        log.warnRarely('requests are counted by this process alone: the shared count failed', {
+          reason: reasonOf(error),
+        });
+    };
     const shared = from.resolve(OPENED).rateLimiter?.(policy);
     return {
       policy,
-      limiter: shared === undefined ? own : withFallback(shared, own, monotonic, from.resolve(ON_FAULT)),
+      limiter: shared === undefined ? own : withFallback(shared, own, monotonic, onFailure),
     };
   });
   provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
@@ -145,6 +157,11 @@ export async function compose(
     storage: container.resolve(STORAGE),
     watchers: container.resolve(WATCHERS),
     onFault: container.resolve(ON_FAULT),
+    onTurnedAway(reason) {
+      container.resolve(METRICS).turnedAway(reason);
+      log.warnRarely(TURNED_AWAY[reason]);
+    },
+    onStorageLook: container.resolve(METRICS).storageLookedAt,
     storageAddress: container.resolve(OPENED).address,
     misconfiguration: adapter.misconfiguration,
     developmentKey,
@@ -158,6 +175,11 @@ export async function compose(
     },
   };
 }
+
+const TURNED_AWAY: Readonly<Record<TurnedAwayReason, string>> = {
+  connections: 'connections are closed at once: there are MAX_CONNECTIONS of them',
+  requests: 'connections are cut: they sent too many requests without waiting for answers',
+};
 
 /** The time that a holder's quota of requests is for, in milliseconds. */
 const RATE_WINDOW = 60_000;

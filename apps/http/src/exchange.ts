@@ -1,6 +1,17 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Answer, Headers } from './answer.ts';
 
+/** Why a request could not be served. */
+export interface Unavailable {
+  readonly reason: UnavailableReason;
+  /** What the storage failed with. */
+  readonly error: unknown;
+}
+
+/** The storage is out of reach or too slow; there is too much to do; the service is about to stop. */
+export const UNAVAILABLE_REASONS = ['storage', 'overload', 'stopping'] as const;
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
+
 /** A request and its answer, as those see it who watch the service. */
 export interface Exchange {
   /** The request's X-Request-Id where it has a well-formed one, else a new UUID; returned in the answer. */
@@ -14,6 +25,8 @@ export interface Exchange {
   readonly startedAt: number;
   /** Whose key it is, once that is known. */
   holder: string | null;
+  /** Why it is answered with 503, if it is. */
+  unavailable: Unavailable | null;
   /** Fields that come with whatever is answered. */
   headers: Headers;
 }
@@ -27,6 +40,9 @@ export interface Watcher {
    */
   end(exchange: Exchange, answer: Pick<Answer, 'status'>, bytes: number, duration: number): void;
 }
+
+/** Told of every error that is a fault of the service. @param requestId The request's that met with it, if it was one. */
+export type OnFault = (error: unknown, requestId?: string) => void;
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Version 00 has nothing behind its 55 characters, later ones may. */
@@ -48,6 +64,7 @@ export function beginExchange(
     traceId: typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent)?.[1] ?? null) : null,
     startedAt: performance.now(),
     holder: null,
+    unavailable: null,
     headers: accompanying,
   };
 }

@@ -28,28 +28,36 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
   readonly headers: Headers;
+  readonly status: number;
 
-  /** @param message For the client: what to do about it. */
-  constructor(code: ErrorCode, message: string, headers: Headers = {}) {
+  /**
+   * @param message For the client: what to do about it.
+   * @param status Where the code is only the nearest: the set of codes is closed.
+   */
+  constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
     super(message);
     this.code = code;
     this.headers = headers;
+    this.status = status;
   }
 }
 
 /** The Error body of the interface: exactly these three members. */
-export function errorBody(code: ErrorCode, message: string, status: number = ERROR_STATUS[code]): string {
+export function errorBody(code: ErrorCode, message: string, status: number): string {
   return JSON.stringify({ code, message, status });
 }
 
 /** Turns whatever was thrown into an answer. Only errors that were thrown on purpose keep their message. */
 export function errorAnswer(error: unknown): Answer {
-  const { code, message, own } = described(error);
-  return jsonAnswer(errorBody(code, message), ERROR_STATUS[code], jsonHeaders(own));
+  const { code, message, own, status = ERROR_STATUS[code] } = described(error);
+  return jsonAnswer(errorBody(code, message, status), status, jsonHeaders(own));
 }
 
-function described(error: unknown): { code: ErrorCode; message: string; own: Headers } {
-  if (error instanceof HttpError) return { code: error.code, message: error.message, own: error.headers };
+function described(error: unknown): { code: ErrorCode; message: string; own: Headers; status?: number } {
+  if (error instanceof HttpError) {
+    const { code, message, headers, status } = error;
+    return { code, message, own: headers, status };
+  }
   if (error instanceof DomainError) {
     const retry = error.code === 'service_unavailable';
     return {

@@ -1,6 +1,7 @@
+import { DomainError } from '@animal-store/domain';
 import { type DestinationStream, destination, pino } from 'pino';
 import { collectLines } from './collected-lines.ts';
-import type { Watcher } from './exchange.ts';
+import type { OnFault, UnavailableReason, Watcher } from './exchange.ts';
 
 /** Names of levels, the chattiest first. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -13,8 +14,10 @@ export interface Log {
   warn(message: string, details?: object): void;
   /** Something is wrong that someone must put right. */
   error(message: string, details?: object): void;
+  /** The same, for what may happen with every request: said at once, and then once a minute, with how often it happened. */
+  warnRarely(message: string, details?: object): void;
   /** An error that is the service's own fault. */
-  fault(error: unknown): void;
+  readonly fault: OnFault;
   /** Writes a line for each request; for a probe that was answered well only at level debug. */
   readonly watcher: Watcher;
   /** Writes what is still in memory, as far as a reader takes it at once, and nothing after it. */
@@ -29,6 +32,16 @@ const MOST_WAITING = 8 * 1024 * 1024;
 
 /** How long the last lines may wait for a reader, in milliseconds: one that does not read must not keep the process. */
 const LAST_WAIT = 1_000;
+
+/** How often the same warning is repeated at most, in milliseconds. */
+const REPEAT = 60_000;
+
+/** What is told of requests that are answered with 503; of those at the stop nobody needs to know more. */
+const UNAVAILABLE: Readonly<Record<UnavailableReason, string | null>> = {
+  storage: 'requests are answered with 503: the storage failed',
+  overload: 'requests are answered with 503: there is too much to do',
+  stopping: null,
+};
 
 /** pino's numbers for levels. */
 const DEBUG = 20;
@@ -69,14 +82,28 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
       write(readable ? readableLine(line) : line);
     },
   } satisfies DestinationStream);
+  const warned = new Map<string, { at: number; times: number }>();
+  function warnRarely(message: string, details: object = {}): void {
+    const { at, times } = warned.get(message) ?? { at: Number.NEGATIVE_INFINITY, times: 0 };
+    const now = performance.now();
+    const isDue = now - at >= REPEAT;
+    if (isDue) logger.warn({ ...details, times: times + 1 }, message);
+    warned.set(message, isDue ? { at: now, times: 0 } : { at, times: times + 1 });
+  }
   const debugging = logger.isLevelEnabled('debug');
   const watcher: Watcher = {
-    end({ id, method, route, traceId, holder }, { status }, bytes, duration) {
+    end({ id, method, route, traceId, holder, unavailable }, { status }, bytes, duration) {
+      if (unavailable !== null) {
+        const { reason, error } = unavailable;
+        const message = UNAVAILABLE[reason];
+        if (message !== null) warnRarely(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
+      }
       const routine = status < 400 && PROBES.has(route);
       if (routine && !debugging) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
       if (readable) {
-        write(`${method} ${route} ${status} ${milliseconds} ms ${holder ?? '-'} ${id}\n`);
+        const why = unavailable === null ? '' : ` (${unavailable.reason})`;
+        write(`${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${holder ?? '-'} ${id}\n`);
         return;
       }
       // Every value is made here or matches a pattern without a character that JSON would escape, but for the method
@@ -84,7 +111,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
       lines.add(
         `{"level":${routine ? DEBUG : INFO},"time":${Date.now()},"msg":"request","method":"${method}","route":"${route}","status":${status},` +
           `"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"` +
-          `${traceId === null ? '' : `,"traceId":"${traceId}"`}${holder === null ? '' : `,"holder":${JSON.stringify(holder)}`}}\n`,
+          `${unavailable === null ? '' : `,"reason":"${unavailable.reason}"`}${traceId === null ? '' : `,"traceId":"${traceId}"`}${holder === null ? '' : `,"holder":${JSON.stringify(holder)}`}}\n`,
       );
     },
   };
@@ -92,7 +119,8 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
     info: (message, details = {}) => logger.info(details, message),
     warn: (message, details = {}) => logger.warn(details, message),
     error: (message, details = {}) => logger.error(details, message),
-    fault: (error) => logger.error({ err: error }, 'a request failed'),
+    warnRarely,
+    fault: (error, requestId) => logger.error({ err: error, requestId }, 'the service is at fault'),
     watcher: logger.isLevelEnabled('info') ? watcher : { end() {} },
     close: () =>
       new Promise((resolve) => {
@@ -119,4 +147,10 @@ function readableLine(line: string): string {
   const details = Object.keys(rest).length > 0 ? ` ${JSON.stringify(rest)}` : '';
   const stack = err === undefined ? '' : `\n${err.stack}`;
   return `${new Date(time as number).toISOString()} ${msg}${details}${stack}\n`;
+}
+
+/** What the adapter knows; the error's own message is for those who called the service. */
+export function reasonOf(error: unknown): string {
+  const { cause } = error as Error;
+  return error instanceof DomainError && cause instanceof Error ? cause.message : (error as Error).message;
 }

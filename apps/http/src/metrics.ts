@@ -1,14 +1,16 @@
+import { totalmem } from 'node:os';
 import { type Awaitable, isPromise, type KeyStore, type PetStore, type Storage } from '@animal-store/domain';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import type { Answer } from './answer.ts';
-import type { Exchange, Watcher } from './exchange.ts';
+import { type Exchange, UNAVAILABLE_REASONS, type Watcher } from './exchange.ts';
 import { registerRequestDurations } from './request-durations.ts';
+import { TURNED_AWAY_REASONS, type TurnedAwayReason } from './server.ts';
 import { sharedWork } from './shared-work.ts';
 
 /** Methods that are told apart; a client can invent others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The service's figures: what is counted, and how they are read. */
+/** The service's metrics: what is counted, and how they are read. */
 export interface Metrics {
   readonly watcher: Watcher;
   /** The same storage, its calls counted. */
@@ -17,11 +19,15 @@ export interface Metrics {
   keyLookedUp(remembered: boolean): void;
   /** One error that was a fault of the service. */
   faulted(): void;
-  /** The figures in Prometheus' text exposition format. */
+  /** Whether the storage was in reach when it was looked at. */
+  storageLookedAt(inReach: boolean): void;
+  /** One connection that was not kept. */
+  turnedAway(reason: TurnedAwayReason): void;
+  /** The metrics in Prometheus' text exposition format. */
   read(): Awaitable<Answer>;
 }
 
-/** @param registry Where the figures are registered; one for each application. */
+/** @param registry Where the metrics are registered; one for each application. */
 export function createMetrics(registry: Registry = new Registry()): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -56,6 +62,34 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     registers,
   });
 
+  const unavailable = new Counter({
+    name: 'animal_store_unavailable_total',
+    help: 'Requests that were answered with 503, by reason (storage, overload, stopping).',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of UNAVAILABLE_REASONS) unavailable.labels(reason).inc(0);
+
+  const storageInReach = new Gauge({
+    name: 'animal_store_storage_in_reach',
+    help: 'Whether the storage was in reach (1) or not (0) when the service last looked, every 3 to 15 seconds.',
+    registers,
+  });
+
+  const turnedAway = new Counter({
+    name: 'animal_store_connections_turned_away_total',
+    help: 'Connections that were closed because there were too many (connections) or they sent too many requests (requests).',
+    labelNames: ['reason'],
+    registers,
+  });
+  for (const reason of TURNED_AWAY_REASONS) turnedAway.labels(reason).inc(0);
+
+  new Gauge({
+    name: 'animal_store_memory_limit_bytes',
+    help: 'What memory the process may take: the limit of its container, or what the machine has.',
+    registers,
+  }).set(Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()));
+
   const faults = new Counter({
     name: 'animal_store_faults_total',
     help: 'Errors that were faults of the service. There from the start, so that the first one is an increase.',
@@ -69,6 +103,8 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       const call = port[method] as (...given: unknown[]) => unknown;
       const operation = `${name}.${method}`;
       const succeeded = { count: 0 };
+      // There from the start, so that the first failure is an increase.
+      for (const outcome of ['unavailable', 'fault']) storageCalls.labels(operation, outcome).inc(0);
       successes.set(operation, succeeded);
       const failed = (error: unknown): never => {
         const known = error instanceof Error && 'code' in error && error.code === 'service_unavailable';
@@ -99,7 +135,8 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       begin() {
         inFlight += 1;
       },
-      end({ method, route }: Exchange, { status }, _bytes, duration) {
+      end({ method, route, unavailable: why }: Exchange, { status }, _bytes, duration) {
+        if (why !== null) unavailable.labels(why.reason).inc();
         inFlight -= 1;
         countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
       },
@@ -120,6 +157,8 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     keyLookedUp(remembered) {
       keyLookups.labels(remembered ? 'hit' : 'miss').inc();
     },
+    storageLookedAt: (inReach) => storageInReach.set(inReach ? 1 : 0),
+    turnedAway: (reason) => turnedAway.labels(reason).inc(),
     faulted: () => faults.inc(),
     read: sharedWork(async () => ({
       status: 200,

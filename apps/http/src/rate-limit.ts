@@ -8,7 +8,7 @@ import {
   type RatePolicy,
 } from '@animal-store/domain';
 import type { Headers } from './answer.ts';
-import { HttpError, isFault } from './http-error.ts';
+import { HttpError } from './http-error.ts';
 import { inTime } from './in-time.ts';
 
 /** The limit that each holder of an API key has. */
@@ -64,13 +64,13 @@ const ALONE = 5_000;
  * Counts with `shared`; alone, with `own`, while what is shared is out of reach or slow: a limit must not stop the service,
  * nor make every request wait.
  *
- * @param onFault Told where `shared` fails for another reason than that.
+ * @param onFailure Told why `shared` is not asked for a while.
  */
 export function withFallback(
   shared: RateLimiter,
   own: RateLimiter,
   clock: MonotonicClock,
-  onFault: (error: unknown) => void,
+  onFailure: (error: unknown) => void,
 ): RateLimiter {
   let aloneUntil = Number.NEGATIVE_INFINITY;
   return {
@@ -79,7 +79,7 @@ export function withFallback(
       try {
         return await inTime(shared.take(holder), PATIENCE, LATE);
       } catch (error) {
-        if (isFault(error)) onFault(error);
+        onFailure(error);
         aloneUntil = clock() + ALONE;
         return own.take(holder);
       }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { HttpError } from './http-error.ts';
+import type { Incoming } from './request-target.ts';
 
 /** The largest body that is read, in bytes. */
 export const BODY_MAX_BYTES = 64 * 1024;
@@ -37,7 +38,7 @@ export function waitsForGoAhead({ headers, httpVersion }: IncomingMessage): bool
  * @param outgoing Where the client is asked for the body, if it waits for that.
  * @throws HttpError `payload_too_large` over {@link BODY_MAX_BYTES}; `invalid_request` where it ends too early.
  */
-export function readBody(incoming: IncomingMessage, outgoing: ServerResponse): Promise<Buffer> {
+export function readBody(incoming: Incoming, outgoing: ServerResponse): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     if (Number(incoming.headers['content-length'] ?? 0) > BODY_MAX_BYTES) {
       reject(tooLarge());
@@ -65,7 +66,7 @@ export function readBody(incoming: IncomingMessage, outgoing: ServerResponse): P
     incoming.on('end', () => resolve(chunks.length === 1 ? (chunks[0] as Buffer) : Buffer.concat(chunks)));
     // Nobody is left to read the answer; a promise that never settles would keep the request's memory.
     incoming.on('close', () => {
-      if (!incoming.readableEnded) reject(cutShort());
+      if (!incoming.readableEnded) reject(incoming.refusal ?? cutShort());
     });
   });
 }

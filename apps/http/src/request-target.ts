@@ -1,9 +1,13 @@
 import type { IncomingMessage } from 'node:http';
+import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 
-/** Node's request, and why it can't be served whatever it asks for. */
+/** Node's request, and what became of it. */
 export interface Incoming extends IncomingMessage {
+  /** Why it can't be served, whatever it asks for. */
   refusal?: HttpError;
+  /** There once it has reached a route. */
+  exchange?: Exchange;
 }
 
 /** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2): the host and the port may both be empty. */

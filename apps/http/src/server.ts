@@ -6,7 +6,7 @@ import type { Hono } from 'hono';
 import type { Answer } from './answer.ts';
 import { createBackPressure } from './back-pressure.ts';
 import { take, takeNoMore } from './connection.ts';
-import type { Watcher } from './exchange.ts';
+import type { OnFault, Watcher } from './exchange.ts';
 import { errorAnswer } from './http-error.ts';
 import type { Env } from './operation.ts';
 import { settleTarget } from './request-target.ts';
@@ -21,11 +21,18 @@ export const SERVER_LIMITS = {
   requestTimeout: 30_000,
   /** For an idle connection to be used again: longer than the 60 s of the usual load balancers, which must close first. */
   keepAliveTimeout: 65_000,
-  /** For a client to read on, or to write on: one that does neither is cut, with all that waits for it in memory. */
-  inactivityTimeout: 30_000,
+  /**
+   * For a client to read on, or to write on: one that does neither is cut, with all that waits for it in memory. Longer than
+   * for a request to arrive, whose end has an answer that tells why.
+   */
+  inactivityTimeout: 35_000,
   /** How often the limits above are enforced. */
   connectionsCheckingInterval: 1_000,
 };
+
+/** Why a connection is not kept: there are too many, or it sent too many requests without waiting for their answers. */
+export const TURNED_AWAY_REASONS = ['connections', 'requests'] as const;
+export type TurnedAwayReason = (typeof TURNED_AWAY_REASONS)[number];
 
 /** An application that listens. */
 export interface RunningServer {
@@ -37,8 +44,9 @@ export interface RunningServer {
    *
    * @param grace How long to go on serving, in milliseconds.
    * @param deadline How long what is in flight may take after that, in milliseconds.
+   * @returns How many connections were cut.
    */
-  stop({ grace, deadline }: { grace: number; deadline: number }): Promise<void>;
+  stop({ grace, deadline }: { grace: number; deadline: number }): Promise<number>;
 }
 
 /**
@@ -48,6 +56,7 @@ export interface RunningServer {
  * @param maxConnections How many clients can be connected at once; the next are turned away.
  * @param watchers Told of what is refused before it reaches the application.
  * @param onFault Told of errors that escaped the application.
+ * @param onTurnedAway Told of each connection that is not kept.
  * @throws The system's error where the address can't be listened at.
  */
 export async function startServer(
@@ -58,13 +67,15 @@ export async function startServer(
     maxConnections,
     watchers,
     onFault,
+    onTurnedAway,
     limits = SERVER_LIMITS,
   }: {
     host: string;
     port: number;
     maxConnections: number;
     watchers: readonly Watcher[];
-    onFault: (error: unknown) => void;
+    onFault: OnFault;
+    onTurnedAway: (reason: TurnedAwayReason) => void;
     limits?: typeof SERVER_LIMITS;
   },
 ): Promise<RunningServer> {
@@ -85,7 +96,11 @@ export async function startServer(
     listener(incoming, outgoing);
   };
   const connections = new Set<Socket>();
-  const backPressure = createBackPressure(serve, { connections, maxConnections, onCut() {} });
+  const backPressure = createBackPressure(serve, {
+    connections,
+    maxConnections,
+    onCut: () => onTurnedAway('requests'),
+  });
   let stopping = false;
   const answer = (incoming: IncomingMessage, outgoing: ServerResponse) => {
     // What was read with the request over which it was cut.
@@ -117,6 +132,7 @@ export async function startServer(
   server.on('connect', (request, socket) => refusals.connect(request, socket as Socket));
   server.on('clientError', (error, socket) => refusals.unparsable(error, socket as Socket));
   server.maxConnections = maxConnections;
+  server.on('drop', () => onTurnedAway('connections'));
   server.setTimeout(limits.inactivityTimeout);
   server.on('connection', (socket: Socket) => {
     connections.add(socket);
@@ -136,7 +152,7 @@ export async function startServer(
     async stop({ grace, deadline }) {
       stopping = true;
       await sleep(grace);
-      await closed(server, connections, deadline);
+      return closed(server, connections, deadline);
     },
   };
 }
@@ -150,7 +166,7 @@ function asGet(request: Request): Request {
   return Object.create(request, { method: { value: 'GET' } }) as Request;
 }
 
-async function closed(server: Server, connections: ReadonlySet<Socket>, deadline: number): Promise<void> {
+async function closed(server: Server, connections: ReadonlySet<Socket>, deadline: number): Promise<number> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const closeIdle = server.closeIdleConnections.bind(server);
   // To Node.js a connection is idle as soon as its answer was handed to it: one that its client is still reading would be cut.
@@ -161,11 +177,14 @@ async function closed(server: Server, connections: ReadonlySet<Socket>, deadline
   server.close(() => resolve());
   // `close` ends the connections that are idle now; those that become idle with their answer need another look.
   const sweep = setInterval(() => server.closeIdleConnections(), 50);
+  let cutCount = 0;
   // Not closeAllConnections(), which knows nothing of those that asked for a tunnel.
   const cut = setTimeout(() => {
+    cutCount = connections.size;
     for (const socket of connections) socket.destroy();
   }, deadline);
   await promise;
   clearInterval(sweep);
   clearTimeout(cut);
+  return cutCount;
 }

@@ -14,6 +14,7 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'it is in use; choose another PORT',
   EACCES: 'this user may not use the port; choose a PORT above 1023',
   EADDRNOTAVAIL: 'this machine does not have the address; correct HOST',
+  EINVAL: 'the address is not complete (fe80::1 needs an interface, like fe80::1%eth0); correct HOST',
   ENOTFOUND: 'the name is unknown; correct HOST',
 };
 
@@ -37,12 +38,12 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   const { host, port, basePath } = configuration;
   const log = createLog(configuration.logLevel, { readable: process.stdout.isTTY });
   const application = await compose(configuration, log);
-  const { app, developmentKey, watchers, onFault } = application;
+  const { app, developmentKey, watchers, onFault, onTurnedAway } = application;
 
   let server: RunningServer;
   try {
     const { maxConnections } = configuration;
-    server = await startServer(app, { host, port, maxConnections, watchers, onFault });
+    server = await startServer(app, { host, port, maxConnections, watchers, onFault, onTurnedAway });
   } catch (error) {
     await application.close();
     const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
@@ -53,9 +54,9 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   const stopOnce = async (grace: number, deadline: number) => {
     check.stop();
     application.beginStop();
-    await server.stop({ grace, deadline });
+    const connectionsCut = await server.stop({ grace, deadline });
     await application.close();
-    log.info('stopped');
+    log.info('stopped', { connectionsCut });
     await log.close();
   };
   let stopped: Promise<void> | null = null;
@@ -83,6 +84,7 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
       refuse(mistake);
       await stop(0, 0);
     },
+    onLook: application.onStorageLook,
     log,
   });
 }

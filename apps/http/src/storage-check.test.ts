@@ -22,6 +22,7 @@ function check(failure: Error | null, mistakeInContents: string | null = null) {
   const say = (level: string) => (message: string, details?: object) =>
     void said.push(`${level} ${message} ${JSON.stringify(details)}`);
   const mistakes: string[] = [];
+  const looks: boolean[] = [];
   const { stop } = checkStorage({
     storage: {
       async ready() {
@@ -32,10 +33,11 @@ function check(failure: Error | null, mistakeInContents: string | null = null) {
     misconfiguration: (error) => (error === REFUSED ? REFUSED_LINE : null),
     mistakeInContents: async () => state.mistakeInContents,
     onMistake: (mistake) => mistakes.push(mistake),
+    onLook: (inReach) => looks.push(inReach),
     log: { info: say('info'), warn: say('warn'), error: say('error') },
   });
   onTestFinished(stop);
-  return { state, said, mistakes, stop, pass: (time: number) => vi.advanceTimersByTimeAsync(time) };
+  return { state, said, mistakes, looks, stop, pass: (time: number) => vi.advanceTimersByTimeAsync(time) };
 }
 
 const LOST =
@@ -51,12 +53,14 @@ test('a storage that works is not worth a word', async () => {
 });
 
 test('one that is out of reach is named once, with the reason and no stack, and once more when it is back', async () => {
-  const { state, said, mistakes, pass } = check(OUT_OF_REACH);
+  const { state, said, mistakes, looks, pass } = check(OUT_OF_REACH);
   await pass(10 * MINUTE);
   expect(said).toEqual([LOST]);
+  expect(new Set(looks)).toEqual(new Set([false]));
   state.failure = null;
   await pass(3_000);
   expect(said).toEqual([LOST, BACK]);
+  expect(looks.at(-1)).toBe(true);
   state.failure = OUT_OF_REACH;
   await pass(MINUTE);
   expect(said).toEqual([LOST, BACK, LOST]);

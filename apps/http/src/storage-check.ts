@@ -1,5 +1,5 @@
-import { DomainError, type Storage } from '@animal-store/domain';
-import type { Log } from './log.ts';
+import type { Storage } from '@animal-store/domain';
+import { type Log, reasonOf } from './log.ts';
 
 /** How long until the storage is looked at again, in milliseconds. */
 const PAUSE = { whileItFails: 3_000, whileItWorks: 15_000 } as const;
@@ -18,6 +18,8 @@ export interface StorageCheckOptions {
   readonly mistakeInContents: () => Promise<string | null>;
   /** Told of a mistake that was found before the storage was reached once; the check has ended with it. */
   readonly onMistake: (mistake: string) => void;
+  /** Told with each look whether the storage is in reach. */
+  readonly onLook: (inReach: boolean) => void;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
@@ -33,7 +35,7 @@ export interface StorageCheck {
  * worked goes on, since the mistake, a password that was changed say, may be undone, and requests that can be answered are.
  */
 export function checkStorage(options: StorageCheckOptions): StorageCheck {
-  const { storage, names, misconfiguration, mistakeInContents, onMistake, log } = options;
+  const { storage, names, misconfiguration, mistakeInContents, onMistake, onLook, log } = options;
   let reached = false;
   let failing = false;
   let lastSaid = Number.NEGATIVE_INFINITY;
@@ -41,6 +43,7 @@ export function checkStorage(options: StorageCheckOptions): StorageCheck {
   let timer: NodeJS.Timeout | undefined;
 
   function worked(): void {
+    onLook(true);
     if (failing) log.info('the storage is in reach', names);
     reached = true;
     failing = false;
@@ -48,6 +51,7 @@ export function checkStorage(options: StorageCheckOptions): StorageCheck {
   }
 
   function failed(error: unknown, mistake: string | null): void {
+    onLook(false);
     if (mistake === null) {
       if (!failing) {
         const details = { ...names, reason: reasonOf(error) };
@@ -87,10 +91,4 @@ export function checkStorage(options: StorageCheckOptions): StorageCheck {
       clearTimeout(timer);
     },
   };
-}
-
-/** What the adapter knows; the error's own message is for those who called the service. */
-function reasonOf(error: unknown): string {
-  const { cause } = error as Error;
-  return error instanceof DomainError && cause instanceof Error ? cause.message : (error as Error).message;
 }

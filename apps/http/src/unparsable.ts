@@ -2,7 +2,8 @@ import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:ht
 import type { Socket } from 'node:net';
 import { closeGently } from './close-gently.ts';
 import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
-import { type ErrorCode, errorBody } from './http-error.ts';
+import { type ErrorCode, errorBody, HttpError } from './http-error.ts';
+import type { Incoming } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 
 interface Refusal {
@@ -61,7 +62,7 @@ export interface Refusals {
 }
 
 /** A socket of Node's HTTP server, which has the answer that is being written on it. */
-type HttpSocket = Socket & { _httpMessage?: ServerResponse<IncomingMessage> | null };
+type HttpSocket = Socket & { _httpMessage?: ServerResponse<Incoming> | null };
 
 /** @param watchers Told of each refusal that is not part of a request which they were told of. */
 export function createRefusals(watchers: readonly Watcher[]): Refusals {
@@ -93,7 +94,12 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
     return Buffer.byteLength(body);
   }
 
-  const begun = ({ headers, method = '-' }: IncomingMessage) => beginExchange(headers, method, UNPARSABLE, {});
+  /** Refuses a request that a route waits for, which tells the watchers when its body breaks off. */
+  function refuseInstead(incoming: Incoming, socket: Socket, refusal: Refusal) {
+    const { headers, method = '-', exchange = beginExchange(headers, method, UNPARSABLE, {}) } = incoming;
+    incoming.refusal = new HttpError(refusal.code, refusal.message, {}, refusal.status);
+    refuse(socket, refusal, exchange);
+  }
 
   function refuseAndTell(socket: Socket, method: string, refusal: Refusal) {
     const exchange = beginExchange({}, method, UNPARSABLE, {});
@@ -116,7 +122,7 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
         socket.destroy();
       // The answer that has begun may have been written in this very moment, and not be out yet.
       else if (underWay?.headersSent) close(socket);
-      else if (underWay) refuse(socket, refusal, begun(underWay.req));
+      else if (underWay) refuseInstead(underWay.req, socket, refusal);
       else refuseAndTell(socket, '-', refusal);
     },
 

@@ -27,8 +27,15 @@ async function slowServer(): Promise<number> {
     await sleep(Number(req.param('milliseconds')));
     return text('done');
   });
-  const server = await startServer(app, { host: '127.0.0.1', port: 0, maxConnections: 10, watchers: [], onFault() {} });
-  onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));
+  const server = await startServer(app, {
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 10,
+    watchers: [],
+    onFault() {},
+    onTurnedAway() {},
+  });
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
   return server.address.port;
 }
 
@@ -160,6 +167,64 @@ test('the refusal of a HEAD request has no body', async () => {
   );
 });
 
+test('clients that send without waiting keep nobody else waiting', async () => {
+  const port = await listeningAt(startProcess({ LOG_LEVEL: 'error' }));
+  const { call } = serviceAt(port);
+  const piece = get('/v1/pets').repeat(2_000);
+  let read = 0;
+  for (let count = 0; count < 10; count += 1) {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    socket.on('data', ({ length }) => {
+      read += length;
+    });
+    const write = () => {
+      if (socket.writable && socket.write(piece)) setImmediate(write);
+    };
+    socket.on('drain', write);
+    write();
+  }
+  await expect.poll(() => read).toBeGreaterThan(0);
+  for (let count = 0; count < 5; count += 1) {
+    const started = performance.now();
+    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(1_500);
+    await sleep(300);
+  }
+}, 20_000);
+
+test('where they are too many, those with hundreds of unanswered requests are cut, and who has one gets its answer', async () => {
+  const app = new Hono<Env>();
+  app.get('/', async ({ text }) => {
+    await sleep(300);
+    return text('done');
+  });
+  let cut = 0;
+  const server = await startServer(app, {
+    ...{ host: '127.0.0.1', port: 0, maxConnections: 50, watchers: [] },
+    onFault() {},
+    onTurnedAway(reason) {
+      expect(reason).toBe('requests');
+      cut += 1;
+    },
+  });
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
+  const quiet = open(server.address.port);
+  const flooding = Array.from({ length: 20 }, () => open(server.address.port));
+  await sleep(100);
+  quiet.socket.write(get('/', 'Connection: close\r\n'));
+  for (const { socket } of flooding) socket.write(get('/').repeat(1_500));
+  await quiet.closed;
+  expect(quiet.received()).toMatch(/^HTTP\/1\.1 200 [\s\S]*done$/);
+  expect(cut).toBeGreaterThan(1);
+  // There is room again.
+  const later = open(server.address.port);
+  later.socket.write(get('/', 'Connection: close\r\n'));
+  await later.closed;
+  expect(later.received()).toMatch(/done$/);
+});
+
 test('a client that sends many requests without waiting has few of them under way at once, and all are answered in turn', async () => {
   const COUNT = 40_000;
   let underWay = 0;
@@ -172,8 +237,15 @@ test('a client that sends many requests without waiting has few of them under wa
     underWay -= 1;
     return text(`no ${req.param('number')};`);
   });
-  const server = await startServer(app, { host: '127.0.0.1', port: 0, maxConnections: 10, watchers: [], onFault() {} });
-  onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));
+  const server = await startServer(app, {
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 10,
+    watchers: [],
+    onFault() {},
+    onTurnedAway() {},
+  });
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
   const { socket, received, closed } = open(server.address.port);
   const paths = Array.from({ length: COUNT }, (_, number) => `/${number}`);
   socket.end(paths.map((path) => get(path)).join(''));

@@ -25,16 +25,19 @@ test('a header section that trickles in is cut off with 408', async () => {
   expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"status":408}$/);
 });
 
-test('a body that trickles in is cut off with 408', async () => {
-  const { port } = await startService({}, undefined, SHORT);
+test.each(['stops', 'trickles in'])('a body that %s is cut off with 408, and counted as that', async (how) => {
+  const { port, call } = await startService({}, undefined, SHORT);
   const { socket, received, closed } = open(port);
-  socket.write(
-    `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 1000\r\n\r\n`,
-  );
-  const trickle = setInterval(() => socket.write(' '), 100);
+  const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nX-Request-Id: slow\r\n`;
+  socket.write(`POST /v1/pets HTTP/1.1\r\n${fields}Content-Length: 1000\r\n\r\n`);
+  const trickle = setInterval(() => how === 'trickles in' && socket.write(' '), 100);
   await closed;
   clearInterval(trickle);
-  expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*"status":408}$/);
+  expect(received()).toMatch(/^HTTP\/1\.1 408 [\s\S]*\r\nX-Request-Id: slow\r\n[\s\S]*"status":408}$/);
+  const { text } = await call('GET', '/metrics', { key: null });
+  expect(text.match(/^http_request_duration_seconds_count.*/gm)).toEqual([
+    'http_request_duration_seconds_count{method="POST",route="/v1/pets",status="408"} 1',
+  ]);
 });
 
 test('a connection that is idle, before its first request or after it, is closed', async () => {
@@ -84,6 +87,8 @@ test('more connections than allowed are turned away, and let in when there is ro
   third.socket.write(get);
   await third.closed;
   expect(third.received()).toBe('');
+  second.socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
+  await expect.poll(second.received).toContain('animal_store_connections_turned_away_total{reason="connections"} 1\n');
   first.socket.destroy();
   await first.closed;
   await expect

@@ -216,7 +216,7 @@ test('calls of the storage are counted by what came of them, and change nothing 
   expect(() => pets.add({} as never)).toThrow(unavailable);
   for (const remembered of [true, true, false]) keyLookedUp(remembered);
   const lines = String((await read()).body).split('\n');
-  expect(lines.filter((line) => /^animal_store_.* [1-9]/.test(line)).sort()).toEqual([
+  expect(lines.filter((line) => /^animal_store_(?:key|storage).* [1-9]/.test(line)).sort()).toEqual([
     'animal_store_key_lookups_total{result="hit"} 2',
     'animal_store_key_lookups_total{result="miss"} 1',
     'animal_store_storage_calls_total{operation="keys.list",outcome="ok"} 1',
@@ -289,7 +289,14 @@ test('each request is a line of JSON that tells all but secrets', async () => {
 
 /** What a process writes that logs a request, an event and a fault of the service. */
 async function logged(level: string, options: object): Promise<string> {
-  const exchange = { id: 'one', method: 'GET', route: '/v1/pets', traceId: null, holder: 'the "zoo\\' };
+  const exchange = {
+    id: 'one',
+    method: 'GET',
+    route: '/v1/pets',
+    traceId: null,
+    holder: 'the "zoo\\',
+    unavailable: null,
+  };
   const script = `
     import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))};
     const log = createLog(${JSON.stringify(level)}, ${JSON.stringify(options)});
@@ -311,14 +318,39 @@ test("a holder's name stays within its line, whatever characters it has", async 
 test('someone who looks on reads one line each, and the stack of a fault', async () => {
   const lines = (await logged('info', { readable: true })).split('\n');
   const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z /;
-  expect(lines[0]).toBe('GET /v1/pets 200 1.5 ms the "zoo\\ one');
+  expect(lines[0]).toBe('GET /v1/pets 200 1.5 ms 2 bytes the "zoo\\ one');
   expect(lines.slice(1, 3)).toEqual([expect.stringMatching(moment), expect.stringMatching(moment)]);
   expect(lines.slice(1, 4).map((line) => line.replace(moment, ''))).toEqual([
     'an event {"port":3000}',
-    'a request failed',
+    'the service is at fault',
     'Error: a fault',
   ]);
   expect(lines[4]).toMatch(/^ +at /);
+});
+
+test('what may happen with every request is said at once, and then once a minute', async () => {
+  const script = `
+    import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))};
+    const log = createLog('warn', { readable: false });
+    log.warnRarely('turned away');
+    log.warnRarely('turned away');
+    log.warnRarely('something else', { reason: 'a reason' });
+    const now = performance.now.bind(performance);
+    performance.now = () => now() + 60_000;
+    log.warnRarely('turned away');
+    await log.close();
+  `;
+  const words = ['--conditions=source', '--input-type=module', '-e', script];
+  const { stdout } = await promisify(execFile)(process.execPath, words);
+  const lines = stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+  expect(lines.map(({ level, msg, times, reason }) => [level, msg, times, reason])).toEqual([
+    [40, 'turned away', 1, undefined],
+    [40, 'something else', 1, 'a reason'],
+    [40, 'turned away', 2, undefined],
+  ]);
 });
 
 test('where only errors are to be logged, only faults are', async () => {
@@ -364,6 +396,29 @@ test.each([
     [30, '/readyz', 503],
   ]);
 });
+
+test('why requests end in 503 is told by the log and by the metrics', async () => {
+  const url = `mongodb://127.0.0.1:${await freePort()}/animals?serverSelectionTimeoutMS=100`;
+  const running = startProcess({ API_KEYS: KEY, STORAGE: 'mongodb', MONGODB_URL: url, STOP_GRACE_SECONDS: '5' });
+  const service = serviceAt(await listeningAt(running));
+  for (const path of ['/v1/pets', '/v1/pets/1']) expect((await service.call('GET', path)).status).toBe(503);
+  running.process.kill('SIGTERM');
+  await running.says(/"stopping"/);
+  expect((await service.call('GET', '/readyz', { key: null })).status).toBe(503);
+  await running.says(/"route":"\/readyz","status":503,.*"reason":"stopping"/);
+  expect(running.output.out).toMatch(/"route":"\/v1\/pets","status":503,.*"reason":"storage"/);
+  const told = running.output.out.match(/^.*answered with 503: the storage failed.*$/gm) ?? [];
+  expect(told.map((line) => JSON.parse(line) as unknown)).toEqual([
+    expect.objectContaining({ level: 40, times: 1, reason: expect.stringContaining('ECONNREFUSED') }),
+  ]);
+  const reasons = await samples(service, 'animal_store_unavailable_total');
+  expect(Object.fromEntries(reasons)).toEqual({
+    'reason="storage"': 2,
+    'reason="overload"': 0,
+    'reason="stopping"': 1,
+  });
+  expect((await samples(service, 'animal_store_storage_in_reach')).get('')).toBe(0);
+}, 20_000);
 
 test('LOG_LEVEL=error writes no line for a request', async () => {
   // Nothing says where it listens.

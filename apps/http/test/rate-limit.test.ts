@@ -71,19 +71,20 @@ describe('a count that all processes share', () => {
   /** A shared count that ends as told, beside one of the process's own. */
   function fallback(...ends: (() => Awaitable<Quota>)[]) {
     const time = { now: 0 };
-    const faults: unknown[] = [];
+    const failures: unknown[] = [];
     const limiter = withFallback(
       { take: () => (ends.shift() as () => Awaitable<Quota>)() },
       { take: () => quota(1) },
       () => time.now,
-      (error) => faults.push(error),
+      (error) => failures.push(error),
     );
-    return { time, faults, remaining: async () => (await limiter.take('the zoo')).remaining };
+    return { time, failures, remaining: async () => (await limiter.take('the zoo')).remaining };
   }
-  const outOfReach = () => Promise.reject(new DomainError('service_unavailable', 'out of reach'));
+  const OUT_OF_REACH = new DomainError('service_unavailable', 'out of reach');
+  const outOfReach = () => Promise.reject(OUT_OF_REACH);
 
   test('while it is out of reach, each process counts for itself, and asks again after 5 seconds', async () => {
-    const { time, faults, remaining } = fallback(outOfReach, outOfReach, () => quota(9));
+    const { time, failures, remaining } = fallback(outOfReach, outOfReach, () => quota(9));
     expect(await remaining()).toBe(1);
     time.now = 4_999;
     expect(await remaining()).toBe(1);
@@ -91,21 +92,21 @@ describe('a count that all processes share', () => {
     expect(await remaining()).toBe(1);
     time.now = 10_000;
     expect(await remaining()).toBe(9);
-    expect(faults).toEqual([]);
+    expect(failures).toEqual([OUT_OF_REACH, OUT_OF_REACH]);
   });
 
-  test('where it fails for another reason, too, and that is reported', async () => {
+  test('where it fails for another reason, too; each reason is told', async () => {
     const fault = new TypeError('a fault');
-    const { faults, remaining } = fallback(() => Promise.reject(fault));
+    const { failures, remaining } = fallback(() => Promise.reject(fault));
     expect(await remaining()).toBe(1);
-    expect(faults).toEqual([fault]);
+    expect(failures).toEqual([fault]);
   });
 
   test('nobody waits for it for long', async () => {
-    const { faults, remaining } = fallback(() => new Promise<never>(() => {}));
+    const { failures, remaining } = fallback(() => new Promise<never>(() => {}));
     const started = performance.now();
     expect(await remaining()).toBe(1);
     expect(performance.now() - started).toBeLessThan(2_000);
-    expect(faults).toEqual([]);
+    expect(failures).toEqual([expect.objectContaining({ code: 'service_unavailable' })]);
   });
 });

@@ -70,7 +70,8 @@ export async function startService(
   const faults: unknown[] = [];
   const log = {
     info() {},
-    fault: (error: unknown) => faults.push(error),
+    fault: (error: unknown) => void faults.push(error),
+    warnRarely() {},
     watcher: { end() {} },
     close: async () => {},
   };
@@ -88,6 +89,7 @@ export async function startService(
     maxConnections: configuration.maxConnections,
     watchers: application.watchers,
     onFault: application.onFault,
+    onTurnedAway: application.onTurnedAway,
     limits: { ...SERVER_LIMITS, ...limits },
   });
   onTestFinished(async () => {

@@ -54,8 +54,9 @@ async function serviceOnFailingStorage(
     maxConnections: 100,
     watchers: [],
     onFault: (error) => faults.push(error),
+    onTurnedAway() {},
   });
-  onTestFinished(() => server.stop({ grace: 0, deadline: 0 }));
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
   return { ...serviceAt(server.address.port, faults), failure };
 }
 
