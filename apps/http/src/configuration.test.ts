@@ -48,6 +48,11 @@ test.each([
   [{ BASE_PATH: '/~me/a.b_c/v1' }, { basePath: '/~me/a.b_c/v1' }],
   [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
   [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ NODE_ENV: 'Production', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [
+    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' },
+    { storage: { kind: 'memory' } },
+  ],
   [{ METRICS: 'off' }, { metrics: false, docs: true }],
   [{ DOCS: 'off' }, { metrics: true, docs: false }],
   [{ MAX_CONNECTIONS: '1' }, { maxConnections: 1 }],
@@ -89,6 +94,15 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
   [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set where STORAGE is mongodb/],
   [{ STORAGE: 'sqlite', MONGODB_URL: 'mongodb://h/d' }, /^SQLITE_FILE must be set where STORAGE is sqlite/],
+  [{ STORAGE: 'sqlite', SQLITE_FILE: ':memory:' }, /^SQLITE_FILE must name a file; STORAGE=memory/],
+  [
+    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
+    /^STORAGE must be set where MONGODB_URL is/,
+  ],
+  [
+    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), SQLITE_FILE: './a.db' },
+    /^STORAGE must be set where SQLITE_FILE is/,
+  ],
   [{ STORAGE: 'Memory' }, /^STORAGE must be one of memory.*, was "Memory"$/],
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, was "loud"$/],
   ...['v1', '/', '/v1/', '/v2', '/api', '/a b/v1', '//v1', '/../v1', '/./v1', '/%41/v1', '/:id/v1', '/*/v1', '/V1'].map(
@@ -116,7 +130,7 @@ describe('API_KEYS', () => {
     const key = 'a-key-of-16-chars';
     const holder = readConfiguration({ API_KEYS: key }).configuredKeys.get(digest(key));
     expect(holder).toBeDefined();
-    const { configuredKeys } = readConfiguration({ API_KEYS: `${'x'.repeat(16)},sha256:${digest(key)}` });
+    const { configuredKeys } = readConfiguration({ API_KEYS: `${'x'.repeat(16)},SHA256:${digest(key)}` });
     expect(configuredKeys.get(digest(key))).toBe(holder);
   });
 

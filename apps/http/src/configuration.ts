@@ -107,7 +107,7 @@ export const VARIABLES = {
 } as const satisfies Record<string, Variable<unknown>>;
 
 const KEY = /^[\x21-\x7e]{16,}$/;
-const DIGEST_PREFIX = 'sha256:';
+const DIGEST_PREFIX = /^sha256:/i;
 const DIGEST = /^[\da-f]{64}$/i;
 
 /**
@@ -132,7 +132,7 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
     port: read('PORT'),
     basePath: read('BASE_PATH'),
     storage: storageOf(read('STORAGE'), environment, mistakes),
-    production: environment['NODE_ENV'] === 'production',
+    production: environment['NODE_ENV']?.toLowerCase() === 'production',
     configuredKeys: readKeys(environment['API_KEYS'] ?? '', mistakes),
     logLevel: read('LOG_LEVEL'),
     metrics: read('METRICS') === 'on',
@@ -148,6 +148,12 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
   if (production && configuredKeys.size === 0 && storage.kind === 'memory' && mistakes.length === 0) {
     mistakes.push('API_KEYS must be set where NODE_ENV is production: nobody could call the service');
   }
+  const named = ['MONGODB_URL', 'SQLITE_FILE'].find((name) => environment[name]);
+  if (production && named !== undefined && !environment['STORAGE']) {
+    mistakes.push(
+      `STORAGE must be set where ${named} is and NODE_ENV is production: else animals would be kept in memory`,
+    );
+  }
   if (mistakes.length > 0) throw new ConfigurationError(mistakes.join('; '));
   return configuration;
 }
@@ -160,6 +166,9 @@ function storageOf(
 ): Configuration['storage'] {
   if (kind === 'mongodb' && url === '') {
     mistakes.push('MONGODB_URL must be set where STORAGE is mongodb, as in mongodb://localhost:27017/animals');
+  }
+  if (kind === 'sqlite' && file === ':memory:') {
+    mistakes.push('SQLITE_FILE must name a file; STORAGE=memory keeps animals in memory');
   }
   if (kind === 'sqlite' && file === '') {
     mistakes.push('SQLITE_FILE must be set where STORAGE is sqlite, as in /var/lib/animal-store/animals.db');
@@ -183,7 +192,7 @@ function readKeys(given: string, mistakes: string[]): ReadonlyMap<string, string
     if (digest === null) {
       mistakes.push(
         `API_KEYS entry ${index + 1} must be ` +
-          (entry.startsWith(DIGEST_PREFIX)
+          (DIGEST_PREFIX.test(entry)
             ? 'sha256: and 64 hexadecimal digits'
             : `a key of at least 16 visible ASCII characters, has ${entry.length} characters`),
       );
@@ -195,8 +204,8 @@ function readKeys(given: string, mistakes: string[]): ReadonlyMap<string, string
 }
 
 function digestOf(entry: string): string | null {
-  if (!entry.startsWith(DIGEST_PREFIX)) return KEY.test(entry) ? sha256(entry) : null;
-  const digest = entry.slice(DIGEST_PREFIX.length);
+  if (!DIGEST_PREFIX.test(entry)) return KEY.test(entry) ? sha256(entry) : null;
+  const digest = entry.replace(DIGEST_PREFIX, '');
   return DIGEST.test(digest) ? digest.toLowerCase() : null;
 }
 

@@ -6,6 +6,9 @@ const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
 /** What no name of a database may contain: the driver lets some of it through, and the server refuses it later. */
 const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
 
+/** The server's own databases, whose documents can't have rules. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
+
 /** What is known of a URL before anything is connected. */
 export interface ReadUrl {
   /** The servers that it names, `host:port` and comma-separated. */
@@ -20,9 +23,14 @@ export interface ReadUrl {
  * @throws Error One line that says what is wrong, and never quotes the URL.
  */
 export function readUrl(url: string, options: MongoClientOptions): ReadUrl {
-  const { hosts, srvHost, credentials, proxyPassword, passphrase } = parsed(url, options);
+  const { dbName, hosts, srvHost, credentials, proxyPassword, passphrase } = parsed(url, options);
   if (!WITH_DATABASE.test(url)) {
     throw new Error('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
+  }
+  if (OF_THE_SERVER.has(dbName)) {
+    throw new Error(
+      `the MongoDB URL must name a database of its own, not the server's ${dbName}; ?authSource=admin says where users are`,
+    );
   }
   const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
   return {

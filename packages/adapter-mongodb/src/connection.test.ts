@@ -29,6 +29,7 @@ describe('a URL that cannot be used', () => {
     [`mongodb://user:${SECRET}@localhost`, /must name the database/],
     [`mongodb://user:${SECRET}@localhost/`, /must name the database/],
     [`mongodb://user:${SECRET}@localhost/?authSource=admin`, /must name the database/],
+    [`mongodb://user:${SECRET}@localhost/admin`, /must name a database of its own, not the server's admin/],
     [`mongodb+srv://user:${SECRET}@localhost.example.com/?tls=true`, /must name the database/],
   ])('%s is refused at once, in one line without credentials', (url, reason) => {
     let thrown: unknown;
