@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
-import { configurationOf } from './environment.ts';
+import { configurationOf, memoryFor } from './environment.ts';
 
 const text = readFileSync(new URL('../../../compose.yaml', import.meta.url), 'utf8');
 
@@ -28,6 +28,12 @@ test('it is reached from this machine alone, and is locked up', () => {
   expect(service.ports).toEqual([`127.0.0.1:3000:${configurationOf(service.environment).port}`]);
   expect(services.mongodb.ports).toBeUndefined();
   expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+});
+
+test('it is given the memory that its connections may take', () => {
+  const { maxConnections } = configurationOf(service.environment);
+  expect(service.mem_limit).toMatch(/^\d+m$/);
+  expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
 });
 
 test('it is given the time that it takes to stop', () => {

@@ -22,3 +22,8 @@ export function configurationOf(given: Record<string, string>): Configuration & 
   );
   return { ...readConfiguration(environment), ignored: [...names] };
 }
+
+/** What a process takes by itself, and each connection with a body that is on its way: docs/operations.md, Capacity. In bytes. */
+export function memoryFor(connections: number): number {
+  return 120e6 + connections * 80e3;
+}

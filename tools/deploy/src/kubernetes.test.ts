@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { configurationOf } from './environment.ts';
+import { configurationOf, memoryFor } from './environment.ts';
 
 const folder = new URL('../kubernetes/', import.meta.url);
 const { 'kustomization.yaml': kustomization, ...files } = Object.fromEntries(
@@ -79,6 +79,13 @@ test('the service takes the variables it is given, and knows each of them', () =
     production: true,
     storage: 'mongodb',
   });
+});
+
+test('pods are given the memory that their connections may take', () => {
+  const { memory } = container.resources.limits;
+  expect(memory).toMatch(/^\d+Mi$/);
+  const { maxConnections } = configurationOf(environment());
+  expect(Number.parseInt(memory, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
 });
 
 test('pods are given the time that the service takes to stop', () => {
