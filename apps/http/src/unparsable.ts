@@ -47,7 +47,7 @@ const SECURITY_FIELDS = Object.entries(SECURITY_HEADERS)
 /** How long after its refusal a connection is cut, in milliseconds. */
 const LINGER = 1_000;
 
-/** What the log and the figures call the route of something that is no request. */
+/** What the log and the metrics call the route of something that is no request. */
 const UNPARSABLE = 'unparsable';
 
 /** Answers to what never becomes a request of the application. */

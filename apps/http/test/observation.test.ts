@@ -109,7 +109,7 @@ test('requests are counted by method, route and status, however long they took',
   expect(count('GET', '/v1/pets/:petId', 200)).toBe(1);
   expect(count('GET', '/v1/pets/:petId', 404)).toBe(1);
   expect(count('GET', 'unmatched', 404)).toBe(1);
-  // The request for the figures is itself in flight.
+  // The request for the metrics is itself in flight.
   expect([...(await samples(service, 'http_requests_in_flight'))]).toEqual([['', 1]]);
   expect((await samples(service, 'nodejs_eventloop_lag_seconds')).size).toBe(1);
   const storage = await samples(service, 'animal_store_storage_calls_total');
@@ -147,7 +147,7 @@ test('methods that have a meaning are told apart, durations are in seconds', asy
   expect(sum).toBeLessThan(seconds);
 });
 
-test('those who ask for the figures at once get the same, those who ask later get new ones', async () => {
+test('those who ask for the metrics at once get the same, those who ask later get new ones', async () => {
   const { faulted, read } = createMetrics();
   const [one, other] = await Promise.all([read(), read()]);
   expect(other).toBe(one);
@@ -228,7 +228,7 @@ test('calls of the storage are counted by what came of them, and change nothing 
   ]);
 });
 
-test('whatever clients send, the figures do not grow in number', async () => {
+test('whatever clients send, the metrics do not grow in number', async () => {
   const service = await startService();
   const sizeAfter = async (requests: number, start: number) => {
     for (let index = start; index < start + requests; index += 1) {
@@ -243,7 +243,7 @@ test('whatever clients send, the figures do not grow in number', async () => {
   expect(await sizeAfter(40, 1_000)).toBe(size + 1);
 });
 
-test('METRICS=off serves no figures', async () => {
+test('METRICS=off serves no metrics', async () => {
   const { call } = await startService({ METRICS: 'off' });
   expect((await call('GET', '/metrics', { key: null })).status).toBe(404);
 });

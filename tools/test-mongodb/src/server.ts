@@ -86,6 +86,9 @@ async function dropDatabases(url: string, unwanted: (name: string) => boolean): 
   try {
     const { databases } = await client.db('admin').admin().listDatabases({ nameOnly: true });
     for (const { name } of databases) if (unwanted(name)) await client.db(name).dropDatabase();
+  } catch (error) {
+    // Vitest fails over the driver's own errors.
+    throw new Error(`the server of TEST_MONGODB_URL does not serve: ${(error as Error).message}`);
   } finally {
     await client.close();
   }
