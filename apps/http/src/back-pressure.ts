@@ -32,7 +32,9 @@ export interface BackPressure {
 
 /** What a connection has to be done for. */
 interface Load {
-  /** How many of its requests have no answer that is written. */
+  /** The answer to the request that came last. */
+  latest: ServerResponse | null;
+  /** How many of its requests came before the one ahead of them was answered, and have no answer that is written. */
   unanswered: number;
   /** How many were served since others had their turn. */
   inARow: number;
@@ -65,7 +67,7 @@ export function createBackPressure(
   function loadOf(socket: Socket): Load {
     const known = loads.get(socket);
     if (known !== undefined) return known;
-    const made: Load = { unanswered: 0, inARow: 0, waiting: [], held: false };
+    const made: Load = { latest: null, unanswered: 0, inARow: 0, waiting: [], held: false };
     loads.set(socket, made);
     return made;
   }
@@ -106,8 +108,7 @@ export function createBackPressure(
     onCut();
   }
 
-  function countUnanswered({ socket }: IncomingMessage, outgoing: ServerResponse): void {
-    const load = loadOf(socket);
+  function countUnanswered({ socket }: IncomingMessage, outgoing: ServerResponse, load = loadOf(socket)): void {
     count(socket, load, 1);
     outgoing.once('close', () => {
       if (connections.has(socket)) count(socket, load, -1);
@@ -135,15 +136,18 @@ export function createBackPressure(
 
     serve(incoming, outgoing) {
       const load = loadOf(incoming.socket);
+      const { latest } = load;
+      load.latest = outgoing;
       if (load.inARow < IN_A_ROW_MAX) {
         load.inARow += 1;
         serve(incoming, outgoing);
       } else if (load.waiting.push([incoming, outgoing]) === 1) {
         setImmediate(serveWaiting, load);
       }
-      if (!outgoing.writableEnded) countUnanswered(incoming, outgoing);
+      // Who waits for each answer costs no counting.
+      if (!outgoing.writableEnded && latest?.writableFinished === false) countUnanswered(incoming, outgoing, load);
     },
 
-    ignore: countUnanswered,
+    ignore: (incoming, outgoing) => countUnanswered(incoming, outgoing),
   };
 }
