@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
 /** After so many requests of a connection it is the others' turn. */
@@ -8,10 +8,13 @@ const IN_A_ROW_MAX = 32;
 const UNANSWERED_MAX = 100;
 
 /**
- * Once twice so many requests of all connections have no answer, those are cut that have more than their part in it, and nothing
- * is read of the others until it is so many again.
+ * Once twice so many requests of all connections have no answer, nothing is read of any, and those with the most are cut, until it
+ * is so many again.
  */
 const UNANSWERED_OF_ALL = 2_000;
+
+/** After so many chunks of a body it is the others' turn. */
+const CHUNKS_IN_A_ROW = 100;
 
 /** Serves a request. */
 export type Serve = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
@@ -40,6 +43,8 @@ interface Load {
   inARow: number;
   /** Those that wait for their turn. */
   readonly waiting: [IncomingMessage, ServerResponse][];
+  /** Whether it has had its turn. */
+  resting: boolean;
   /** Whether nothing is read of it. */
   held: boolean;
 }
@@ -61,19 +66,20 @@ export function createBackPressure(
   const loads = new WeakMap<Socket, Load>();
   const few = Math.max(UNANSWERED_OF_ALL, maxConnections);
   const many = 2 * few;
+  const resting: Socket[] = [];
   let unansweredOfAll = 0;
   let tooMany = false;
 
   function loadOf(socket: Socket): Load {
     const known = loads.get(socket);
     if (known !== undefined) return known;
-    const made: Load = { latest: null, unanswered: 0, inARow: 0, waiting: [], held: false };
+    const made: Load = { latest: null, unanswered: 0, inARow: 0, waiting: [], resting: false, held: false };
     loads.set(socket, made);
     return made;
   }
 
   function holdOrGoOn(socket: Socket, load: Load): void {
-    const held = tooMany || load.unanswered >= UNANSWERED_MAX;
+    const held = tooMany || load.resting || load.unanswered >= UNANSWERED_MAX;
     if (held === load.held) return;
     load.held = held;
     if (held) {
@@ -96,16 +102,21 @@ export function createBackPressure(
       holdOrGoOn(socket, load);
       return;
     }
-    for (const each of connections) {
-      const { unanswered } = loadOf(each);
-      holdOrGoOn(each, loadOf(each));
-      if (tooMany && unanswered > UNANSWERED_MAX) cut(each);
-    }
+    for (const each of connections) holdOrGoOn(each, loadOf(each));
+    if (tooMany) cutTheHeaviest();
   }
 
-  function cut(socket: Socket): void {
-    socket.destroy();
-    onCut();
+  /** Whoever leaves a part of them to others, or reads no answers, would else have nobody served. */
+  function cutTheHeaviest(): void {
+    let left = unansweredOfAll;
+    const heaviest = Array.from(connections, (socket) => ({ socket, unanswered: loadOf(socket).unanswered }));
+    heaviest.sort((one, other) => other.unanswered - one.unanswered);
+    for (const { socket, unanswered } of heaviest) {
+      if (left <= few) return;
+      left -= unanswered;
+      socket.destroy();
+      onCut();
+    }
   }
 
   function countUnanswered({ socket }: IncomingMessage, outgoing: ServerResponse, load = loadOf(socket)): void {
@@ -113,6 +124,32 @@ export function createBackPressure(
     outgoing.once('close', () => {
       if (connections.has(socket)) count(socket, load, -1);
     });
+  }
+
+  function rest(socket: Socket, load: Load): void {
+    if (load.resting) return;
+    load.resting = true;
+    holdOrGoOn(socket, load);
+    if (resting.push(socket) === 1) setImmediate(wakeNext);
+  }
+
+  /** One in each turn of the event loop. */
+  function wakeNext(): void {
+    const socket = resting.shift() as Socket;
+    if (resting.length > 0) setImmediate(wakeNext);
+    const load = loadOf(socket);
+    load.resting = false;
+    holdOrGoOn(socket, load);
+  }
+
+  /** A body of many small chunks keeps others waiting as many requests do: Node.js hands each over by itself. */
+  function paceChunks(incoming: IncomingMessage, load: Load): void {
+    let chunks = 0;
+    incoming.push = (chunk: unknown) => {
+      chunks += 1;
+      if (chunks % CHUNKS_IN_A_ROW === 0) rest(incoming.socket, load);
+      return IncomingMessage.prototype.push.call(incoming, chunk);
+    };
   }
 
   function serveWaiting(load: Load): void {
@@ -138,6 +175,7 @@ export function createBackPressure(
       const load = loadOf(incoming.socket);
       const { latest } = load;
       load.latest = outgoing;
+      if (incoming.headers['transfer-encoding'] !== undefined) paceChunks(incoming, load);
       if (load.inARow < IN_A_ROW_MAX) {
         load.inARow += 1;
         serve(incoming, outgoing);

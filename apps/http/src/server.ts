@@ -9,7 +9,7 @@ import { take, takeNoMore } from './connection.ts';
 import type { OnFault, Watcher } from './exchange.ts';
 import { errorAnswer } from './http-error.ts';
 import type { Env } from './operation.ts';
-import { settleTarget } from './request-target.ts';
+import { type Incoming, settleTarget } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 import { createRefusals } from './unparsable.ts';
 
@@ -91,7 +91,9 @@ export async function startServer(
       },
     },
   );
-  const serve = (incoming: IncomingMessage, outgoing: ServerResponse) => {
+  const serve = (incoming: Incoming, outgoing: ServerResponse) => {
+    // While it waited for its turn its body turned out to be malformed.
+    if (incoming.refusal !== undefined) return;
     settleTarget(incoming);
     listener(incoming, outgoing);
   };

@@ -1,4 +1,4 @@
-import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
+import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeGently } from './close-gently.ts';
 import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
@@ -94,15 +94,16 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
     return Buffer.byteLength(body);
   }
 
-  /** Refuses a request that a route waits for, which tells the watchers when its body breaks off. */
+  /** Refuses a request that a route waits for, which tells the watchers when its body breaks off, or that waits for its turn. */
   function refuseInstead(incoming: Incoming, socket: Socket, refusal: Refusal) {
-    const { headers, method = '-', exchange = beginExchange(headers, method, UNPARSABLE, {}) } = incoming;
+    const { exchange, headers, method } = incoming;
     incoming.refusal = new HttpError(refusal.code, refusal.message, {}, refusal.status);
-    refuse(socket, refusal, exchange);
+    if (exchange === undefined) refuseAndTell(socket, method ?? '-', refusal, headers);
+    else refuse(socket, refusal, exchange);
   }
 
-  function refuseAndTell(socket: Socket, method: string, refusal: Refusal) {
-    const exchange = beginExchange({}, method, UNPARSABLE, {});
+  function refuseAndTell(socket: Socket, method: string, refusal: Refusal, headers: IncomingHttpHeaders = {}) {
+    const exchange = beginExchange(headers, method, UNPARSABLE, {});
     for (const watcher of watchers) watcher.begin?.();
     const bytes = refuse(socket, refusal, exchange);
     for (const watcher of watchers) watcher.end(exchange, refusal, bytes, 0);

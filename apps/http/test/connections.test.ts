@@ -194,6 +194,65 @@ test('clients that send without waiting keep nobody else waiting', async () => {
   }
 }, 20_000);
 
+test('clients that send bodies of tiny chunks keep nobody else waiting', async () => {
+  const port = await listeningAt(startProcess({ LOG_LEVEL: 'error' }));
+  const { call } = serviceAt(port);
+  const piece = '1\r\nx\r\n'.repeat(10_000);
+  for (let count = 0; count < 20; count += 1) {
+    const socket = connect(port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.on('error', () => {});
+    socket.resume();
+    const write = () => {
+      if (socket.writable && socket.write(piece)) setImmediate(write);
+    };
+    socket.on('drain', write);
+    socket.write(request('POST /v1/pets', 'Transfer-Encoding: chunked\r\n'));
+    write();
+  }
+  await sleep(1_000);
+  for (let count = 0; count < 5; count += 1) {
+    const started = performance.now();
+    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    expect(performance.now() - started).toBeLessThan(1_500);
+    await sleep(200);
+  }
+}, 20_000);
+
+test('clients that read no answers are cut before they keep others from being served', async () => {
+  const port = await listeningAt(startProcess({ LOG_LEVEL: 'error', MAX_CONNECTIONS: '2000' }));
+  for (let count = 0; count < 40; count += 1) {
+    const { socket } = open(port);
+    socket.pause();
+    socket.write(get(BUNDLE).repeat(132));
+  }
+  await sleep(500);
+  expect((await serviceAt(port).call('GET', '/livez', { key: null })).status).toBe(200);
+});
+
+test.each([
+  ['POST /v1/pets', AUTHORIZATION],
+  ['POST /v1/pets', ''],
+  ['GET /livez', ''],
+])(
+  '%s (%s) whose body is malformed is told and logged as the same when it has to wait for its turn',
+  async (line, fields) => {
+    const running = startProcess({ API_KEYS: KEY });
+    const { socket, received, closed } = open(await listeningAt(running));
+    for (let count = 0; count < 32; count += 1) {
+      const seen = received().length;
+      socket.write(get('/livez'));
+      await expect.poll(() => received().length, { interval: 1 }).toBeGreaterThan(seen);
+    }
+    const before = received().length;
+    socket.write(request(line, `${fields}${JSON_TYPE}Transfer-Encoding: chunked\r\n`, 'hello\r\n'));
+    await closed;
+    const [, id] = /^HTTP\/1\.1 400 [\s\S]*\r\nX-Request-Id: (\S+)\r\n/i.exec(received().slice(before)) ?? [];
+    await running.says(new RegExp(`"status":400,.*"requestId":"${id}"`));
+    expect(running.output.out.match(/"msg":"request"/g)).toHaveLength(1);
+  },
+);
+
 test('where they are too many, those with hundreds of unanswered requests are cut, and who has one gets its answer', async () => {
   const app = new Hono<Env>();
   app.get('/', async ({ text }) => {
