@@ -20,6 +20,14 @@ const LAST = get('/livez', 'Connection: close\r\n');
 
 const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9))) ?? [];
 
+/** The port of a server of an application. */
+async function serverOf(app: Hono<Env>, onTurnedAway: (reason: string) => void = () => {}): Promise<number> {
+  const options = { host: '127.0.0.1', port: 0, maxConnections: 50, watchers: [], onFault() {} };
+  const server = await startServer(app, { ...options, onTurnedAway });
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
+  return server.address.port;
+}
+
 /** A server whose every answer takes as long as its path says, in milliseconds. */
 async function slowServer(): Promise<number> {
   const app = new Hono<Env>();
@@ -27,16 +35,7 @@ async function slowServer(): Promise<number> {
     await sleep(Number(req.param('milliseconds')));
     return text('done');
   });
-  const server = await startServer(app, {
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 10,
-    watchers: [],
-    onFault() {},
-    onTurnedAway() {},
-  });
-  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  return server.address.port;
+  return serverOf(app);
 }
 
 function open(port: number) {
@@ -260,17 +259,12 @@ test('where they are too many, those with hundreds of unanswered requests are cu
     return text('done');
   });
   let cut = 0;
-  const server = await startServer(app, {
-    ...{ host: '127.0.0.1', port: 0, maxConnections: 50, watchers: [] },
-    onFault() {},
-    onTurnedAway(reason) {
-      expect(reason).toBe('requests');
-      cut += 1;
-    },
+  const port = await serverOf(app, (reason) => {
+    expect(reason).toBe('requests');
+    cut += 1;
   });
-  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  const quiet = open(server.address.port);
-  const flooding = Array.from({ length: 20 }, () => open(server.address.port));
+  const quiet = open(port);
+  const flooding = Array.from({ length: 20 }, () => open(port));
   await sleep(100);
   quiet.socket.write(get('/', 'Connection: close\r\n'));
   for (const { socket } of flooding) socket.write(get('/').repeat(1_500));
@@ -278,7 +272,7 @@ test('where they are too many, those with hundreds of unanswered requests are cu
   expect(quiet.received()).toMatch(/^HTTP\/1\.1 200 [\s\S]*done$/);
   expect(cut).toBeGreaterThan(1);
   // There is room again.
-  const later = open(server.address.port);
+  const later = open(port);
   later.socket.write(get('/', 'Connection: close\r\n'));
   await later.closed;
   expect(later.received()).toMatch(/done$/);
@@ -296,16 +290,7 @@ test('a client that sends many requests without waiting has few of them under wa
     underWay -= 1;
     return text(`no ${req.param('number')};`);
   });
-  const server = await startServer(app, {
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 10,
-    watchers: [],
-    onFault() {},
-    onTurnedAway() {},
-  });
-  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  const { socket, received, closed } = open(server.address.port);
+  const { socket, received, closed } = open(await serverOf(app));
   const paths = Array.from({ length: COUNT }, (_, number) => `/${number}`);
   socket.end(paths.map((path) => get(path)).join(''));
   await closed;
