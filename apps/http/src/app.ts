@@ -57,7 +57,7 @@ interface Route {
 const NO_HEADERS: Headers = Object.freeze({});
 
 /** How long a request may wait for the storage, in milliseconds: five seconds, and some time to say so. */
-const STORAGE_TIME = 4_800;
+const STORAGE_TIME = 4_500;
 
 /** What may be spent before an operation begins, in milliseconds, so that a call's own limit keeps it in time. */
 const PROMPT = 250;

@@ -16,6 +16,9 @@ const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
 const request = (line: string, fields = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}\r\n${body}`;
 const get = (path: string, fields = '') => request(`GET ${path}`, fields);
 const post = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}Content-Length: ${REX.length}\r\n`, REX);
+/** How long a probe waits before it counts as failed, in milliseconds: the Deployment's. */
+const PROBE_PATIENCE = 5_000;
+
 const LAST = get('/livez', 'Connection: close\r\n');
 
 const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9))) ?? [];
@@ -171,7 +174,7 @@ test('clients that send without waiting keep nobody else waiting', async () => {
   const { call } = serviceAt(port);
   const piece = get('/v1/pets').repeat(2_000);
   let read = 0;
-  for (let count = 0; count < 10; count += 1) {
+  for (let count = 0; count < 20; count += 1) {
     const socket = connect(port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => {});
@@ -188,7 +191,7 @@ test('clients that send without waiting keep nobody else waiting', async () => {
   for (let count = 0; count < 5; count += 1) {
     const started = performance.now();
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(PROBE_PATIENCE);
     await sleep(300);
   }
 }, 20_000);
@@ -197,7 +200,7 @@ test('clients that send bodies of tiny chunks keep nobody else waiting', async (
   const port = await listeningAt(startProcess({ LOG_LEVEL: 'error' }));
   const { call } = serviceAt(port);
   const piece = '1\r\nx\r\n'.repeat(10_000);
-  for (let count = 0; count < 20; count += 1) {
+  for (let count = 0; count < 60; count += 1) {
     const socket = connect(port, '127.0.0.1');
     onTestFinished(() => void socket.destroy());
     socket.on('error', () => {});
@@ -213,7 +216,7 @@ test('clients that send bodies of tiny chunks keep nobody else waiting', async (
   for (let count = 0; count < 5; count += 1) {
     const started = performance.now();
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(1_500);
+    expect(performance.now() - started).toBeLessThan(PROBE_PATIENCE);
     await sleep(200);
   }
 }, 20_000);
