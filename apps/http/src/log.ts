@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/domain';
 import { type DestinationStream, destination, pino } from 'pino';
 import { collectLines } from './collected-lines.ts';
-import type { OnFault, UnavailableReason, Watcher } from './exchange.ts';
+import type { Exchange, OnFault, UnavailableReason, Watcher } from './exchange.ts';
 
 /** Names of levels, the chattiest first. */
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
@@ -90,14 +90,17 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
     if (isDue) logger.warn({ ...details, times: times + 1 }, message);
     warned.set(message, isDue ? { at: now, times: 0 } : { at, times: times + 1 });
   }
+  const warnUnavailable = ({ unavailable }: Exchange) => {
+    if (unavailable === null) return;
+    const { reason, error } = unavailable;
+    const message = UNAVAILABLE[reason];
+    if (message !== null) warnRarely(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
+  };
   const debugging = logger.isLevelEnabled('debug');
   const watcher: Watcher = {
-    end({ id, method, route, traceId, holder, unavailable }, { status }, bytes, duration) {
-      if (unavailable !== null) {
-        const { reason, error } = unavailable;
-        const message = UNAVAILABLE[reason];
-        if (message !== null) warnRarely(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
-      }
+    end(exchange, { status }, bytes, duration) {
+      warnUnavailable(exchange);
+      const { id, method, route, traceId, holder, unavailable } = exchange;
       const routine = status < 400 && PROBES.has(route);
       if (routine && !debugging) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
@@ -121,7 +124,7 @@ export function createLog(level: (typeof LOG_LEVELS)[number], { readable }: { re
     error: (message, details = {}) => logger.error(details, message),
     warnRarely,
     fault: (error, requestId) => logger.error({ err: error, requestId }, 'the service is at fault'),
-    watcher: logger.isLevelEnabled('info') ? watcher : { end() {} },
+    watcher: logger.isLevelEnabled('info') ? watcher : { end: warnUnavailable },
     close: () =>
       new Promise((resolve) => {
         lines.flush();

@@ -420,6 +420,24 @@ test('why requests end in 503 is told by the log and by the metrics', async () =
   expect((await samples(service, 'animal_store_storage_in_reach')).get('')).toBe(0);
 }, 20_000);
 
+test('where requests have no lines, the warning of what ends them in 503 is there all the same', async () => {
+  const port = await freePort();
+  const url = `mongodb://127.0.0.1:${await freePort()}/animals?serverSelectionTimeoutMS=100`;
+  const running = startProcess({
+    ...{ API_KEYS: KEY, LOG_LEVEL: 'warn', PORT: String(port) },
+    ...{ STORAGE: 'mongodb', MONGODB_URL: url },
+  });
+  const { call } = serviceAt(port);
+  const status = () =>
+    call('GET', '/v1/pets').then(
+      (answer) => answer.status,
+      () => null,
+    );
+  await expect.poll(status, { timeout: 10_000 }).toBe(503);
+  await running.says(/"level":40,.*answered with 503: the storage failed/);
+  expect(running.output.out).not.toContain('"msg":"request"');
+}, 20_000);
+
 test('LOG_LEVEL=error writes no line for a request', async () => {
   // Nothing says where it listens.
   const port = await freePort();
