@@ -2,27 +2,17 @@ import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, ST
 import type { Socket } from 'node:net';
 import { closeGently } from './close-gently.ts';
 import { beginExchange, type Exchange, type Watcher } from './exchange.ts';
-import { type ErrorCode, errorBody, HttpError } from './http-error.ts';
+import { errorBody, HttpError } from './http-error.ts';
 import type { Incoming } from './request-target.ts';
 import { SECURITY_HEADERS } from './respond.ts';
 
-interface Refusal {
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-}
-
-const bad = (message: string): Refusal => ({ status: 400, code: 'invalid_request', message });
+const bad = (message: string, status = 400) => new HttpError('invalid_request', message, {}, status);
 
 /** By the codes of the errors of Node's server and parser. The set of Error codes is closed: its nearest serves. */
-const REFUSALS: Readonly<Record<string, Refusal>> = {
-  ERR_HTTP_REQUEST_TIMEOUT: { status: 408, code: 'invalid_request', message: 'the request did not arrive in time' },
-  HPE_HEADER_OVERFLOW: { status: 431, code: 'invalid_request', message: 'the header section is too large' },
-  HPE_CHUNK_EXTENSIONS_OVERFLOW: {
-    status: 413,
-    code: 'payload_too_large',
-    message: 'the chunk extensions are too large',
-  },
+const REFUSALS: Readonly<Record<string, HttpError>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: bad('the request did not arrive in time', 408),
+  HPE_HEADER_OVERFLOW: bad('the header section is too large', 431),
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: new HttpError('payload_too_large', 'the chunk extensions are too large'),
   HPE_INVALID_METHOD: bad('the request does not begin with a method that HTTP knows, in capitals'),
   HPE_INVALID_URL: bad('the request target must be a path, of ASCII characters: percent-encode others'),
   HPE_INVALID_VERSION: bad('the first line must end in HTTP/1.1 or HTTP/1.0, and CRLF'),
@@ -83,7 +73,7 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
     closeGently(socket, last);
   }
 
-  function refuse(socket: Socket, { status, code, message }: Refusal, { id, method }: Exchange) {
+  function refuse(socket: Socket, { status, code, message }: HttpError, { id, method }: Exchange) {
     const body = errorBody(code, message, status);
     close(
       socket,
@@ -95,14 +85,14 @@ export function createRefusals(watchers: readonly Watcher[]): Refusals {
   }
 
   /** Refuses a request that a route waits for, which tells the watchers when its body breaks off, or that waits for its turn. */
-  function refuseInstead(incoming: Incoming, socket: Socket, refusal: Refusal) {
+  function refuseInstead(incoming: Incoming, socket: Socket, refusal: HttpError) {
     const { exchange, headers, method } = incoming;
-    incoming.refusal = new HttpError(refusal.code, refusal.message, {}, refusal.status);
+    incoming.refusal = refusal;
     if (exchange === undefined) refuseAndTell(socket, method ?? '-', refusal, headers);
     else refuse(socket, refusal, exchange);
   }
 
-  function refuseAndTell(socket: Socket, method: string, refusal: Refusal, headers: IncomingHttpHeaders = {}) {
+  function refuseAndTell(socket: Socket, method: string, refusal: HttpError, headers: IncomingHttpHeaders = {}) {
     const exchange = beginExchange(headers, method, UNPARSABLE, {});
     for (const watcher of watchers) watcher.begin?.();
     const bytes = refuse(socket, refusal, exchange);
