@@ -119,7 +119,7 @@ export function createBackPressure(
     }
   }
 
-  function countUnanswered({ socket }: IncomingMessage, outgoing: ServerResponse, load = loadOf(socket)): void {
+  function countUnanswered(socket: Socket, load: Load, outgoing: ServerResponse): void {
     count(socket, load, 1);
     outgoing.once('close', () => {
       if (connections.has(socket)) count(socket, load, -1);
@@ -183,9 +183,10 @@ export function createBackPressure(
         setImmediate(serveWaiting, load);
       }
       // Who waits for each answer costs no counting.
-      if (!outgoing.writableEnded && latest?.writableFinished === false) countUnanswered(incoming, outgoing, load);
+      if (!outgoing.writableEnded && latest?.writableFinished === false)
+        countUnanswered(incoming.socket, load, outgoing);
     },
 
-    ignore: (incoming, outgoing) => countUnanswered(incoming, outgoing),
+    ignore: ({ socket }, outgoing) => countUnanswered(socket, loadOf(socket), outgoing),
   };
 }

@@ -62,27 +62,30 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     registers,
   });
 
-  const unavailable = new Counter({
-    name: 'animal_store_unavailable_total',
-    help: 'Requests that were answered with 503, by reason (storage, overload, stopping).',
-    labelNames: ['reason'],
-    registers,
-  });
-  for (const reason of UNAVAILABLE_REASONS) unavailable.labels(reason).inc(0);
+  /** Each reason is there from the start, so that the first of its kind is an increase. @returns What counts one. */
+  function countByReason<R extends string>(name: string, help: string, reasons: readonly R[]): (reason: R) => void {
+    const counter = new Counter({ name, help, labelNames: ['reason'], registers });
+    for (const reason of reasons) counter.labels(reason).inc(0);
+    return (reason) => counter.labels(reason).inc();
+  }
+
+  const countUnavailable = countByReason(
+    'animal_store_unavailable_total',
+    'Requests that were answered with 503, by reason (storage, overload, stopping).',
+    UNAVAILABLE_REASONS,
+  );
+
+  const turnedAway = countByReason(
+    'animal_store_connections_turned_away_total',
+    'Connections that were closed because there were too many (connections) or they sent too many requests (requests).',
+    TURNED_AWAY_REASONS,
+  );
 
   const storageInReach = new Gauge({
     name: 'animal_store_storage_in_reach',
     help: 'Whether the storage was in reach (1) or not (0) when the service last looked, every 3 to 15 seconds.',
     registers,
   });
-
-  const turnedAway = new Counter({
-    name: 'animal_store_connections_turned_away_total',
-    help: 'Connections that were closed because there were too many (connections) or they sent too many requests (requests).',
-    labelNames: ['reason'],
-    registers,
-  });
-  for (const reason of TURNED_AWAY_REASONS) turnedAway.labels(reason).inc(0);
 
   new Gauge({
     name: 'animal_store_memory_limit_bytes',
@@ -135,8 +138,8 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       begin() {
         inFlight += 1;
       },
-      end({ method, route, unavailable: why }: Exchange, { status }, _bytes, duration) {
-        if (why !== null) unavailable.labels(why.reason).inc();
+      end({ method, route, unavailable }: Exchange, { status }, _bytes, duration) {
+        if (unavailable !== null) countUnavailable(unavailable.reason);
         inFlight -= 1;
         countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
       },
@@ -158,7 +161,7 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
       keyLookups.labels(remembered ? 'hit' : 'miss').inc();
     },
     storageLookedAt: (inReach) => storageInReach.set(inReach ? 1 : 0),
-    turnedAway: (reason) => turnedAway.labels(reason).inc(),
+    turnedAway,
     faulted: () => faults.inc(),
     read: sharedWork(async () => ({
       status: 200,

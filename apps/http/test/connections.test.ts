@@ -169,57 +169,45 @@ test('the refusal of a HEAD request has no body', async () => {
   );
 });
 
-test('clients that send without waiting keep nobody else waiting', async () => {
-  const port = await listeningAt(startProcess({ LOG_LEVEL: 'error' }));
-  const { call } = serviceAt(port);
-  const piece = get('/v1/pets').repeat(2_000);
-  let read = 0;
-  for (let count = 0; count < 20; count += 1) {
-    const socket = connect(port, '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => {});
-    socket.on('data', ({ length }) => {
-      read += length;
-    });
-    const write = () => {
-      if (socket.writable && socket.write(piece)) setImmediate(write);
-    };
-    socket.on('drain', write);
-    write();
-  }
-  await expect.poll(() => read).toBeGreaterThan(0);
-  for (let count = 0; count < 5; count += 1) {
-    const started = performance.now();
-    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(PROBE_PATIENCE);
-    await sleep(300);
-  }
-}, 20_000);
-
-test('clients that send bodies of tiny chunks keep nobody else waiting', async () => {
-  const port = await listeningAt(startProcess({ LOG_LEVEL: 'error' }));
-  const { call } = serviceAt(port);
-  const piece = '1\r\nx\r\n'.repeat(10_000);
-  for (let count = 0; count < 60; count += 1) {
-    const socket = connect(port, '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
-    socket.on('error', () => {});
-    socket.resume();
-    const write = () => {
-      if (socket.writable && socket.write(piece)) setImmediate(write);
-    };
-    socket.on('drain', write);
-    socket.write(request('POST /v1/pets', 'Transfer-Encoding: chunked\r\n'));
-    write();
-  }
-  await sleep(1_000);
-  for (let count = 0; count < 5; count += 1) {
-    const started = performance.now();
-    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect(performance.now() - started).toBeLessThan(PROBE_PATIENCE);
-    await sleep(200);
-  }
-}, 20_000);
+test.each([
+  ['requests', 20, '', get('/v1/pets').repeat(2_000)],
+  [
+    'bodies of tiny chunks',
+    60,
+    request('POST /v1/pets', 'Transfer-Encoding: chunked\r\n'),
+    '1\r\nx\r\n'.repeat(10_000),
+  ],
+])(
+  'clients that send %s without end keep nobody else waiting',
+  async (_what, clients, first, piece) => {
+    const port = await listeningAt(startProcess({ LOG_LEVEL: 'error' }));
+    const { call } = serviceAt(port);
+    let read = 0;
+    for (let count = 0; count < clients; count += 1) {
+      const socket = connect(port, '127.0.0.1');
+      onTestFinished(() => void socket.destroy());
+      socket.on('error', () => {});
+      socket.on('data', ({ length }) => {
+        read += length;
+      });
+      const write = () => {
+        if (socket.writable && socket.write(piece)) setImmediate(write);
+      };
+      socket.on('drain', write);
+      socket.write(first);
+      write();
+    }
+    await expect.poll(() => read).toBeGreaterThan(0);
+    await sleep(1_000);
+    for (let count = 0; count < 5; count += 1) {
+      const started = performance.now();
+      expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+      expect(performance.now() - started).toBeLessThan(PROBE_PATIENCE);
+      await sleep(300);
+    }
+  },
+  20_000,
+);
 
 test('clients that read no answers are cut before they keep others from being served', async () => {
   const port = await listeningAt(startProcess({ LOG_LEVEL: 'error', MAX_CONNECTIONS: '2000' }));
