@@ -3,7 +3,7 @@ import {
   type ApiKey,
   type Catalogue,
   DomainError,
-  holderFault,
+  holderViolation,
   invalidRequest,
   type Keyring,
   PAGE_LIMIT_MAX,
@@ -11,7 +11,7 @@ import {
   PET_STATUSES,
   type PetQuery,
   parseNewPet,
-  shown,
+  quote,
 } from '@animal-store/domain';
 
 /** What the commands work with. */
@@ -85,7 +85,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     async run({ id }, { catalogue, print }) {
       const petId = integer(id);
       if (typeof petId !== 'bigint') {
-        throw new UsageError(`the id of an animal is an integer, was ${shown(id)}`, usageOf('pets get'));
+        throw new UsageError(`the id of an animal is an integer, was ${quote(id)}`, usageOf('pets get'));
       }
       print(await catalogue.getPet(petId));
     },
@@ -96,8 +96,8 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: { holder: 'string', 'expires-in': 'string' },
     async run({ options: { holder, 'expires-in': given } }, { keyring, clock, print }) {
       const days = decimal(given);
-      const faults = [holderFault(holder), daysFault(days)].filter((fault) => fault !== null);
-      if (faults.length > 0) throw invalidRequest(faults);
+      const violations = [holderViolation(holder), daysViolation(days)].filter((violation) => violation !== null);
+      if (violations.length > 0) throw invalidRequest(violations);
       const expiresAt = days === undefined ? null : clock() + Number(days) * DAY;
       const { key, record } = await keyring.issue({ holder: holder as string, expiresAt });
       print({ key, ...shownKey(record) });
@@ -117,7 +117,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     options: {},
     async run({ id }, { keyring, print }) {
       const key = await keyring.revoke(id);
-      if (key === null) throw new DomainError('invalid_request', `no API key has the id ${shown(id)}`);
+      if (key === null) throw new DomainError('invalid_request', `no API key has the id ${quote(id)}`);
       print(shownKey(key));
     },
   },
@@ -142,7 +142,7 @@ export async function runCommand(words: readonly string[], dependencies: Command
   const name = words.slice(0, 2).join(' ');
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
   if (command === undefined) {
-    throw new UsageError(name === '' ? 'there is no command' : `there is no command ${shown(name)}`, USAGE);
+    throw new UsageError(name === '' ? 'there is no command' : `there is no command ${quote(name)}`, USAGE);
   }
   await command.run(read(command, words.slice(2), usageOf(name)), dependencies);
 }
@@ -157,7 +157,7 @@ function read({ synopsis, options }: Command, words: string[], usage: string): W
   if (dashed !== null) throw new UsageError(dashed, usage);
   const { values, positionals } = parsed(words, options, usage);
   const [id = '', ...rest] = synopsis === 'ID' ? positionals : ['', ...positionals];
-  if (rest.length > 0) throw new UsageError(`${shown(rest[0])} is one word too many`, usage);
+  if (rest.length > 0) throw new UsageError(`${quote(rest[0])} is one word too many`, usage);
   if (synopsis === 'ID' && id === '') throw new UsageError('the ID is missing', usage);
   return { id, options: values };
 }
@@ -197,9 +197,9 @@ function decimal(given: string | boolean | undefined) {
   return typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given;
 }
 
-function daysFault(days: unknown): string | null {
+function daysViolation(days: unknown): string | null {
   if (days === undefined || (typeof days === 'number' && days >= 1 && days <= DAYS_MAX)) return null;
-  return `expires-in must be a number of days from 1 to ${DAYS_MAX}, was ${typeof days === 'number' ? days : shown(days)}`;
+  return `expires-in must be a number of days from 1 to ${DAYS_MAX}, was ${typeof days === 'number' ? days : quote(days)}`;
 }
 
 /** All that an administrator needs; the digest is nobody's business. */

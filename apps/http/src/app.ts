@@ -1,24 +1,30 @@
 import { type Authenticate, type Awaitable, andThen, DomainError, isPromise, type Storage } from '@animal-store/domain';
 import { type Context, Hono } from 'hono';
-import { type Answer, type Headers, jsonAnswer } from './answer.ts';
-import { isLatest, takeNoMore } from './connection.ts';
-import type { Cors } from './cors.ts';
-import { createPet } from './create-pet.ts';
-import { readCredentials } from './credentials.ts';
-import type { DocsFile } from './docs-page.ts';
-import { beginExchange, type Exchange, type OnFault, type Unavailable, type Watcher } from './exchange.ts';
-import { fieldValues } from './field-values.ts';
-import { deprecationHeaders, getPet } from './get-pet.ts';
-import { errorAnswer, HttpError, isFault } from './http-error.ts';
-import { inTime } from './in-time.ts';
-import { listPets } from './list-pets.ts';
-import { openApiDocument } from './openapi.ts';
-import type { Env, Operation, OperationDependencies } from './operation.ts';
-import { countRequest, type RateLimit } from './rate-limit.ts';
-import { requestPath } from './request-path.ts';
-import { respond, SECURITY_HEADERS } from './respond.ts';
-import { sharedWork } from './shared-work.ts';
-import { isBodyUnderWay, overtakeBody } from './unread-body.ts';
+import type { Cors } from './access/cors.ts';
+import { readCredentials } from './access/credentials.ts';
+import { countRequest, type RateLimit } from './access/rate-limit.ts';
+import {
+  beginExchange,
+  type Exchange,
+  type Observer,
+  type OnUnexpectedError,
+  type Unavailable,
+} from './http/exchange.ts';
+import { headerValues } from './http/header-values.ts';
+import { errorResponse, HttpError, isUnexpected } from './http/http-error.ts';
+import type { Env, Operation, OperationDependencies } from './http/operation.ts';
+import { requestPath } from './http/request-path.ts';
+import { respond, SECURITY_HEADERS } from './http/respond.ts';
+import { type Headers, type HttpResponse, jsonResponse } from './http/response.ts';
+import { singleFlight } from './http/single-flight.ts';
+import { withTimeout } from './http/timeout.ts';
+import type { DocsFile } from './openapi/docs-page.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { createPet } from './pets/create-pet.ts';
+import { deprecationHeaders, getPet } from './pets/get-pet.ts';
+import { listPets } from './pets/list-pets.ts';
+import { isLatest, takeNoMore } from './server/connection.ts';
+import { isBodyUnderWay, overtakeBody } from './server/unread-body.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends OperationDependencies {
@@ -28,28 +34,28 @@ export interface AppDependencies extends OperationDependencies {
   readonly cors: Cors | null;
   /** null: no holder has a limit. */
   readonly rateLimit: RateLimit | null;
-  readonly watchers: readonly Watcher[];
-  readonly onFault: OnFault;
+  readonly observers: readonly Observer[];
+  readonly onUnexpectedError: OnUnexpectedError;
   /** The service's metrics in Prometheus' text format; null where they are not to be had. */
-  readonly metrics: (() => Awaitable<Answer>) | null;
+  readonly metrics: (() => Awaitable<HttpResponse>) | null;
   /** The documentation page; empty where it is not to be had. */
   readonly docs: readonly DocsFile[];
   /** Whether the service is about to stop: it is not ready any more. */
   readonly isStopping: () => boolean;
   /** Whether to refuse the operation that comes now, because there is too much to do. */
-  readonly refusesNext: () => boolean;
+  readonly shouldShed: () => boolean;
 }
 
 type Method = 'GET' | 'POST';
 
 /** Answers a request, or throws what is to be answered as an error. */
-type Answerer = (request: Context<Env>, exchange: Exchange) => Awaitable<Answer>;
+type Responder = (request: Context<Env>, exchange: Exchange) => Awaitable<HttpResponse>;
 
 interface Route {
   readonly method: Method;
   /** With at most one parameter, as its last segment. */
   readonly path: string;
-  readonly answer: Answerer;
+  readonly answer: Responder;
   /** Fields that come with whatever is answered. */
   readonly headers: Headers;
 }
@@ -75,37 +81,37 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     basePath,
     cors,
     docs,
-    refusesNext,
+    shouldShed,
     isStopping,
     metrics,
-    onFault,
+    onUnexpectedError,
     rateLimit,
     storage,
-    watchers,
+    observers,
   } = dependencies;
 
   /** The handler of a route: what is answered, or the Error body for what was thrown, as a response. */
-  function handler(path: string, answer: Answerer, headers = NO_HEADERS) {
+  function handler(path: string, answer: Responder, headers = NO_HEADERS) {
     const own = { ...SECURITY_HEADERS, ...headers };
     return (request: Context<Env>): Awaitable<Response> => {
       const { incoming, outgoing } = request.env;
       const accompanying = cors === null ? own : { ...own, ...cors.headers(incoming.headers.origin) };
       const exchange = beginExchange(incoming.headers, incoming.method as string, path, accompanying);
       incoming.exchange = exchange;
-      for (const watcher of watchers) watcher.begin?.();
-      const succeed = (given: Answer) => {
+      for (const observer of observers) observer.begin?.();
+      const succeed = (given: HttpResponse) => {
         // Those that were under way when the stop began have a connection to close, too.
         if (isStopping() && isLatest(incoming)) {
           takeNoMore(incoming);
           exchange.headers = { ...exchange.headers, connection: 'close' };
         }
         if (isBodyUnderWay(incoming)) exchange.headers = { ...exchange.headers, ...overtakeBody(incoming, outgoing) };
-        return respond(exchange, given, watchers);
+        return respond(exchange, given, observers);
       };
       const fail = (error: unknown) => {
-        if (isFault(error)) onFault(error, exchange.id);
+        if (isUnexpected(error)) onUnexpectedError(error, exchange.id);
         exchange.unavailable = unavailable(error);
-        return succeed(errorAnswer(error));
+        return succeed(errorResponse(error));
       };
       try {
         const given = answer(request, exchange);
@@ -117,12 +123,12 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   }
 
   /** Calls an operation for those who hold a valid key, while there is time for it. */
-  function authenticated(operation: Operation): Answerer {
+  function authenticated(operation: Operation): Responder {
     return (request, exchange) => {
-      const credentials = readCredentials(fieldValues(request.env.incoming.rawHeaders, 'authorization'));
+      const credentials = readCredentials(headerValues(request.env.incoming.rawHeaders, 'authorization'));
       if (credentials.kind !== 'key') throw credentials.kind === 'none' ? NO_KEY : INVALID_KEY;
       // Before the storage is asked for the key.
-      if (refusesNext()) throw OVERLOADED;
+      if (shouldShed()) throw OVERLOADED;
       return andThen(authenticate(credentials.key), (holder) => {
         if (holder === null) throw INVALID_KEY;
         exchange.holder = holder;
@@ -142,22 +148,22 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
     answer: authenticated(run),
     headers,
   });
-  const open = (path: string, answer: Answerer): Route => ({ method: 'GET', path, answer, headers: NO_HEADERS });
+  const open = (path: string, answer: Responder): Route => ({ method: 'GET', path, answer, headers: NO_HEADERS });
 
-  const checkStorage = sharedWork(() => storage.ready());
-  const ready: Answerer = () => {
+  const checkStorage = singleFlight(() => storage.ready());
+  const ready: Responder = () => {
     if (isStopping()) throw STOPPING;
-    return andThen(checkStorage(), () => jsonAnswer('{"status":"ready"}'));
+    return andThen(checkStorage(), () => jsonResponse('{"status":"ready"}'));
   };
   const document = openApiDocument(basePath);
   const routes: Route[] = [
     operation('GET', '/pets', listPets(dependencies)),
     operation('POST', '/pets', createPet(dependencies)),
     operation('GET', '/pets/:petId', getPet(dependencies), deprecationHeaders(basePath)),
-    open('/livez', () => jsonAnswer('{"status":"live"}')),
+    open('/livez', () => jsonResponse('{"status":"live"}')),
     open('/readyz', ready),
     open('/healthz', ready),
-    open('/openapi.json', () => jsonAnswer(document)),
+    open('/openapi.json', () => jsonResponse(document)),
     ...(metrics === null ? [] : [open('/metrics', metrics)]),
     ...docs.map(({ path, answer }) => open(path, answer)),
   ];
@@ -214,12 +220,12 @@ function carryOut(
   request: Context<Env>,
   { startedAt }: Exchange,
   holder: string,
-): Awaitable<Answer> {
+): Awaitable<HttpResponse> {
   const spent = performance.now() - startedAt;
   if (spent < PROMPT) return operation(request, holder);
   const { incoming } = request.env;
   const work = operation(request, holder);
-  const inTheRest = () => inTime(work, STORAGE_TIME - spent, LATE);
+  const inTheRest = () => withTimeout(work, STORAGE_TIME - spent, LATE);
   if (!isBodyUnderWay(incoming)) return inTheRest();
   // How long the client takes for the body is no time that the storage takes.
   const arrived = new Promise((resolve) => incoming.once('close', resolve));

@@ -15,19 +15,19 @@ import {
 } from '@animal-store/domain';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
+import { createCors } from './access/cors.ts';
+import { type RateLimit, withFallback } from './access/rate-limit.ts';
 import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
-import { createCors } from './cors.ts';
-import { docsPage } from './docs-page.ts';
-import type { OnFault, Watcher } from './exchange.ts';
-import { isFault } from './http-error.ts';
-import { type Log, reasonOf } from './log.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
-import type { Env } from './operation.ts';
-import { monitorOverload, type OverloadMonitor } from './overload.ts';
-import { type PetJson, petJson, remembering } from './pet-json.ts';
-import { type RateLimit, withFallback } from './rate-limit.ts';
-import type { TurnedAwayReason } from './server.ts';
+import type { Observer, OnUnexpectedError } from './http/exchange.ts';
+import { isUnexpected } from './http/http-error.ts';
+import type { Env } from './http/operation.ts';
+import { createLoadShedding, type LoadShedding } from './observability/load-shedding.ts';
+import { type Log, reasonOf } from './observability/log.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { docsPage } from './openapi/docs-page.ts';
+import { memoized, type PetJson, petJson } from './pets/pet-json.ts';
+import type { DropReason } from './server/server.ts';
 import { sha256 } from './sha256.ts';
 
 /** A service that is put together and does not listen yet. */
@@ -35,12 +35,12 @@ export interface Application {
   readonly app: Hono<Env>;
   readonly storage: Storage;
   /** Those who watch its requests. */
-  readonly watchers: readonly Watcher[];
-  readonly onFault: OnFault;
+  readonly observers: readonly Observer[];
+  readonly onUnexpectedError: OnUnexpectedError;
   /** Told of each connection that is not kept. */
-  readonly onTurnedAway: (reason: TurnedAwayReason) => void;
+  readonly onDrop: (reason: DropReason) => void;
   /** Told whether the storage is in reach. */
-  readonly onStorageLook: (inReach: boolean) => void;
+  readonly onStorageCheck: (inReach: boolean) => void;
   /** Where the storage is, for the log: without user and password. */
   readonly storageAddress: string;
   /** The mistake of configuration that an error of the storage shows, in one line; null for one that waiting heals. */
@@ -60,9 +60,9 @@ const CLOCK = token<Clock>('clock');
 const STORAGE = token<Storage>('storage');
 const OPENED = token<Opened>('opened adapter');
 const METRICS = token<Metrics>('metrics');
-const WATCHERS = token<readonly Watcher[]>('watchers');
-const ON_FAULT = token<OnFault>('on fault');
-const OVERLOAD = token<OverloadMonitor>('overload');
+const WATCHERS = token<readonly Observer[]>('observers');
+const ON_FAULT = token<OnUnexpectedError>('on unexpected error');
+const LOAD_SHEDDING = token<LoadShedding>('overload');
 const RATE_LIMIT = token<RateLimit | null>('rate limit');
 const PET_JSON = token<PetJson>('pet json');
 const CATALOGUE = token<Catalogue>('catalogue');
@@ -77,7 +77,7 @@ const APP = token<Hono<Env>>('app');
  */
 export async function compose(
   configuration: Configuration,
-  log: Pick<Log, 'watcher' | 'fault' | 'warnRarely'>,
+  log: Pick<Log, 'observer' | 'unexpectedError' | 'warnThrottled'>,
   clock: Clock = Date.now,
 ): Promise<Application> {
   const adapter = await adapterFor(configuration.storage);
@@ -93,15 +93,15 @@ export async function compose(
   provide(CLOCK, () => clock);
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
   provide(METRICS, () => createMetrics());
-  provide(WATCHERS, (from) => [log.watcher, from.resolve(METRICS).watcher]);
+  provide(WATCHERS, (from) => [log.observer, from.resolve(METRICS).observer]);
   provide(ON_FAULT, (from) => {
-    const { faulted } = from.resolve(METRICS);
+    const { countUnexpectedError } = from.resolve(METRICS);
     return (error, requestId) => {
-      faulted();
-      log.fault(error, requestId);
+      countUnexpectedError();
+      log.unexpectedError(error, requestId);
     };
   });
-  provide(OVERLOAD, () => monitorOverload(configuration.maxEventLoopDelay));
+  provide(LOAD_SHEDDING, () => createLoadShedding(configuration.maxEventLoopDelay));
   provide(OPENED, (from) => adapter.open(from.resolve(METRICS)));
   provide(STORAGE, (from) => from.resolve(METRICS).observed(from.resolve(OPENED).storage));
   provide(RATE_LIMIT, (from) => {
@@ -111,9 +111,9 @@ export async function compose(
     const monotonic = () => performance.now();
     const own = createMemoryRateLimiter(policy, monotonic);
     const onFailure = (error: unknown) => {
-      if (isFault(error)) from.resolve(ON_FAULT)(error);
+      if (isUnexpected(error)) from.resolve(ON_FAULT)(error);
       else
-        log.warnRarely('requests are counted by this process alone: the shared count failed', {
+        log.warnThrottled('requests are counted by this process alone: the shared count failed', {
           reason: reasonOf(error),
         });
     };
@@ -123,7 +123,7 @@ export async function compose(
       limiter: shared === undefined ? own : withFallback(shared, own, monotonic, onFailure),
     };
   });
-  provide(PET_JSON, () => (adapter.handsOutSameObjects ? remembering(petJson) : petJson));
+  provide(PET_JSON, () => (adapter.handsOutSameObjects ? memoized(petJson) : petJson));
   provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));
   provide(AUTHENTICATE, (from) =>
     createAuthentication({
@@ -143,25 +143,25 @@ export async function compose(
       basePath: configuration.basePath,
       cors: configuration.corsOrigins.size === 0 ? null : createCors(configuration.corsOrigins),
       rateLimit: from.resolve(RATE_LIMIT),
-      watchers: from.resolve(WATCHERS),
-      onFault: from.resolve(ON_FAULT),
+      observers: from.resolve(WATCHERS),
+      onUnexpectedError: from.resolve(ON_FAULT),
       metrics: configuration.metrics ? from.resolve(METRICS).read : null,
       docs: configuration.docs ? docsPage() : [],
       isStopping: () => stopping,
-      refusesNext: from.resolve(OVERLOAD).refusesNext,
+      shouldShed: from.resolve(LOAD_SHEDDING).shouldShed,
     }),
   );
 
   return {
     app: container.resolve(APP),
     storage: container.resolve(STORAGE),
-    watchers: container.resolve(WATCHERS),
-    onFault: container.resolve(ON_FAULT),
-    onTurnedAway(reason) {
-      container.resolve(METRICS).turnedAway(reason);
-      log.warnRarely(TURNED_AWAY[reason]);
+    observers: container.resolve(WATCHERS),
+    onUnexpectedError: container.resolve(ON_FAULT),
+    onDrop(reason) {
+      container.resolve(METRICS).countDrop(reason);
+      log.warnThrottled(DROP_WARNINGS[reason]);
     },
-    onStorageLook: container.resolve(METRICS).storageLookedAt,
+    onStorageCheck: container.resolve(METRICS).storageChecked,
     storageAddress: container.resolve(OPENED).address,
     misconfiguration: adapter.misconfiguration,
     developmentKey,
@@ -170,13 +170,13 @@ export async function compose(
     },
     // The container knows nothing of closing what its factories made.
     async close() {
-      container.resolve(OVERLOAD).stop();
+      container.resolve(LOAD_SHEDDING).stop();
       await container.resolve(STORAGE).close();
     },
   };
 }
 
-const TURNED_AWAY: Readonly<Record<TurnedAwayReason, string>> = {
+const DROP_WARNINGS: Readonly<Record<DropReason, string>> = {
   connections: 'connections are closed at once: there are MAX_CONNECTIONS of them',
   requests: 'connections are cut: they sent too many requests without waiting for answers',
 };

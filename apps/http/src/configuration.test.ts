@@ -144,9 +144,9 @@ describe('API_KEYS', () => {
     [`sha256:${'a'.repeat(63)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
     [`sha256:${'g'.repeat(64)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
     [`sha256:${'a'.repeat(65)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
-  ])('%j is refused without being repeated', (given, fault) => {
+  ])('%j is refused without being repeated', (given, violation) => {
     const message = mistakesIn({ API_KEYS: given });
-    expect(message).toBe(`API_KEYS ${fault}`);
+    expect(message).toBe(`API_KEYS ${violation}`);
   });
 
   test('in production there must be some', () => {

@@ -1,5 +1,5 @@
 import { apiKeyId } from '@animal-store/domain';
-import { LOG_LEVELS } from './log.ts';
+import { LOG_LEVELS } from './observability/log.ts';
 import { sha256 } from './sha256.ts';
 
 /** What the service is told by its environment. */

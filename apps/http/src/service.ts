@@ -1,10 +1,10 @@
 import { isUsable } from '@animal-store/domain';
-import { announcement } from './announcement.ts';
 import { type Application, compose } from './composition.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
-import { createLog } from './log.ts';
-import { type RunningServer, startServer } from './server.ts';
-import { checkStorage } from './storage-check.ts';
+import { createLog } from './observability/log.ts';
+import { monitorStorage } from './observability/storage-monitor.ts';
+import { type RunningServer, startServer } from './server/server.ts';
+import { startupMessage } from './startup-message.ts';
 
 /** What the process exits with where its environment is at fault: restarting it will not help. */
 const EXIT_MISCONFIGURED = 2;
@@ -38,12 +38,12 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   const { host, port, basePath } = configuration;
   const log = createLog(configuration.logLevel, { readable: process.stdout.isTTY });
   const application = await compose(configuration, log);
-  const { app, developmentKey, watchers, onFault, onTurnedAway } = application;
+  const { app, developmentKey, observers, onUnexpectedError, onDrop } = application;
 
   let server: RunningServer;
   try {
     const { maxConnections } = configuration;
-    server = await startServer(app, { host, port, maxConnections, watchers, onFault, onTurnedAway });
+    server = await startServer(app, { host, port, maxConnections, observers, onUnexpectedError, onDrop });
   } catch (error) {
     await application.close();
     const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
@@ -72,10 +72,10 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   const url = `http://${reachable(server.address.address)}:${server.address.port}${basePath}`;
   const { kind } = configuration.storage;
   if (developmentKey === null) log.info('listening', { url, storage: kind });
-  else process.stdout.write(announcement({ url, key: developmentKey, storage: kind }));
+  else process.stdout.write(startupMessage({ url, key: developmentKey, storage: kind }));
 
   // Only now: a storage that is out of reach must not keep the service from starting.
-  const check = checkStorage({
+  const check = monitorStorage({
     storage: application.storage,
     names: { storage: kind, at: application.storageAddress },
     misconfiguration: application.misconfiguration,
@@ -84,7 +84,7 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
       refuse(mistake);
       await stop(0, 0);
     },
-    onLook: application.onStorageLook,
+    onCheck: application.onStorageCheck,
     log,
   });
 }

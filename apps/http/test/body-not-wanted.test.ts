@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { overtakeBody } from '../src/unread-body.ts';
+import { overtakeBody } from '../src/server/unread-body.ts';
 import { KEY, type Service, serviceAt, startService } from './service.ts';
 
 const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;

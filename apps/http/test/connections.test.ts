@@ -2,8 +2,8 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Hono } from 'hono';
 import { expect, onTestFinished, test } from 'vitest';
-import type { Env } from '../src/operation.ts';
-import { startServer } from '../src/server.ts';
+import type { Env } from '../src/http/operation.ts';
+import { startServer } from '../src/server/server.ts';
 import { KEY, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
@@ -24,9 +24,9 @@ const LAST = get('/livez', 'Connection: close\r\n');
 const statuses = (text: string) => text.match(/HTTP\/1\.1 \d+/g)?.map((line) => Number(line.slice(9))) ?? [];
 
 /** The port of a server of an application. */
-async function serverOf(app: Hono<Env>, onTurnedAway: (reason: string) => void = () => {}): Promise<number> {
-  const options = { host: '127.0.0.1', port: 0, maxConnections: 50, watchers: [], onFault() {} };
-  const server = await startServer(app, { ...options, onTurnedAway });
+async function serverOf(app: Hono<Env>, onDrop: (reason: string) => void = () => {}): Promise<number> {
+  const options = { host: '127.0.0.1', port: 0, maxConnections: 50, observers: [], onUnexpectedError() {} };
+  const server = await startServer(app, { ...options, onDrop });
   onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
   return server.address.port;
 }

@@ -49,14 +49,14 @@ describe('an animal', () => {
     ['{}', 'an object'],
     ['9223372036854775807.5', '9223372036854775807.5'],
     ['9'.repeat(60_000), `${'9'.repeat(40)}…`],
-  ])('of category %.30s is refused', async (sent, shown) => {
+  ])('of category %.30s is refused', async (sent, quote) => {
     const { add } = await startService();
     const answer = await add(`{"name":"Rex","categoryId":${sent}}`);
     expect([answer.status, answer.json]).toEqual([
       400,
       {
         code: 'invalid_request',
-        message: `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${shown}`,
+        message: `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quote}`,
         status: 400,
       },
     ]);
@@ -100,7 +100,7 @@ describe('an animal', () => {
     expect((await add(`{"name":${name},"categoryId":1}`)).json).toEqual(errorLike('invalid_request', 400, message));
   });
 
-  test('is told all its faults at once', async () => {
+  test('is told all its violations at once', async () => {
     const { add } = await startService();
     expect((await add('{"status":"lost"}')).json).toEqual({
       code: 'invalid_request',
@@ -230,8 +230,8 @@ describe('a body', () => {
     expect(await send(Array.from({ length: 200 }, () => ' '.repeat(10_000)))).toBe(413);
   });
 
-  test('of any bytes is an animal or a fault of the client', async () => {
-    const { call, faults } = await startService();
+  test('of any bytes is a pet or a client error', async () => {
+    const { call, violations } = await startService();
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -246,7 +246,7 @@ describe('a body', () => {
       ),
       { numRuns: 300 },
     );
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
   });
 });
 

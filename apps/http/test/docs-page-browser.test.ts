@@ -56,8 +56,8 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
       // The browser's own word for an answer that is an error, which the page shows.
-      const shown = message.location().url.startsWith(`${origin}/v1/`);
-      if (!shown) complaints.push(`${message.type()}: ${message.text()}`);
+      const quote = message.location().url.startsWith(`${origin}/v1/`);
+      if (!quote) complaints.push(`${message.type()}: ${message.text()}`);
     });
     await prepare(page, service);
     await page.goto(`${origin}${prefix}/docs`);
@@ -67,7 +67,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
       const elsewhere = requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'));
       expect(elsewhere).toEqual([]);
       expect(complaints).toEqual([]);
-      expect(service.faults).toEqual([]);
+      expect(service.violations).toEqual([]);
     };
     return { page, service, origin, requests, expectQuiet };
   }
@@ -77,7 +77,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
 
   /** The text as a person sees it. */
   // biome-ignore lint/performance/useDomNodeTextContent: what is hidden, or of no width, is not seen
-  const shown = (locator: Locator) => locator.innerText();
+  const quote = (locator: Locator) => locator.innerText();
 
   async function authorize(page: Page, key: string) {
     await page.locator('.auth-wrapper button.authorize').click();
@@ -100,14 +100,14 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     await operation(page, id).locator('button.execute').click();
     const answer = await answered;
     const answerShown = shownAnswer(page, id);
-    await expect.poll(() => shown(answerShown), PATIENT).toContain(answer.headers()['x-request-id']);
+    await expect.poll(() => quote(answerShown), PATIENT).toContain(answer.headers()['x-request-id']);
     return {
       sent: answer.request().postData(),
       method: answer.request().method(),
       url: answer.url(),
-      status: await shown(answerShown.locator('.response-col_status')),
-      body: await shown(answerShown.locator('.highlight-code pre').first()),
-      curl: await shown(operation(page, id).locator('.curl-command pre')),
+      status: await quote(answerShown.locator('.response-col_status')),
+      body: await quote(answerShown.locator('.highlight-code pre').first()),
+      curl: await quote(operation(page, id).locator('.curl-command pre')),
     };
   }
 
@@ -180,12 +180,12 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     await authorize(page, KEY);
     const get = await tryOut(page, 'getPet');
     expect(await get.getAttribute('class')).toContain('opblock-deprecated');
-    expect(await shown(get)).toContain('Deprecated');
+    expect(await quote(get)).toContain('Deprecated');
     await get.locator('tr[data-param-name=petId] input').fill('1');
     const found = await execute(page, 'getPet');
     expect(found).toMatchObject({ method: 'GET', status: '200' });
     expect(found.body).toBe(`{\n  "id": 1,\n  "name": "Rex",\n  "categoryId": ${INT64_MIN}\n}`);
-    expect(await shown(shownAnswer(page, 'getPet'))).toMatch(/deprecation: @\d+/);
+    expect(await quote(shownAnswer(page, 'getPet'))).toMatch(/deprecation: @\d+/);
 
     await get.locator('tr[data-param-name=petId] input').fill(INT64_MAX);
     const absent = await execute(page, 'getPet');
@@ -198,7 +198,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
   test.each([
     ['a wrong key', 'not-the-key-of-anyone', 'invalid API key'],
     ['no key', null, 'missing API key'],
-  ])('%s: the refusal is shown', async (_name, key, message) => {
+  ])('%s: the message quotes it', async (_name, key, message) => {
     const { expectQuiet, page } = await openPage();
     if (key !== null) await authorize(page, key);
     await tryOut(page, 'listPets');
@@ -213,7 +213,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     const { expectQuiet, page } = await openPage();
     const schemas = page.locator('.models');
     await schemas.locator('.json-schema-2020-12-expand-deep-button').nth(1).click();
-    await expect.poll(() => shown(schemas), PATIENT).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
+    await expect.poll(() => quote(schemas), PATIENT).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
     expectQuiet();
   });
 
@@ -233,14 +233,14 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
         }),
       '/shop',
     );
-    expect(await shown(page.locator('.info .title'))).toContain('Animal Store');
+    expect(await quote(page.locator('.info .title'))).toContain('Animal Store');
     expect(requests.filter((url) => !url.startsWith('data:') && !url.includes('/shop/'))).toEqual([]);
     expectQuiet();
   });
 
   test('a browser that can keep no digits says so', async () => {
     const { expectQuiet, page } = await openPage((page) => page.addInitScript('delete JSON.rawJSON'));
-    expect(await shown(page.locator('#notice'))).toContain('rounded');
+    expect(await quote(page.locator('#notice'))).toContain('rounded');
     await tryOut(page, 'createPet');
     expectQuiet();
   });

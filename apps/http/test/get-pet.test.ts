@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { DEPRECATED_AT } from '../src/get-pet.ts';
+import { DEPRECATED_AT } from '../src/pets/get-pet.ts';
 import { errorLike, startService } from './service.ts';
 
 const REMOVAL = Date.UTC(2030, 11, 5);

@@ -88,7 +88,7 @@ test('more connections than allowed are turned away, and let in when there is ro
   await third.closed;
   expect(third.received()).toBe('');
   second.socket.write('GET /metrics HTTP/1.1\r\nHost: x\r\n\r\n');
-  await expect.poll(second.received).toContain('animal_store_connections_turned_away_total{reason="connections"} 1\n');
+  await expect.poll(second.received).toContain('animal_store_connections_dropped_total{reason="connections"} 1\n');
   first.socket.destroy();
   await first.closed;
   await expect

@@ -132,7 +132,7 @@ test.each(['', 'x', '5', 'AAAAAAAAAAAA', 'AQAAAAAAAAAB=', 'AQAAAAAAAAAA', '../..
   },
 );
 
-test('all faults of a query are named at once', async () => {
+test('all violations of a query are named at once', async () => {
   const { call } = await startService();
   const { json } = await call('GET', '/v1/pets?limit=0&status=lost&cursor=x');
   expect(json).toEqual(errorLike('invalid_request', 400, /^limit must .*; status must .*; cursor must /));

@@ -4,8 +4,8 @@ import { promisify } from 'node:util';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError, type PetSelection, type PetStore, type Storage } from '@animal-store/domain';
 import { expect, test } from 'vitest';
-import { beginExchange } from '../src/exchange.ts';
-import { createMetrics } from '../src/metrics.ts';
+import { beginExchange } from '../src/http/exchange.ts';
+import { createMetrics } from '../src/observability/metrics.ts';
 import { KEY, OTHER_KEY, type Service, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
@@ -148,11 +148,11 @@ test('methods that have a meaning are told apart, durations are in seconds', asy
 });
 
 test('those who ask for the metrics at once get the same, those who ask later get new ones', async () => {
-  const { faulted, read } = createMetrics();
+  const { countUnexpectedError, read } = createMetrics();
   const [one, other] = await Promise.all([read(), read()]);
   expect(other).toBe(one);
-  faulted();
-  expect((await read()).body).toMatch(/^animal_store_faults_total 1$/m);
+  countUnexpectedError();
+  expect((await read()).body).toMatch(/^animal_store_internal_errors_total 1$/m);
 });
 
 test('a storage whose methods stand on a prototype is observed like any other', async () => {
@@ -192,26 +192,26 @@ test('calls of the storage are counted by what came of them, and change nothing 
   const { observed, keyLookedUp, read } = createMetrics();
   const memory = createMemoryStorage();
   const unavailable = new DomainError('service_unavailable', 'out of reach');
-  const fault = new TypeError('a fault');
+  const defect = new TypeError('a defect');
   const later = Promise.resolve(null);
   const { pets, keys } = observed({
     ...memory,
     pets: {
       ...memory.pets,
-      find: (id) => (id === 1n ? later : Promise.reject(id === 2n ? unavailable : fault)),
+      find: (id) => (id === 1n ? later : Promise.reject(id === 2n ? unavailable : defect)),
       add() {
         throw unavailable;
       },
       list() {
-        throw fault;
+        throw defect;
       },
     },
   });
   expect(keys.list()).toEqual([]);
   expect(await pets.find(1n)).toBeNull();
   await expect(pets.find(2n)).rejects.toBe(unavailable);
-  await expect(pets.find(3n)).rejects.toBe(fault);
-  expect(() => pets.list({ after: 0n, limit: 1 })).toThrow(fault);
+  await expect(pets.find(3n)).rejects.toBe(defect);
+  expect(() => pets.list({ after: 0n, limit: 1 })).toThrow(defect);
   // Whether it has the form of an animal is not for the storage to see.
   expect(() => pets.add({} as never)).toThrow(unavailable);
   for (const remembered of [true, true, false]) keyLookedUp(remembered);
@@ -221,10 +221,10 @@ test('calls of the storage are counted by what came of them, and change nothing 
     'animal_store_key_lookups_total{result="miss"} 1',
     'animal_store_storage_calls_total{operation="keys.list",outcome="ok"} 1',
     'animal_store_storage_calls_total{operation="pets.add",outcome="unavailable"} 1',
-    'animal_store_storage_calls_total{operation="pets.find",outcome="fault"} 1',
+    'animal_store_storage_calls_total{operation="pets.find",outcome="error"} 1',
     'animal_store_storage_calls_total{operation="pets.find",outcome="ok"} 1',
     'animal_store_storage_calls_total{operation="pets.find",outcome="unavailable"} 1',
-    'animal_store_storage_calls_total{operation="pets.list",outcome="fault"} 1',
+    'animal_store_storage_calls_total{operation="pets.list",outcome="error"} 1',
   ]);
 });
 
@@ -298,11 +298,11 @@ async function logged(level: string, options: object): Promise<string> {
     unavailable: null,
   };
   const script = `
-    import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))};
+    import { createLog } from ${JSON.stringify(new URL('../src/observability/log.ts', import.meta.url))};
     const log = createLog(${JSON.stringify(level)}, ${JSON.stringify(options)});
-    log.watcher.end(${JSON.stringify(exchange)}, { status: 200 }, 2, 1.5);
+    log.observer.end(${JSON.stringify(exchange)}, { status: 200 }, 2, 1.5);
     log.info('an event', { port: 3000 });
-    log.fault(new Error('a fault'));
+    log.unexpectedError(new Error('a defect'));
     await log.close();
   `;
   const words = ['--conditions=source', '--input-type=module', '-e', script];
@@ -315,29 +315,29 @@ test("a holder's name stays within its line, whatever characters it has", async 
   expect(JSON.parse(line)).toMatchObject({ msg: 'request', holder: 'the "zoo\\', duration: 1.5, bytes: 2 });
 });
 
-test('someone who looks on reads one line each, and the stack of a fault', async () => {
+test('someone who looks on reads one line each, and the stack of a defect', async () => {
   const lines = (await logged('info', { readable: true })).split('\n');
   const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z /;
   expect(lines[0]).toBe('GET /v1/pets 200 1.5 ms 2 bytes the "zoo\\ one');
   expect(lines.slice(1, 3)).toEqual([expect.stringMatching(moment), expect.stringMatching(moment)]);
   expect(lines.slice(1, 4).map((line) => line.replace(moment, ''))).toEqual([
     'an event {"port":3000}',
-    'the service is at fault',
-    'Error: a fault',
+    'unexpected error',
+    'Error: a defect',
   ]);
   expect(lines[4]).toMatch(/^ +at /);
 });
 
 test('what may happen with every request is said at once, and then once a minute', async () => {
   const script = `
-    import { createLog } from ${JSON.stringify(new URL('../src/log.ts', import.meta.url))};
+    import { createLog } from ${JSON.stringify(new URL('../src/observability/log.ts', import.meta.url))};
     const log = createLog('warn', { readable: false });
-    log.warnRarely('turned away');
-    log.warnRarely('turned away');
-    log.warnRarely('something else', { reason: 'a reason' });
+    log.warnThrottled('turned away');
+    log.warnThrottled('turned away');
+    log.warnThrottled('something else', { reason: 'a reason' });
     const now = performance.now.bind(performance);
     performance.now = () => now() + 60_000;
-    log.warnRarely('turned away');
+    log.warnThrottled('turned away');
     await log.close();
   `;
   const words = ['--conditions=source', '--input-type=module', '-e', script];
@@ -353,10 +353,10 @@ test('what may happen with every request is said at once, and then once a minute
   ]);
 });
 
-test('where only errors are to be logged, only faults are', async () => {
+test('where only errors are to be logged, only violations are', async () => {
   const lines = (await logged('error', { readable: false })).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
-    expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'a fault' }) }),
+    expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'a defect' }) }),
   ]);
   expect(await logged('silent', { readable: false })).toBe('');
 });
@@ -417,7 +417,7 @@ test('why requests end in 503 is told by the log and by the metrics', async () =
     'reason="overload"': 0,
     'reason="stopping"': 1,
   });
-  expect((await samples(service, 'animal_store_storage_in_reach')).get('')).toBe(0);
+  expect((await samples(service, 'animal_store_storage_up')).get('')).toBe(0);
 }, 20_000);
 
 test('where requests have no lines, the warning of what ends them in 503 is there all the same', async () => {

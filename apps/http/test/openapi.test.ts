@@ -2,8 +2,8 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
-import { ERROR_STATUS } from '../src/http-error.ts';
-import { type Answer, OTHER_KEY, type Service, startService } from './service.ts';
+import { ERROR_STATUS } from '../src/http/http-error.ts';
+import { OTHER_KEY, type Reply, type Service, startService } from './service.ts';
 
 interface Described {
   description?: string;
@@ -48,7 +48,7 @@ function accepts(document: Document, schema: object, value: unknown): boolean {
 const TELLING_FIELDS = ['link', 'location', 'deprecation', 'sunset', 'www-authenticate', 'retry-after', 'ratelimit'];
 
 /** Checks an answer against what the document says of the operation, and names the response it fell under. */
-function checkAnswer(document: Document, operation: OperationObject, answer: Answer): string {
+function checkAnswer(document: Document, operation: OperationObject, answer: Reply): string {
   const name = String(answer.status) in operation.responses ? String(answer.status) : 'default';
   const response = resolve<Described>(document, operation.responses[name] as Described);
   const media = response.content?.['application/json'];
@@ -140,7 +140,7 @@ describe('the service does what the document says', () => {
     const rex = '{"name":"Rex","categoryId":7}';
     const post = (body: string, headers: Record<string, string> = json) =>
       call('POST', '/shop/v1/pets', { headers, body });
-    const check = (path: string, method: 'get' | 'post', { status, json }: Answer, name = String(status)) => {
+    const check = (path: string, method: 'get' | 'post', { status, json }: Reply, name = String(status)) => {
       const response = document.paths[path]?.[method]?.responses[name] as Described;
       const { example } = Object.values(resolve<Described>(document, response).content ?? {})[0] as { example: object };
       // Of seconds to wait nobody knows how many they are.
@@ -169,7 +169,7 @@ describe('the service does what the document says', () => {
     const json = { 'content-type': 'application/json' };
     const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';
     const seen = new Map<string, Set<string>>();
-    const check = async (path: string, method: string, answer: Promise<Answer>) => {
+    const check = async (path: string, method: string, answer: Promise<Reply>) => {
       const operation = document.paths[path]?.[method.toLowerCase() as 'get' | 'post'] as OperationObject;
       const responses = seen.get(operation.operationId) ?? new Set();
       seen.set(operation.operationId, responses.add(checkAnswer(document, operation, await answer)));

@@ -1,6 +1,6 @@
 import { type Awaitable, DomainError, type Quota } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
-import { countRequest, withFallback } from '../src/rate-limit.ts';
+import { countRequest, withFallback } from '../src/access/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
 
 test('without RATE_LIMIT nobody is counted', async () => {
@@ -96,10 +96,10 @@ describe('a count that all processes share', () => {
   });
 
   test('where it fails for another reason, too; each reason is told', async () => {
-    const fault = new TypeError('a fault');
-    const { failures, remaining } = fallback(() => Promise.reject(fault));
+    const defect = new TypeError('a defect');
+    const { failures, remaining } = fallback(() => Promise.reject(defect));
     expect(await remaining()).toBe(1);
-    expect(failures).toEqual([fault]);
+    expect(failures).toEqual([defect]);
   });
 
   test('nobody waits for it for long', async () => {

@@ -8,13 +8,13 @@ import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import { SERVER_LIMITS, startServer } from '../src/server.ts';
+import { SERVER_LIMITS, startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
 
 /** An answer as it came over the wire. */
-export interface Answer {
+export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -33,13 +33,13 @@ export interface Call {
 export interface Service {
   readonly port: number;
   /** Sends one request, its path as it is. */
-  call(method: string, path: string, call?: Call): Promise<Answer>;
+  call(method: string, path: string, call?: Call): Promise<Reply>;
   /** `POST /v1/pets` with the member's JSON text, as it is, or an object. */
-  add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Answer>;
+  add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
   /** Sends bytes on a connection and returns all that comes back until the other side closes it. */
   raw(bytes: string | Buffer): Promise<string>;
   /** Every error that was a fault of the service. */
-  readonly faults: unknown[];
+  readonly violations: unknown[];
 }
 
 /** What tells the service to use the storage that the run of these tests is for, empty for each call. */
@@ -67,12 +67,12 @@ export async function startService(
   clock?: Clock,
   limits: Partial<typeof SERVER_LIMITS> = {},
 ): Promise<Service> {
-  const faults: unknown[] = [];
+  const violations: unknown[] = [];
   const log = {
     info() {},
-    fault: (error: unknown) => void faults.push(error),
-    warnRarely() {},
-    watcher: { end() {} },
+    unexpectedError: (error: unknown) => void violations.push(error),
+    warnThrottled() {},
+    observer: { end() {} },
     close: async () => {},
   };
   const configuration = readConfiguration({
@@ -87,20 +87,20 @@ export async function startService(
     host: '127.0.0.1',
     port: 0,
     maxConnections: configuration.maxConnections,
-    watchers: application.watchers,
-    onFault: application.onFault,
-    onTurnedAway: application.onTurnedAway,
+    observers: application.observers,
+    onUnexpectedError: application.onUnexpectedError,
+    onDrop: application.onDrop,
     limits: { ...SERVER_LIMITS, ...limits },
   });
   onTestFinished(async () => {
     await server.stop({ grace: 0, deadline: 0 });
     await application.close();
   });
-  return serviceAt(server.address.port, faults);
+  return serviceAt(server.address.port, violations);
 }
 
 /** A service that listens already. */
-export function serviceAt(port: number, faults: unknown[] = []): Service {
+export function serviceAt(port: number, violations: unknown[] = []): Service {
   const call: Service['call'] = (method, path, { headers = {}, body, key = KEY } = {}) =>
     new Promise((resolve, reject) => {
       const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
@@ -138,7 +138,7 @@ export function serviceAt(port: number, faults: unknown[] = []): Service {
 
   return {
     port,
-    faults,
+    violations,
     call,
     add: (newPet, headers = {}) =>
       call('POST', '/v1/pets', {

@@ -5,8 +5,8 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createAuthentication, createCatalogue, createKeyring, DomainError, type Storage } from '@animal-store/domain';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../src/app.ts';
-import { petJson } from '../src/pet-json.ts';
-import { startServer } from '../src/server.ts';
+import { petJson } from '../src/pets/pet-json.ts';
+import { startServer } from '../src/server/server.ts';
 import { sha256 } from '../src/sha256.ts';
 import { errorLike, KEY, type Service, serviceAt } from './service.ts';
 
@@ -27,7 +27,7 @@ async function serviceOnFailingStorage(
       },
     });
   const storage: Storage = failing({ ...memory, pets: failing(memory.pets), keys: failing(memory.keys) });
-  const faults: unknown[] = [];
+  const violations: unknown[] = [];
   const app = createApp({
     catalogue: createCatalogue(failing(memory.pets)),
     petJson,
@@ -42,23 +42,23 @@ async function serviceOnFailingStorage(
     basePath: '/v1',
     cors: null,
     rateLimit: null,
-    watchers: [],
-    onFault: (error) => faults.push(error),
+    observers: [],
+    onUnexpectedError: (error) => violations.push(error),
     metrics: null,
     docs: [],
     isStopping: () => false,
-    refusesNext: () => false,
+    shouldShed: () => false,
   });
   const server = await startServer(app, {
     host: '127.0.0.1',
     port: 0,
     maxConnections: 100,
-    watchers: [],
-    onFault: (error) => faults.push(error),
-    onTurnedAway() {},
+    observers: [],
+    onUnexpectedError: (error) => violations.push(error),
+    onDrop() {},
   });
   onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  return { ...serviceAt(server.address.port, faults), failure };
+  return { ...serviceAt(server.address.port, violations), failure };
 }
 
 /** Sends an animal whose last character comes after six seconds. @returns All that was answered. */
@@ -78,7 +78,7 @@ const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 test.each([false, true])(
   'while the storage is out of reach (told later: %s), what needs it is 503, and it heals',
   async (promised) => {
-    const { add, call, failure, faults } = await serviceOnFailingStorage();
+    const { add, call, failure, violations } = await serviceOnFailingStorage();
     await add(REX);
     failure.promised = promised;
     failure.with = new DomainError('service_unavailable', 'the storage is out of reach: try again');
@@ -106,7 +106,7 @@ test.each([false, true])(
       // No waiting heals these.
       expect([answer.status, answer.headers['retry-after']]).toEqual([status, undefined]);
     }
-    expect(faults).toEqual([]);
+    expect(violations).toEqual([]);
 
     delete failure.with;
     expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
@@ -117,14 +117,14 @@ test.each([false, true])(
 test.each([false, true])(
   'an error that nobody foresaw (told later: %s) is 500 without a word of it, and is reported',
   async (promised) => {
-    const { add, call, failure, faults } = await serviceOnFailingStorage();
+    const { add, call, failure, violations } = await serviceOnFailingStorage();
     failure.promised = promised;
     failure.with = new TypeError('secret of the driver at /etc/passwd');
     for (const answer of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
       expect([answer.status, answer.json]).toEqual([500, errorLike('internal_error', 500)]);
       expect(answer.text).not.toMatch(/secret|passwd|TypeError| at /);
     }
-    expect(faults).toEqual([failure.with, failure.with, failure.with]);
+    expect(violations).toEqual([failure.with, failure.with, failure.with]);
   },
 );
 
@@ -165,10 +165,10 @@ test('where looking up the key has taken its time, the answer is there within fi
   // Behind the first of these the service waits for a client, not for the storage.
   const slowly = addSlowly(port, key);
   const begin = performance.now();
-  const [late, inTime] = await Promise.all([call('GET', '/v1/pets', { key }), call('GET', '/v1/pets/1', { key })]);
+  const [late, withTimeout] = await Promise.all([call('GET', '/v1/pets', { key }), call('GET', '/v1/pets/1', { key })]);
   expect(performance.now() - begin).toBeLessThan(5_000);
   expect([late.status, late.json]).toEqual([503, errorLike('service_unavailable', 503, /takes too long: try again/)]);
   expect(Number(late.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-  expect(inTime.status).toBe(404);
+  expect(withTimeout.status).toBe(404);
   expect(await slowly).toMatch(/^HTTP\/1\.1 201 /);
 }, 10_000);

@@ -6,7 +6,7 @@ import {
   fingerprint,
   IDEMPOTENCY_KEY_MAX_LENGTH,
   type IdempotencyKey,
-  type IdempotentAddition,
+  type IdempotentCreate,
   NAME_MAX_LENGTH,
   type NewPet,
   PET_STATUSES,
@@ -22,7 +22,7 @@ export function animal(given: { name?: string; categoryId?: bigint; status?: Pet
 }
 
 /** A named addition of an animal. */
-export function additionOf(newPet: NewPet, { holder, key }: IdempotencyKey): IdempotentAddition {
+export function additionOf(newPet: NewPet, { holder, key }: IdempotencyKey): IdempotentCreate {
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
 

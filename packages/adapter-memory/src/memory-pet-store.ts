@@ -1,4 +1,4 @@
-import type { IdempotentAddition, NewPet, Pet, PetSelection, PetStatus, PetStore } from '@animal-store/domain';
+import type { IdempotentCreate, NewPet, Pet, PetSelection, PetStatus, PetStore } from '@animal-store/domain';
 
 interface Added {
   readonly fingerprint: string;
@@ -60,7 +60,7 @@ export function createMemoryPetStore(): PetStore {
 }
 
 /** A holder may contain any character, a key no space: the first space ends the key. */
-function nameOf({ holder, key }: IdempotentAddition): string {
+function nameOf({ holder, key }: IdempotentCreate): string {
   return `${key} ${holder}`;
 }
 

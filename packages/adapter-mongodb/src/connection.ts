@@ -77,7 +77,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
   }
 
   /** Ends the wait for something that takes too long; it ends by itself, by the limits of its stages. */
-  function inTime<T>(work: Promise<T>): Promise<T> {
+  function withTimeout<T>(work: Promise<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const late = () => reject(unavailable(new Error(`no answer within ${limits.call} ms`), redact));
       const timer = setTimeout(late, limits.call);
@@ -91,7 +91,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     async call(work) {
       const used = opened();
       try {
-        return await inTime(used.then(work));
+        return await withTimeout(used.then(work));
       } catch (failure) {
         // The one outage that a client does not follow: it never again looks at a server that was no member for a moment.
         if (hasNoServer(failure)) discard(used);
@@ -101,7 +101,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
 
     async close() {
       closed = true;
-      if (client !== null) await inTime(client.close()).catch(() => {});
+      if (client !== null) await withTimeout(client.close()).catch(() => {});
     },
   };
 }

@@ -38,8 +38,8 @@ describe('what a server says of itself', () => {
     ['a standalone', { ...NEW, isWritablePrimary: true }, 'STANDALONE'],
     ['a member of MongoDB 5.0', { maxWireVersion: 13, setName: 'rs0' }, 'TOO_OLD'],
     ['a standalone of MongoDB 5.0', { maxWireVersion: 13 }, 'TOO_OLD'],
-  ])('%s', (_name, hello, fault) => {
-    expect(faultOf(hello)).toBe(fault);
+  ])('%s', (_name, hello, violation) => {
+    expect(faultOf(hello)).toBe(violation);
   });
 });
 

@@ -35,8 +35,8 @@ const UNINITIATED = 'the replica set is not initiated: run rs.initiate()';
  */
 export async function checkDeployment(client: MongoClient): Promise<void> {
   const hello = await client.db('admin').command({ hello: 1 });
-  const fault = faultOf(hello);
-  if (fault !== null) throw new DeploymentError(fault);
+  const violation = faultOf(hello);
+  if (violation !== null) throw new DeploymentError(violation);
   if (hello['isreplicaset'] === true) throw new Error(UNINITIATED);
 }
 

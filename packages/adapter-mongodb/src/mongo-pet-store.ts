@@ -1,4 +1,4 @@
-import type { IdempotentAddition, MonotonicClock, Pet, PetStore } from '@animal-store/domain';
+import type { IdempotentCreate, MonotonicClock, Pet, PetStore } from '@animal-store/domain';
 import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
@@ -49,7 +49,7 @@ export function createMongoPetStore(connection: Connection, limits: TimeLimits, 
   );
 
   /** The animal that was stored under holder and key; undefined if there is none (any more). */
-  async function added({ pets }: Collections, { holder, key, fingerprint }: IdempotentAddition) {
+  async function added({ pets }: Collections, { holder, key, fingerprint }: IdempotentCreate) {
     // The one that was met in the index may not have reached the majority yet. Linearizable: it has when this answers.
     const document = await pets.findOne(
       { 'addition.holder': holder, 'addition.key': key },

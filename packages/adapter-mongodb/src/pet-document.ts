@@ -2,7 +2,7 @@ import {
   ASSIGNED_ID_MAX,
   IDEMPOTENCY_KEY_MAX_LENGTH,
   IDEMPOTENCY_KEY_PATTERN,
-  type IdempotentAddition,
+  type IdempotentCreate,
   NAME_MAX_LENGTH,
   NAME_PATTERN,
   type NewPet,
@@ -22,7 +22,7 @@ export interface PetDocument {
   /** Absent where none was given. */
   readonly status?: PetStatus;
   /** The idempotency key it was added with, if any: one write stores both or neither. */
-  readonly addition?: IdempotentAddition;
+  readonly addition?: IdempotentCreate;
 }
 
 /** An animal, and the idempotency key it is added with, before it has an id. */
@@ -71,7 +71,7 @@ export const PET_INDEXES: IndexDescription[] = [
 ];
 
 /** Shares nothing with what was passed in: who did may change it while it waits. */
-export function petWithoutId(newPet: NewPet, addition: IdempotentAddition | undefined): PetWithoutId {
+export function petWithoutId(newPet: NewPet, addition: IdempotentCreate | undefined): PetWithoutId {
   if (addition === undefined) return withoutId(newPet);
   const { holder, key, fingerprint } = addition;
   return { ...withoutId(newPet), addition: { holder, key, fingerprint } };

@@ -1,5 +1,5 @@
 import {
-  type IdempotentAddition,
+  type IdempotentCreate,
   type NewPet,
   PET_ID_MAX,
   PET_ID_MIN,
@@ -40,17 +40,17 @@ export function createSqlitePetStore({ prepare, call }: Connection): PetStore {
   };
 
   /** The animal that was stored under holder and key; null where they stand for another fingerprint. */
-  function added({ holder, key, fingerprint }: IdempotentAddition): Pet | null {
+  function added({ holder, key, fingerprint }: IdempotentCreate): Pet | null {
     const row = statements.findAddition.get(holder, key) as unknown as PetRow;
     return row.addition_fingerprint === fingerprint ? petOf(row) : null;
   }
 
-  function add(newPet: NewPet, addition?: IdempotentAddition): Pet | null {
+  function add(newPet: NewPet, addition?: IdempotentCreate): Pet | null {
     const { name, categoryId, status } = newPet;
     const { holder = null, key = null, fingerprint = null } = addition ?? {};
     // Without RETURNING: get() would end the statement after its row, and hide that the commit failed.
     const { changes, lastInsertRowid } = statements.add.run(name, categoryId, status ?? null, holder, key, fingerprint);
-    if (Number(changes) === 0) return added(addition as IdempotentAddition);
+    if (Number(changes) === 0) return added(addition as IdempotentCreate);
     return petOf({ id: BigInt(lastInsertRowid), name, category_id: categoryId, status: status ?? null });
   }
 

@@ -126,11 +126,11 @@ test.each([
   ['ключ', '"ключ"'],
   ['\u007f', '"\u007f"'],
   ['k'.repeat(256), `"${'k'.repeat(40)}"…`],
-])('the idempotency key %j is refused, and nothing is added', async (key, shown) => {
+])('the idempotency key %j is refused, and nothing is added', async (key, quote) => {
   const { port, calls } = observed(petsInMemory());
   expect(await refusalOf(() => createCatalogue(port).createPet(animal(), { holder: 'the zoo', key }))).toEqual({
     code: 'invalid_request',
-    message: `the idempotency key must be 1 to 255 visible ASCII characters, was ${shown}`,
+    message: `the idempotency key must be 1 to 255 visible ASCII characters, was ${quote}`,
   });
   expect(calls).toEqual([]);
 });

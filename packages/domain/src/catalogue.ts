@@ -1,6 +1,6 @@
 import { type Awaitable, andThen } from './awaitable.ts';
 import { DomainError } from './domain-error.ts';
-import { type IdempotencyKey, idempotentAddition } from './idempotency.ts';
+import { type IdempotencyKey, idempotentCreate } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
 import { checkPetQuery, PAGE_LIMIT_DEFAULT, type PetQuery } from './pet-query.ts';
 import type { PetStore } from './pet-store.ts';
@@ -47,7 +47,7 @@ export function createCatalogue(pets: PetStore): Catalogue {
     },
 
     createPet(newPet, idempotencyKey) {
-      const addition = idempotencyKey && idempotentAddition(idempotencyKey, newPet);
+      const addition = idempotencyKey && idempotentCreate(idempotencyKey, newPet);
       return andThen(pets.add(newPet, addition), (pet) => pet ?? keyReused());
     },
 

@@ -21,6 +21,6 @@ export class DomainError extends Error {
 }
 
 /** An `invalid_request` error that names every fault at once. */
-export function invalidRequest(faults: readonly string[]): DomainError {
-  return new DomainError('invalid_request', faults.join('; '));
+export function invalidRequest(violations: readonly string[]): DomainError {
+  return new DomainError('invalid_request', violations.join('; '));
 }

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { fingerprint, idempotentAddition } from './idempotency.ts';
+import { fingerprint, idempotentCreate } from './idempotency.ts';
 import { parseNewPet } from './pet.ts';
 
 const fields = fc.record({
@@ -35,7 +35,7 @@ test('two animals have the same fingerprint exactly when they are the same', () 
 
 test.each(['a\ud800', '\udc00'])('a holder that not every storage can tell from others, %j, is refused', (holder) => {
   const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
-  expect(() => idempotentAddition({ holder, key: 'k' }, rex)).toThrow(/holder must be well-formed Unicode/);
+  expect(() => idempotentCreate({ holder, key: 'k' }, rex)).toThrow(/holder must be well-formed Unicode/);
 });
 
 test('categories that a double cannot tell apart are different', () => {

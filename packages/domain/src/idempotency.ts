@@ -1,6 +1,6 @@
 import { invalidRequest } from './domain-error.ts';
 import type { NewPet } from './pet.ts';
-import { shown } from './shown.ts';
+import { quote } from './quote.ts';
 
 /** The longest idempotency key, in characters. */
 export const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
@@ -20,16 +20,16 @@ export interface IdempotencyKey {
 }
 
 /** An idempotency key together with the animal it stands for. */
-export interface IdempotentAddition extends IdempotencyKey {
+export interface IdempotentCreate extends IdempotencyKey {
   /** The same for the same animal, different for another: see {@link fingerprint}. */
   readonly fingerprint: string;
 }
 
 /** @throws DomainError `invalid_request` if the key's characters or length, or the holder's characters, are not allowed. */
-export function idempotentAddition({ holder, key }: IdempotencyKey, newPet: NewPet): IdempotentAddition {
+export function idempotentCreate({ holder, key }: IdempotencyKey, newPet: NewPet): IdempotentCreate {
   if (!IDEMPOTENCY_KEY_PATTERN.test(key)) {
     throw invalidRequest([
-      `the idempotency key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, was ${shown(key)}`,
+      `the idempotency key must be 1 to ${IDEMPOTENCY_KEY_MAX_LENGTH} visible ASCII characters, was ${quote(key)}`,
     ]);
   }
   // Not every storage can tell two lone surrogates apart, nor two holders.

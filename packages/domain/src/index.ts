@@ -33,7 +33,7 @@ export { isPetStatus, PET_STATUSES } from './pet-status.ts';
 // For adapters: the ports, and what their implementations have in common.
 
 export { apiKeyId } from './api-key.ts';
-export type { IdempotentAddition } from './idempotency.ts';
+export type { IdempotentCreate } from './idempotency.ts';
 export { fingerprint } from './idempotency.ts';
 export type { KeyStore } from './key-store.ts';
 export type { PetSelection, PetStore } from './pet-store.ts';
@@ -46,7 +46,7 @@ export type { Storage } from './storage.ts';
 export { generateApiKey, isUsable, isWellFormedApiKey } from './api-key.ts';
 export { andThen, isPromise } from './awaitable.ts';
 export { invalidRequest } from './domain-error.ts';
-export { holderFault } from './keyring.ts';
-export { statusFault } from './pet.ts';
-export { isPageLimit, limitFault } from './pet-query.ts';
-export { NumberLiteral, shown } from './shown.ts';
+export { holderViolation } from './keyring.ts';
+export { statusViolation } from './pet.ts';
+export { isPageLimit, limitViolation } from './pet-query.ts';
+export { NumberLiteral, quote } from './quote.ts';

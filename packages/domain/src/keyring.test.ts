@@ -4,7 +4,7 @@ import { answeringLater, keysInMemory, observed, outOfReach } from '../test/port
 import { refusalOf } from '../test/refusal.ts';
 import { isWellFormedApiKey } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
-import { createKeyring, holderFault } from './keyring.ts';
+import { createKeyring, holderViolation } from './keyring.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const NOON = 1_800_000_000_000;
@@ -88,7 +88,7 @@ describe('no key is issued', () => {
     ['the zöo', '"the zöo"'],
     ['the\u007fzoo', '"the\u007fzoo"'],
     ['z'.repeat(101), `"${'z'.repeat(40)}"…`],
-  ])('to the holder %j', (holder, shown) => refused({ holder, expiresAt: null }, `${HOLDER} ${shown}`));
+  ])('to the holder %j', (holder, quote) => refused({ holder, expiresAt: null }, `${HOLDER} ${quote}`));
 
   test.each([NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.POSITIVE_INFINITY, Number.NaN])(
     'that would expire at %d',
@@ -100,6 +100,6 @@ describe('no key is issued', () => {
 });
 
 test('what is no text is no holder', () => {
-  expect(holderFault('the zoo')).toBeNull();
-  for (const holder of [undefined, null, 7]) expect(holderFault(holder)).toMatch(/^holder must be /);
+  expect(holderViolation('the zoo')).toBeNull();
+  for (const holder of [undefined, null, 7]) expect(holderViolation(holder)).toMatch(/^holder must be /);
 });

@@ -2,7 +2,7 @@ import { type ApiKey, type Clock, type Digest, describeApiKey, generateApiKey, t
 import type { Awaitable } from './awaitable.ts';
 import { invalidRequest } from './domain-error.ts';
 import type { KeyStore } from './key-store.ts';
-import { shown } from './shown.ts';
+import { quote } from './quote.ts';
 
 /** A holder's name: 1 to 100 printable ASCII characters, neither beginning nor ending with a space. */
 export const HOLDER_PATTERN: RegExp = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
@@ -11,9 +11,9 @@ export const HOLDER_PATTERN: RegExp = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[
 const EXPIRY_END = Date.UTC(275_760, 0);
 
 /** The fault of what is no holder's name, or null. */
-export function holderFault(holder: unknown): string | null {
+export function holderViolation(holder: unknown): string | null {
   if (typeof holder === 'string' && HOLDER_PATTERN.test(holder)) return null;
-  return `holder must be 1 to 100 printable ASCII characters without outer spaces, was ${shown(holder)}`;
+  return `holder must be 1 to 100 printable ASCII characters without outer spaces, was ${quote(holder)}`;
 }
 
 /** A key that was just made. */
@@ -63,12 +63,12 @@ export function createKeyring({
   return {
     async issue({ holder, expiresAt }) {
       const createdAt = now();
-      const fault = holderFault(holder);
-      const faults = fault === null ? [] : [fault];
+      const violation = holderViolation(holder);
+      const violations = violation === null ? [] : [violation];
       if (expiresAt !== null && !(Number.isInteger(expiresAt) && expiresAt > createdAt && expiresAt < EXPIRY_END)) {
-        faults.push('the moment of expiry must be in the future, before the year 275760');
+        violations.push('the moment of expiry must be in the future, before the year 275760');
       }
-      if (faults.length > 0) throw invalidRequest(faults);
+      if (violations.length > 0) throw invalidRequest(violations);
       const key = generateApiKey(randomBytes);
       const record = describeApiKey(key, { holder, digest, createdAt, expiresAt });
       await keys.add(record);

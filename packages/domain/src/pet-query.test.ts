@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { refusalOf } from '../test/refusal.ts';
-import { checkPetQuery, isPageLimit, limitFault, type PetQuery } from './pet-query.ts';
+import { checkPetQuery, isPageLimit, limitViolation, type PetQuery } from './pet-query.ts';
 
 describe('a page can be asked for', () => {
   test.each<PetQuery>([
@@ -44,7 +44,7 @@ describe('a page cannot be asked for', () => {
     expect(await refusalOf(() => checkPetQuery(query as PetQuery))).toEqual({ code: 'invalid_request', message });
   });
 
-  test('with several faults, of which each is named', async () => {
+  test('with several violations, of which each is named', async () => {
     const query = { limit: 0, status: 'lost', after: -1n };
     expect((await refusalOf(() => checkPetQuery(query as unknown as PetQuery))).message).toBe(
       `${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`,
@@ -55,5 +55,5 @@ describe('a page cannot be asked for', () => {
 test('a transport can tell a limit before it asks, and quote what was no limit', () => {
   expect([1, 20, 100].map(isPageLimit)).toEqual([true, true, true]);
   expect([0, 101, 1.5, '5', undefined].map(isPageLimit)).toEqual([false, false, false, false, false]);
-  expect(limitFault('05')).toBe('limit must be an integer from 1 to 100, was "05"');
+  expect(limitViolation('05')).toBe('limit must be an integer from 1 to 100, was "05"');
 });

@@ -1,7 +1,7 @@
 import { invalidRequest } from './domain-error.ts';
-import { PET_ID_MAX, statusFault } from './pet.ts';
+import { PET_ID_MAX, statusViolation } from './pet.ts';
 import type { PetStatus } from './pet-status.ts';
-import { shown } from './shown.ts';
+import { quote } from './quote.ts';
 
 /** The fewest animals a page can be asked to hold. */
 export const PAGE_LIMIT_MIN = 1;
@@ -28,18 +28,18 @@ export function isPageLimit(value: unknown): value is number {
 }
 
 /** The fault of something that is no {@link isPageLimit limit}, quoted as it was given. */
-export function limitFault(given: unknown): string {
-  return `limit must be an integer from ${PAGE_LIMIT_MIN} to ${PAGE_LIMIT_MAX}, was ${typeof given === 'number' ? given : shown(given)}`;
+export function limitViolation(given: unknown): string {
+  return `limit must be an integer from ${PAGE_LIMIT_MIN} to ${PAGE_LIMIT_MAX}, was ${typeof given === 'number' ? given : quote(given)}`;
 }
 
 /** @throws DomainError `invalid_request`, naming all faults. */
 export function checkPetQuery({ limit, status, after }: PetQuery): void {
-  const faults: string[] = [];
-  if (limit !== undefined && !isPageLimit(limit)) faults.push(limitFault(limit));
-  const fault = statusFault(status);
-  if (fault !== null) faults.push(fault);
+  const violations: string[] = [];
+  if (limit !== undefined && !isPageLimit(limit)) violations.push(limitViolation(limit));
+  const violation = statusViolation(status);
+  if (violation !== null) violations.push(violation);
   if (after !== undefined && !(typeof after === 'bigint' && after >= 0n && after <= PET_ID_MAX)) {
-    faults.push(`after must be an id or 0, was ${shown(after)}`);
+    violations.push(`after must be an id or 0, was ${quote(after)}`);
   }
-  if (faults.length > 0) throw invalidRequest(faults);
+  if (violations.length > 0) throw invalidRequest(violations);
 }

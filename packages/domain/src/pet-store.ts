@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.ts';
-import type { IdempotentAddition } from './idempotency.ts';
+import type { IdempotentCreate } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
 import type { PetStatus } from './pet-status.ts';
 
@@ -28,7 +28,7 @@ export interface PetStore {
    * @returns The stored animal; with an addition that has been made already, that animal again; null where holder and
    * key stand for another fingerprint.
    */
-  add(newPet: NewPet, addition?: IdempotentAddition): Awaitable<Pet | null>;
+  add(newPet: NewPet, addition?: IdempotentCreate): Awaitable<Pet | null>;
 
   /** @param id Any bigint. @returns The animal, or null where none has this id. */
   find(id: bigint): Awaitable<Pet | null>;

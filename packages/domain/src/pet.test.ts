@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from './domain-error.ts';
 import { NAME_PATTERN, parseNewPet } from './pet.ts';
-import { NumberLiteral } from './shown.ts';
+import { NumberLiteral } from './quote.ts';
 
 function faultOf(candidate: unknown): string {
   try {
@@ -56,8 +56,8 @@ describe('what is no animal', () => {
     [null, 'name must be a string, was null'],
     [['Rex'], 'name must be a string, was an array'],
     [undefined, 'name is required'],
-  ])('the name %j', (name, fault) => {
-    expect(faultOf({ ...valid, name })).toBe(fault);
+  ])('the name %j', (name, violation) => {
+    expect(faultOf({ ...valid, name })).toBe(violation);
   });
 
   test.each([
@@ -70,9 +70,9 @@ describe('what is no animal', () => {
     [true, 'true'],
     [{}, 'an object'],
     [10n ** 60n, `1${'0'.repeat(39)}…`],
-  ])('the category %s', (categoryId, shown) => {
+  ])('the category %s', (categoryId, quote) => {
     expect(faultOf({ ...valid, categoryId })).toBe(
-      `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${shown}`,
+      `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quote}`,
     );
   });
 
@@ -87,15 +87,15 @@ describe('what is no animal', () => {
     [0, 'a number'],
     ['x'.repeat(40), `"${'x'.repeat(40)}"`],
     ['x'.repeat(1000), `"${'x'.repeat(40)}"…`],
-  ])('the status %j', (status, shown) => {
-    expect(faultOf({ ...valid, status })).toBe(`status must be one of available, pending, sold, was ${shown}`);
+  ])('the status %j', (status, quote) => {
+    expect(faultOf({ ...valid, status })).toBe(`status must be one of available, pending, sold, was ${quote}`);
   });
 
   test.each([null, undefined, 'Rex', 7, [], true])('%j instead of an object', (candidate) => {
     expect(faultOf(candidate)).toMatch(/^the animal must be an object with name and categoryId, was /);
   });
 
-  test('all faults are named at once', () => {
+  test('all violations are named at once', () => {
     expect(faultOf({ status: 'lost' })).toBe(
       'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
     );

@@ -1,7 +1,7 @@
 import { invalidRequest } from './domain-error.ts';
 import { INT64_MAX, INT64_MIN } from './int64.ts';
 import { isPetStatus, PET_STATUSES, type PetStatus } from './pet-status.ts';
-import { type NumberLiteral, shown } from './shown.ts';
+import { type NumberLiteral, quote } from './quote.ts';
 
 /** The longest name an animal can have, in Unicode code points. */
 export const NAME_MAX_LENGTH = 200;
@@ -57,17 +57,19 @@ export interface Pet extends Pick<NewPet, 'name' | 'categoryId' | 'status'> {
  */
 export function parseNewPet(candidate: unknown): NewPet {
   if (typeof candidate !== 'object' || candidate === null || Array.isArray(candidate)) {
-    throw invalidRequest([`the animal must be an object with name and categoryId, was ${shown(candidate)}`]);
+    throw invalidRequest([`the animal must be an object with name and categoryId, was ${quote(candidate)}`]);
   }
   const { name, categoryId, status } = candidate as Record<string, unknown>;
-  const faults = [nameFault(name), categoryIdFault(categoryId), statusFault(status)].filter((fault) => fault !== null);
-  if (faults.length > 0) throw invalidRequest(faults);
+  const violations = [nameViolation(name), categoryIdViolation(categoryId), statusViolation(status)].filter(
+    (violation) => violation !== null,
+  );
+  if (violations.length > 0) throw invalidRequest(violations);
   return (status === undefined ? { name, categoryId } : { name, categoryId, status }) as NewPet;
 }
 
-function nameFault(name: unknown): string | null {
+function nameViolation(name: unknown): string | null {
   if (name === undefined) return 'name is required';
-  if (typeof name !== 'string') return `name must be a string, was ${shown(name)}`;
+  if (typeof name !== 'string') return `name must be a string, was ${quote(name)}`;
   if (!NAME_PATTERN.test(name)) return 'name must have a character that is not white space';
   // A code point takes at least one code unit: only longer names need counting.
   if (name.length > NAME_MAX_LENGTH) {
@@ -80,15 +82,15 @@ function nameFault(name: unknown): string | null {
   return null;
 }
 
-function categoryIdFault(categoryId: unknown): string | null {
+function categoryIdViolation(categoryId: unknown): string | null {
   if (categoryId === undefined) return 'categoryId is required';
   if (typeof categoryId === 'bigint' && categoryId >= CATEGORY_ID_MIN && categoryId <= CATEGORY_ID_MAX) return null;
   if (typeof categoryId === 'number') return `categoryId must be a bigint, was the number ${categoryId}`;
-  return `categoryId must be an integer from ${CATEGORY_ID_MIN} to ${CATEGORY_ID_MAX}, was ${shown(categoryId)}`;
+  return `categoryId must be an integer from ${CATEGORY_ID_MIN} to ${CATEGORY_ID_MAX}, was ${quote(categoryId)}`;
 }
 
 /** The fault of a status that was given, or null. Absent is none. */
-export function statusFault(status: unknown): string | null {
+export function statusViolation(status: unknown): string | null {
   if (status === undefined || isPetStatus(status)) return null;
-  return `status must be one of ${PET_STATUSES.join(', ')}, was ${shown(status)}`;
+  return `status must be one of ${PET_STATUSES.join(', ')}, was ${quote(status)}`;
 }

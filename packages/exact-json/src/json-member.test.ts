@@ -12,7 +12,7 @@ test('only an object has members', () => {
   for (const text of ['["a",5]', '[1,"a",5]', '5', '"a"', '[{"a":5}]']) expect(numberLiteral(text, 'a')).toBeNull();
 });
 
-test('the literal of any member of any object is the one that a reviver is shown', () => {
+test('the literal of any member of any object is the one that a reviver is given', () => {
   const numbers = fc.oneof(
     fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }).map(String),
     fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)),

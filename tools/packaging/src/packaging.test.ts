@@ -192,8 +192,8 @@ test('a program of plain JavaScript runs the use cases', () => {
       } catch (error) {
         refused = error instanceof DomainError && error.code;
       }
-      const shown = { same: (await catalogue.getPet(added.id)).name, pets, next, refused };
-      console.log(JSON.stringify(shown, (_, value) => (typeof value === 'bigint' ? value + 'n' : value)));
+      const quote = { same: (await catalogue.getPet(added.id)).name, pets, next, refused };
+      console.log(JSON.stringify(quote, (_, value) => (typeof value === 'bigint' ? value + 'n' : value)));
     `,
   );
   expect(JSON.parse(run(process.execPath, ['program.js'], project))).toEqual({
@@ -236,7 +236,7 @@ describe('a strict TypeScript program', () => {
     for (const [name, text] of Object.entries({ right: RIGHT, ...WRONG })) {
       writeFileSync(join(project, 'src', file(name)), using(text));
     }
-    const withConsole = `declare const console: { log(shown: unknown): void };\n${shownProgram}`;
+    const withConsole = `declare const console: { log(quote: unknown): void };\n${shownProgram}`;
     writeFileSync(join(project, 'src', 'readme.ts'), withConsole);
     const compilerOptions = {
       target: 'es2022',

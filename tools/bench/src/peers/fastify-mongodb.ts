@@ -17,7 +17,7 @@ const animals = client.db().collection<Stored>('pets');
 const counters = client.db().collection<{ _id: string; last: number }>('counters');
 await animals.createIndex({ status: 1, _id: 1 });
 
-const shown = ({ _id, ...rest }: Stored) => ({ id: _id, ...rest });
+const quote = ({ _id, ...rest }: Stored) => ({ id: _id, ...rest });
 
 const app = Fastify();
 app.addHook('onRequest', async (request, reply) => {
@@ -28,7 +28,7 @@ app.get<{ Querystring: { limit: number; status?: string } }>(
   { schema: { querystring: query, response: { 200: { type: 'array', items: pet } } } },
   async ({ query: { limit, status } }) => {
     const found = animals.find(status === undefined ? {} : { status }, { sort: { _id: 1 }, limit, batchSize: limit });
-    return (await found.toArray()).map(shown);
+    return (await found.toArray()).map(quote);
   },
 );
 app.get<{ Params: { petId: number } }>(
@@ -36,7 +36,7 @@ app.get<{ Params: { petId: number } }>(
   { schema: { params: { type: 'object', properties: { petId: { type: 'integer' } } }, response: { 200: pet } } },
   async ({ params }, reply) => {
     const found = await animals.findOne({ _id: params.petId });
-    return found === null ? reply.code(404).send({ code: 'pet_not_found' }) : shown(found);
+    return found === null ? reply.code(404).send({ code: 'pet_not_found' }) : quote(found);
   },
 );
 app.post<{ Body: Omit<Animal, 'id'> }>(
@@ -50,7 +50,7 @@ app.post<{ Body: Omit<Animal, 'id'> }>(
     );
     const stored = { _id: counter?.last as number, ...body };
     await animals.insertOne(stored);
-    return reply.code(201).send(shown(stored));
+    return reply.code(201).send(quote(stored));
   },
 );
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }));

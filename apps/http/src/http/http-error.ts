@@ -1,0 +1,79 @@
+import { DomainError, type DomainErrorCode } from '@animal-store/domain';
+import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
+
+/** Every code an Error body can have, with the status it stands for. Closed: clients may switch over it. */
+export const ERROR_STATUS = {
+  invalid_request: 400,
+  unauthorized: 401,
+  pet_not_found: 404,
+  not_found: 404,
+  method_not_allowed: 405,
+  endpoint_removed: 410,
+  payload_too_large: 413,
+  unsupported_media_type: 415,
+  idempotency_key_reused: 422,
+  too_many_requests: 429,
+  internal_error: 500,
+  service_unavailable: 503,
+} as const satisfies Record<DomainErrorCode, number> & Record<string, number>;
+
+/** One of the codes of {@link ERROR_STATUS}. */
+export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** After how many seconds a client may try again where the service could not answer. */
+const RETRY_AFTER_SECONDS = 1;
+
+/** A request that is answered with an Error body. */
+export class HttpError extends Error {
+  override readonly name = 'HttpError';
+  readonly code: ErrorCode;
+  readonly headers: Headers;
+  readonly status: number;
+
+  /**
+   * @param message For the client: what to do about it.
+   * @param status Where the code is only the nearest: the set of codes is closed.
+   */
+  constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
+    super(message);
+    this.code = code;
+    this.headers = headers;
+    this.status = status;
+  }
+}
+
+/** The Error body of the interface: exactly these three members. */
+export function errorBody(code: ErrorCode, message: string, status: number): string {
+  return JSON.stringify({ code, message, status });
+}
+
+/** Turns whatever was thrown into an answer. Only errors that were thrown on purpose keep their message. */
+export function errorResponse(error: unknown): HttpResponse {
+  const { code, message, own, status = ERROR_STATUS[code] } = described(error);
+  return jsonResponse(errorBody(code, message, status), status, jsonHeaders(own));
+}
+
+function described(error: unknown): { code: ErrorCode; message: string; own: Headers; status?: number } {
+  if (error instanceof HttpError) {
+    const { code, message, headers, status } = error;
+    return { code, message, own: headers, status };
+  }
+  if (error instanceof DomainError) {
+    const retry = error.code === 'service_unavailable';
+    return {
+      code: error.code,
+      message: error.message,
+      own: retry ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {},
+    };
+  }
+  return {
+    code: 'internal_error',
+    message: 'unexpected error in the service; it has been logged under the id of this request',
+    own: {},
+  };
+}
+
+/** Whether an error is a fault of the service, to be looked at by those who run it. */
+export function isUnexpected(error: unknown): boolean {
+  return !(error instanceof HttpError || error instanceof DomainError);
+}

@@ -1,0 +1,79 @@
+import {
+  andThen,
+  invalidRequest,
+  isPageLimit,
+  isPetStatus,
+  limitViolation,
+  PAGE_LIMIT_DEFAULT,
+  type PetQuery,
+  statusViolation,
+} from '@animal-store/domain';
+import type { Operation, OperationDependencies } from '../http/operation.ts';
+import { parameterValues } from '../http/query-parameters.ts';
+import { queryString } from '../http/request-path.ts';
+import { jsonHeaders, jsonResponse } from '../http/response.ts';
+import { cursorAfter, readCursor } from './cursor.ts';
+import { petsJson } from './pet-json.ts';
+
+const DECIMAL = /^[1-9]\d*$/;
+
+/** `GET /pets`: a page of animals, and a Link to the next (RFC 8288) where there is one. */
+export function listPets({ catalogue, petJson, basePath }: OperationDependencies): Operation {
+  return (request) => {
+    const query = readPetQuery(queryString(request.req));
+    return andThen(catalogue.listPets(query), ({ pets, next }) =>
+      jsonResponse(
+        petsJson(pets, petJson),
+        200,
+        next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) }),
+      ),
+    );
+  };
+}
+
+function linkToNext(basePath: string, { limit = PAGE_LIMIT_DEFAULT, status }: PetQuery, next: bigint): string {
+  const filter = status === undefined ? '' : `&status=${status}`;
+  return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
+}
+
+/**
+ * The page that a query string asks for. Parameters that the interface does not know are ignored.
+ *
+ * @throws DomainError `invalid_request`, naming all faults; a parameter that is empty or repeated is one.
+ */
+function readPetQuery(text: string): PetQuery {
+  if (text === '') return {};
+  const violations: string[] = [];
+
+  /** A parameter's value, undefined where it is absent or has a fault. */
+  function read<T>(
+    name: string,
+    parse: (given: string) => T | null,
+    violation: (given: string) => string,
+  ): T | undefined {
+    const [given, ...more] = parameterValues(text, name);
+    if (given === undefined) return undefined;
+    const value = more.length === 0 ? parse(given) : null;
+    if (value !== null) return value;
+    violations.push(
+      more.length === 0 ? violation(given) : `${name} must be given once, was given ${more.length + 1} times`,
+    );
+    return undefined;
+  }
+
+  const query = {
+    limit: read(
+      'limit',
+      (given) => (DECIMAL.test(given) && isPageLimit(Number(given)) ? Number(given) : null),
+      limitViolation,
+    ),
+    status: read(
+      'status',
+      (given) => (isPetStatus(given) ? given : null),
+      (given) => statusViolation(given) as string,
+    ),
+    after: read('cursor', readCursor, () => 'cursor must be one that a Link header of this service gave'),
+  };
+  if (violations.length > 0) throw invalidRequest(violations);
+  return query;
+}

@@ -1,0 +1,57 @@
+import { isUtf8 } from 'node:buffer';
+import { NumberLiteral } from '@animal-store/domain';
+import { integerOf, numberLiteral } from '@animal-store/exact-json';
+import { HttpError } from '../http/http-error.ts';
+
+const BYTE_ORDER_MARK = 0xfeff;
+
+/** A digit before a point or an exponent: only then can a number that looks like an integer be none, or be written so. */
+const FRACTION_OR_EXPONENT = /\d[.eE]/;
+
+/**
+ * Reads the body of a creation, so that no digit of `categoryId` is lost. Whether its members make an animal is for the
+ * domain to judge.
+ *
+ * @returns What the JSON says; in an object, a `categoryId` that is a number is a bigint, or its literal where it is none.
+ * @throws HttpError `invalid_request` where the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
+ */
+export function readNewPetBody(bytes: Buffer): unknown {
+  if (bytes.length === 0) throw malformed('is empty: send a JSON object with name and categoryId');
+  if (!isUtf8(bytes)) throw malformed('must be encoded in UTF-8');
+  const text = bytes.toString();
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw malformed('must not begin with a byte order mark');
+  const value = parse(text);
+  if (typeof value === 'object' && value !== null && 'categoryId' in value && typeof value.categoryId === 'number') {
+    value.categoryId = exactNumber(value.categoryId, text);
+  }
+  return value;
+}
+
+function exactNumber(rounded: number, text: string): bigint | NumberLiteral {
+  // A literal of digits alone that was read as a safe integer was read exactly.
+  if (Number.isSafeInteger(rounded) && !FRACTION_OR_EXPONENT.test(text)) return BigInt(rounded);
+  const literal = numberLiteral(text, 'categoryId') as string;
+  return integerOf(literal) ?? new NumberLiteral(literal);
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw malformed(`is not valid JSON${whereItBreaks(String(error))}`);
+  }
+}
+
+/** What V8 tells of an error: what it is and its place, or the character, or that there should be more, or nothing. */
+function whereItBreaks(message: string): string {
+  const [, what, place] =
+    /^SyntaxError: (.*?)(?: in JSON| after JSON)? at position \d+ \((line \d+ column \d+)\)/s.exec(message) ?? [];
+  if (what !== undefined) return `: ${what[0]?.toLowerCase()}${what.slice(1)}, ${place}`;
+  const [, character] = /Unexpected token '(.*?)', /s.exec(message) ?? [];
+  if (character !== undefined) return `: ${JSON.stringify(character)} has no place there`;
+  return message.includes('end of JSON') ? ': it ends too early' : '';
+}
+
+function malformed(how: string): HttpError {
+  return new HttpError('invalid_request', `the body ${how}`);
+}
