@@ -26,6 +26,7 @@ import { createLoadShedding, type LoadShedding } from './observability/load-shed
 import { type Log, reasonOf } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { docsPage } from './openapi/docs-page.ts';
+import { petOperations } from './pets/index.ts';
 import { memoized, type PetJson, petJson } from './pets/pet-json.ts';
 import type { DropReason } from './server/server.ts';
 import { sha256 } from './sha256.ts';
@@ -135,11 +136,14 @@ export async function compose(
   );
   provide(APP, (from) =>
     createApp({
-      catalogue: from.resolve(CATALOGUE),
-      petJson: from.resolve(PET_JSON),
+      operations: petOperations({
+        catalogue: from.resolve(CATALOGUE),
+        petJson: from.resolve(PET_JSON),
+        clock: from.resolve(CLOCK),
+        basePath: configuration.basePath,
+      }),
       authenticate: from.resolve(AUTHENTICATE),
       storage: from.resolve(STORAGE),
-      clock: from.resolve(CLOCK),
       basePath: configuration.basePath,
       cors: configuration.corsOrigins.size === 0 ? null : createCors(configuration.corsOrigins),
       rateLimit: from.resolve(RATE_LIMIT),

@@ -22,7 +22,7 @@ interface Document {
   openapi: string;
   servers: { url: string }[];
   security: object[];
-  paths: Record<string, { get?: OperationObject; post?: OperationObject; servers?: { url: string }[] }>;
+  paths: Record<string, { get?: OperationObject; post?: OperationObject }>;
   components: { schemas: Record<string, Record<string, unknown>>; securitySchemes: Record<string, unknown> };
 }
 
@@ -79,12 +79,10 @@ describe('the document', () => {
   test('has its operations, and only them, under the base path', async () => {
     const { document } = await documentOf(await startService({ BASE_PATH: '/shop/v1' }));
     expect(document.servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
-    const operations = Object.entries(document.paths)
-      .filter(([, { servers }]) => servers === undefined)
-      .flatMap(([path, { get, post }]) => [
-        `get ${path} ${get?.operationId}`,
-        ...(post ? [`post ${path} ${post.operationId}`] : []),
-      ]);
+    const operations = Object.entries(document.paths).flatMap(([path, { get, post }]) => [
+      `get ${path} ${get?.operationId}`,
+      ...(post ? [`post ${path} ${post.operationId}`] : []),
+    ]);
     expect(operations).toEqual(['get /pets listPets', 'post /pets createPet', 'get /pets/{petId} getPet']);
   });
 
@@ -106,6 +104,7 @@ describe('the document', () => {
       properties: { categoryId: { type: 'integer', format: 'int64' } },
     });
     expect(components.schemas['Pet']).toMatchObject({ required: ['id', 'name', 'categoryId'] });
+    expect(components.schemas['Pet']).toMatchObject({ properties: { id: { maximum: 2 ** 53 - 1 } } });
     // The bounds digit for digit, which JSON.parse has rounded above.
     expect(text).toContain('"format":"int64","minimum":-9223372036854775808,"maximum":9223372036854775807');
     expect(paths['/pets']?.get?.parameters?.[0]).toMatchObject({
@@ -127,6 +126,8 @@ describe('the document', () => {
     };
     walk(document);
     expect(examples).toBeGreaterThan(8);
+    // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
+    expect(JSON.stringify(document)).not.toMatch(/"example":[^}]*\d{16}/);
   });
 });
 
@@ -189,7 +190,6 @@ describe('the service does what the document says', () => {
     await check('/pets/{petId}', 'GET', call('GET', '/v1/pets/1', { key: 'nobody-has-this-key' }));
     time.now = Date.UTC(2030, 11, 5);
     await check('/pets/{petId}', 'GET', call('GET', '/v1/pets/1'));
-    for (const path of ['/livez', '/readyz', '/healthz']) await check(path, 'GET', call('GET', path, { key: null }));
 
     // Those that need a storage out of reach, a fault or a limit have tests of their own.
     const elsewhere = ['429', '500', '503', 'default'];
@@ -247,23 +247,18 @@ describe('the service does what the document says', () => {
   test('a query is taken exactly when the schemas of its parameters accept it', async () => {
     const service = await startService();
     const { document } = await documentOf(service);
-    const [limit, status, cursor] = document.paths['/pets']?.get?.parameters ?? [];
+    const [limit, status] = document.paths['/pets']?.get?.parameters ?? [];
     const limits = fc.oneof(fc.integer({ min: -5, max: 120 }).map(String), fc.constantFrom('', '1.5', 'x', '100', '1'));
     const statuses = fc.constantFrom('available', 'pending', 'sold', 'Sold', '', 'x');
-    const cursors = fc.constantFrom('AQAAAAAAAAAB', 'x', '', 'AQAAAAAAAAAB=');
     await fc.assert(
-      fc.asyncProperty(
-        fc.record({ limit: limits, status: statuses, cursor: cursors }, { requiredKeys: [] }),
-        async (query) => {
-          const fits = (schema: object | undefined, value: unknown) =>
-            value === undefined || accepts(document, schema as object, value);
-          const number = query.limit === undefined || query.limit === '' ? query.limit : Number(query.limit);
-          const valid =
-            fits(limit?.schema, number) && fits(status?.schema, query.status) && fits(cursor?.schema, query.cursor);
-          const answer = await service.call('GET', `/v1/pets?${new URLSearchParams(query)}`);
-          expect([query, answer.status]).toEqual([query, valid ? 200 : 400]);
-        },
-      ),
+      fc.asyncProperty(fc.record({ limit: limits, status: statuses }, { requiredKeys: [] }), async (query) => {
+        const fits = (schema: object | undefined, value: unknown) =>
+          value === undefined || accepts(document, schema as object, value);
+        const number = query.limit === undefined || query.limit === '' ? query.limit : Number(query.limit);
+        const valid = fits(limit?.schema, number) && fits(status?.schema, query.status);
+        const answer = await service.call('GET', `/v1/pets?${new URLSearchParams(query)}`);
+        expect([query, answer.status]).toEqual([query, valid ? 200 : 400]);
+      }),
       { numRuns: 300 },
     );
   });

@@ -17,7 +17,9 @@ test('while the event loop is late, nine of ten operations are refused with 503,
   const refused = answers.filter(({ status }) => status !== 200);
   expect(refused).toHaveLength(9);
   for (const { json, headers } of refused) {
-    expect(json).toEqual(errorLike('service_unavailable', 503, /too much to do/));
+    expect(json).toEqual(
+      errorLike('service_unavailable', 503, /the service is overloaded; retry after the time in Retry-After/),
+    );
     expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
   }
   // Who shows no key at all is told so: trying again would not help.

@@ -53,16 +53,16 @@ test.each([
   [1, 1],
 ])('a quota that is whole again in %d ms is so in %d s, not sooner', async (resetsIn, seconds) => {
   const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn }) };
-  const { headers, refusal } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
+  const { headers, rejection } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
   expect(headers['ratelimit']).toBe(`"default";r=0;t=${seconds}`);
-  expect(refusal?.headers).toEqual({ 'retry-after': String(seconds) });
-  expect(refusal?.message).toContain(`try again in ${seconds} s`);
+  expect(rejection?.headers).toEqual({ 'retry-after': String(seconds) });
+  expect(rejection?.message).toContain(`try again in ${seconds} s`);
 });
 
 test('who is refused in the last moment of a window is not told to try again in 0 seconds', async () => {
   const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn: 0 }) };
-  const { refusal } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
-  expect(refusal?.headers).toEqual({ 'retry-after': '1' });
+  const { rejection } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
+  expect(rejection?.headers).toEqual({ 'retry-after': '1' });
 });
 
 describe('a count that all processes share', () => {

@@ -5,6 +5,7 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createAuthentication, createCatalogue, createKeyring, DomainError, type Storage } from '@animal-store/domain';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../src/app.ts';
+import { petOperations } from '../src/pets/index.ts';
 import { petJson } from '../src/pets/pet-json.ts';
 import { startServer } from '../src/server/server.ts';
 import { sha256 } from '../src/sha256.ts';
@@ -29,8 +30,12 @@ async function serviceOnFailingStorage(
   const storage: Storage = failing({ ...memory, pets: failing(memory.pets), keys: failing(memory.keys) });
   const violations: unknown[] = [];
   const app = createApp({
-    catalogue: createCatalogue(failing(memory.pets)),
-    petJson,
+    operations: petOperations({
+      catalogue: createCatalogue(failing(memory.pets)),
+      petJson,
+      clock: Date.now,
+      basePath: '/v1',
+    }),
     authenticate: createAuthentication({
       configuredKeys: new Map([[sha256(KEY), 'tests']]),
       issuedKeys: failing(memory.keys),
@@ -38,7 +43,6 @@ async function serviceOnFailingStorage(
       clock: Date.now,
     }),
     storage: { ready: () => storage.ready() },
-    clock: Date.now,
     basePath: '/v1',
     cors: null,
     rateLimit: null,
@@ -167,7 +171,10 @@ test('where looking up the key has taken its time, the answer is there within fi
   const begin = performance.now();
   const [late, withTimeout] = await Promise.all([call('GET', '/v1/pets', { key }), call('GET', '/v1/pets/1', { key })]);
   expect(performance.now() - begin).toBeLessThan(5_000);
-  expect([late.status, late.json]).toEqual([503, errorLike('service_unavailable', 503, /takes too long: try again/)]);
+  expect([late.status, late.json]).toEqual([
+    503,
+    errorLike('service_unavailable', 503, /did not respond in time: try again later/),
+  ]);
   expect(Number(late.headers['retry-after'])).toBeGreaterThanOrEqual(1);
   expect(withTimeout.status).toBe(404);
   expect(await slowly).toMatch(/^HTTP\/1\.1 201 /);

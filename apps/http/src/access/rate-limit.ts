@@ -26,10 +26,10 @@ export interface RateLimit {
 export function countRequest(
   { policy, limiter }: RateLimit,
   holder: string,
-): Awaitable<{ headers: Headers; refusal: HttpError | null }> {
+): Awaitable<{ headers: Headers; rejection: HttpError | null }> {
   return andThen(limiter.take(holder), (quota) => ({
     headers: rateLimitHeaders(policy, quota),
-    refusal: quota.allowed ? null : tooManyRequests(policy, quota),
+    rejection: quota.allowed ? null : tooManyRequests(policy, quota),
   }));
 }
 

@@ -1,4 +1,5 @@
 import { DomainError, type DomainErrorCode } from '@animal-store/domain';
+import type { Unavailable, UnavailableReason } from './exchange.ts';
 import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
 
 /** Every code an Error body can have, with the status it stands for. Closed: clients may switch over it. */
@@ -20,8 +21,8 @@ export const ERROR_STATUS = {
 /** One of the codes of {@link ERROR_STATUS}. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** After how many seconds a client may try again where the service could not answer. */
-const RETRY_AFTER_SECONDS = 1;
+/** Of every 503, in seconds. */
+const RETRY_AFTER: Headers = { 'retry-after': '1' };
 
 /** A request that is answered with an Error body. */
 export class HttpError extends Error {
@@ -40,6 +41,27 @@ export class HttpError extends Error {
     this.headers = headers;
     this.status = status;
   }
+
+  /** A 503 with Retry-After. */
+  static unavailable(reason: UnavailableReason, message: string): HttpError {
+    return new UnavailableError(reason, message);
+  }
+}
+
+class UnavailableError extends HttpError {
+  readonly reason: UnavailableReason;
+
+  constructor(reason: UnavailableReason, message: string) {
+    super('service_unavailable', message, RETRY_AFTER);
+    this.reason = reason;
+  }
+}
+
+/** Why a request is answered with 503; null for every other error. */
+export function unavailableBecause(error: unknown): Unavailable | null {
+  if (error instanceof UnavailableError) return { reason: error.reason, error };
+  const isStorage = error instanceof DomainError && error.code === 'service_unavailable';
+  return isStorage ? { reason: 'storage', error } : null;
 }
 
 /** The Error body of the interface: exactly these three members. */
@@ -63,7 +85,7 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
     return {
       code: error.code,
       message: error.message,
-      own: retry ? { 'retry-after': String(RETRY_AFTER_SECONDS) } : {},
+      own: retry ? RETRY_AFTER : {},
     };
   }
   return {

@@ -1,28 +1,35 @@
 import type { ServerResponse } from 'node:http';
-import type { Awaitable, Catalogue, Clock } from '@animal-store/domain';
+import type { Awaitable } from '@animal-store/domain';
 import type { Context } from 'hono';
-import type { PetJson } from '../pets/pet-json.ts';
 import type { Incoming } from './request-target.ts';
 import type { HttpResponse } from './response.ts';
 
-/** What Hono hands to a handler here: Node's own request beside the Fetch API's. */
+/** What Hono passes to a handler here: Node's own request and response beside the Fetch API's. */
 export interface Env {
   Bindings: { readonly incoming: Incoming; readonly outgoing: ServerResponse };
 }
 
-/** What an operation works with. */
-export interface OperationDependencies {
-  readonly catalogue: Catalogue;
-  readonly petJson: PetJson;
-  readonly clock: Clock;
-  /** Where the operations' paths begin: `/v1`, without a slash at the end. */
-  readonly basePath: string;
+/** A header field of every response of an operation, errors included. */
+export interface FixedHeader {
+  readonly value: string;
+  /** For the OpenAPI document. */
+  readonly description: string;
 }
 
-/**
- * One operation of the interface: reads the request, calls the use case, writes the answer. It is called for requests
- * with a valid key only, and throws what it does not answer.
- *
- * @param holder Whose key it is.
- */
-export type Operation = (request: Context<Env>, holder: string) => Awaitable<HttpResponse>;
+/** One operation of the interface: its route, its description in the OpenAPI document, and its handler. */
+export interface Operation {
+  readonly method: 'get' | 'post';
+  /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. At most one parameter, as the last segment. */
+  readonly path: string;
+  /** The Operation Object (OpenAPI 3.1.1, section 4.8.10) without the responses that every operation shares. */
+  readonly description: { readonly operationId: string; readonly responses: object };
+  /** By name as the document writes it. */
+  readonly headers: Readonly<Record<string, FixedHeader>>;
+  /**
+   * Reads the request, calls the use case and returns the response. It runs for requests with a valid key only.
+   *
+   * @param holder The holder of the key.
+   * @throws HttpError, DomainError: the handler of the route renders them.
+   */
+  handle(request: Context<Env>, holder: string): Awaitable<HttpResponse>;
+}

@@ -1,192 +1,95 @@
-import { IDEMPOTENCY_KEY_MAX_LENGTH, IDEMPOTENCY_KEY_PATTERN } from '@animal-store/domain';
 import { exactJson } from '@animal-store/exact-json';
-import { BODY_MAX_BYTES } from '../http/request-body.ts';
-import { CursorSchema, LimitSchema, PetIdParameterSchema } from '../pets/schemas.ts';
+import type { Operation } from '../http/operation.ts';
+import { header, type ResponseObject, responseRef } from './building-blocks.ts';
 import {
-  commonResponses,
-  components,
-  error,
-  headerRef,
-  internalError,
+  ErrorSchema,
   quotaHeaders,
   requestIdHeader,
-  responseRef,
-  schemaRef,
-  serviceUnavailable,
-  sunsetHeaders,
-  tooManyRequests,
-  unauthorized,
-} from './components.ts';
+  SHARED_RESPONSES,
+  sharedHeaders,
+  sharedResponses,
+} from './shared-responses.ts';
 
-const exampleOfNewPet = { name: 'Rex', categoryId: 9223372036854775807n, status: 'available' };
-const exampleOfPet = { id: 1n, ...exampleOfNewPet };
+const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole range of 64 bits: read them with a parser that keeps their digits.
 
-/**
- * The OpenAPI document (version 3.1) of the service as JSON text.
- *
- * @param basePath Where the operations' paths begin.
- */
-export function openApiDocument(basePath: string): string {
+**Paging.** A list is a plain array. If there is more, the \`Link\` header field has the URL of the next page (\`rel="next"\`), relative to the URL of the request.
+
+**Retries.** GET can be repeated. POST can be repeated if it carries an \`Idempotency-Key\`: the animal is added once. Retry 429 and 503 after the time in \`Retry-After\`, 408 and 500 with backoff; the other errors stay until the request changes.
+
+**Keys.** An API key is valid until it expires or an operator revokes it; revoking takes effect within 10 seconds.
+
+HEAD is answered wherever GET is. Orders, categories, status transitions and events are not part of this interface.`;
+
+/** What the document is assembled from. */
+export interface DocumentParts {
+  /** Where the paths of the operations begin: a path, or an absolute URL. */
+  readonly server: string;
+  readonly operations: readonly Operation[];
+  /** Schemas that the operations refer to, by name. */
+  readonly schemas: Readonly<Record<string, object>>;
+  /** The message of a 404 for a path that no operation has. */
+  readonly notFoundMessage: string;
+}
+
+/** The OpenAPI document (version 3.1) of the service as JSON text. */
+export function openApiDocument({ server, operations, schemas, notFoundMessage }: DocumentParts): string {
+  const responses = sharedResponses(notFoundMessage);
+  const paths: Record<string, Record<string, object>> = {};
+  for (const operation of operations) {
+    const { method, path } = operation;
+    paths[path] = { ...paths[path], [method]: described(operation, responses) };
+  }
   return exactJson({
     openapi: '3.1.0',
     info: {
       title: 'Animal Store',
       version: '1.0.0',
       summary: 'A catalogue of animals offered in a store.',
-      description:
-        'All data is JSON. Integers of format int64 use the whole range of 64 bits: read them with a parser that keeps ' +
-        'their digits. HEAD is answered wherever GET is. Orders, categories, status transitions and events are not part ' +
-        'of this interface.',
+      description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: basePath, description: 'The host that served this document' }],
+    servers: [{ url: server, description: 'The service that returned this document' }],
     security: [{ apiKey: [] }],
-    tags: [
-      { name: 'Pets', description: 'The catalogue' },
-      { name: 'Operations', description: 'For those who run the service' },
-    ],
-    paths: {
-      '/pets': { get: listPets, post: createPet },
-      '/pets/{petId}': { get: getPet(basePath) },
-      '/livez': probe('livez', 'Whether the process serves', 'live'),
-      '/readyz': probe('readyz', 'Whether animals can be read and written now', 'ready'),
-      '/healthz': probe('healthz', 'The same as /readyz', 'ready'),
+    tags: [{ name: 'Pets', description: 'The catalogue' }],
+    paths,
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'http',
+          scheme: 'bearer',
+          description: 'An API key, sent as `Authorization: Bearer <API_KEY>`. Enter the key alone.',
+        },
+      },
+      schemas: { ...schemas, Error: ErrorSchema },
+      headers: sharedHeaders,
+      responses: Object.fromEntries(
+        Object.entries(responses).map(([name, response]) => [name, withHeaders(response, requestIdHeader)]),
+      ),
     },
-    components: components(basePath),
   });
 }
 
-const listPets = {
-  operationId: 'listPets',
-  tags: ['Pets'],
-  summary: 'List all animals',
-  description: 'Returns a page of animals in ascending order of id. Follow the Link field to see them all.',
-  parameters: [
-    { name: 'limit', in: 'query', description: 'Maximum number of animals returned.', schema: LimitSchema },
-    {
-      name: 'status',
-      in: 'query',
-      description: 'Returns only animals with this availability status.',
-      schema: schemaRef('PetStatus'),
-    },
-    {
-      name: 'cursor',
-      in: 'query',
-      description: 'The place to go on from: taken from a Link field, never made by a client.',
-      schema: CursorSchema,
-    },
-  ],
-  responses: {
-    200: {
-      description: 'A page of animals.',
-      headers: { Link: headerRef('NextLink'), ...quotaHeaders, ...requestIdHeader },
-      content: { 'application/json': { schema: schemaRef('Pets'), example: [exampleOfPet] } },
-    },
-    400: responseRef('BadRequest'),
-    ...commonResponses,
-  },
-};
+/** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
+function described({ description, headers }: Operation, shared: Record<string, ResponseObject>): object {
+  const fixed = Object.fromEntries(
+    Object.entries(headers).map(([name, { description, value }]) => [name, header(description, value)]),
+  );
+  const own = Object.entries(description.responses as Record<string, ResponseObject>).map(([status, response]) => {
+    if ('$ref' in response) return [status, response];
+    // A quota is counted for a valid key only, and an error before that has none.
+    const quota = Number(status) < 300 ? quotaHeaders : {};
+    return [status, withHeaders(response, { ...fixed, ...quota, ...requestIdHeader })];
+  });
+  const others = Object.entries(SHARED_RESPONSES).map(([status, name]) => {
+    const hasOwn = Object.keys(fixed).length > 0 && status !== 'default';
+    return [
+      status,
+      hasOwn ? withHeaders(shared[name] as ResponseObject, { ...fixed, ...requestIdHeader }) : responseRef(name),
+    ];
+  });
+  return { ...description, responses: Object.fromEntries([...own, ...others]) };
+}
 
-const createPet = {
-  operationId: 'createPet',
-  tags: ['Pets'],
-  summary: 'Add an animal',
-  description:
-    'Adds a new animal. Send an Idempotency-Key to be able to repeat the request after a lost answer: the animal is ' +
-    'added once, and each repetition gets the first answer again.',
-  parameters: [
-    {
-      name: 'Idempotency-Key',
-      in: 'header',
-      description: 'Names this addition among those of the holder of the API key. Visible ASCII characters.',
-      schema: {
-        type: 'string',
-        minLength: 1,
-        maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
-        pattern: IDEMPOTENCY_KEY_PATTERN.source,
-      },
-    },
-  ],
-  requestBody: {
-    required: true,
-    description: `At most ${BODY_MAX_BYTES} bytes of UTF-8.`,
-    content: { 'application/json': { schema: schemaRef('NewPet'), example: exampleOfNewPet } },
-  },
-  responses: {
-    201: {
-      description: 'The animal as it was added.',
-      headers: { Location: headerRef('Location'), ...quotaHeaders, ...requestIdHeader },
-      content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
-    },
-    400: responseRef('BadRequest'),
-    413: error('payload_too_large', 'the body is too large.', `the body must be at most ${BODY_MAX_BYTES} bytes`),
-    415: error(
-      'unsupported_media_type',
-      'the body is not declared as plain application/json.',
-      'send the animal as Content-Type: application/json',
-    ),
-    422: error(
-      'idempotency_key_reused',
-      'the Idempotency-Key already stands for another animal.',
-      'this idempotency key was used for another animal: use a new key, or send the first animal again',
-    ),
-    ...commonResponses,
-  },
-};
-
-const getPet = (basePath: string) => ({
-  operationId: 'getPet',
-  tags: ['Pets'],
-  summary: 'Get an animal',
-  description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
-  deprecated: true,
-  parameters: [
-    {
-      name: 'petId',
-      in: 'path',
-      required: true,
-      description: 'Identifier of the animal to retrieve.',
-      schema: PetIdParameterSchema,
-    },
-  ],
-  responses: {
-    200: {
-      description: 'The animal.',
-      headers: { ...sunsetHeaders, ...quotaHeaders, ...requestIdHeader },
-      content: { 'application/json': { schema: schemaRef('Pet'), example: exampleOfPet } },
-    },
-    404: error('pet_not_found', 'no animal with this identifier.', 'no animal has the id 7', sunsetHeaders),
-    410: error(
-      'endpoint_removed',
-      'the operation has been removed.',
-      `this endpoint was removed: use GET ${basePath}/pets, which lists animals`,
-      sunsetHeaders,
-    ),
-    ...commonResponses,
-    401: unauthorized(sunsetHeaders),
-    429: tooManyRequests(sunsetHeaders),
-    500: internalError(sunsetHeaders),
-    503: serviceUnavailable(sunsetHeaders),
-  },
-});
-
-/** A path beside the base path, open to everyone. */
-function probe(operationId: string, summary: string, status: 'live' | 'ready') {
-  return {
-    servers: [{ url: '/' }],
-    get: {
-      operationId,
-      tags: ['Operations'],
-      summary,
-      security: [],
-      responses: {
-        200: {
-          description: 'Yes.',
-          content: { 'application/json': { schema: schemaRef('Health'), example: { status } } },
-        },
-        ...(status === 'ready' ? { 503: responseRef('ServiceUnavailable') } : {}),
-        default: responseRef('OtherError'),
-      },
-    },
-  };
+function withHeaders(response: ResponseObject, headers: object): ResponseObject {
+  return { ...response, headers: { ...response.headers, ...headers } };
 }

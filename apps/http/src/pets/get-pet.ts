@@ -1,39 +1,68 @@
 import { andThen, DomainError, PET_ID_MAX } from '@animal-store/domain';
 import { HttpError } from '../http/http-error.ts';
-import type { Operation, OperationDependencies } from '../http/operation.ts';
+import type { Operation } from '../http/operation.ts';
 import { jsonResponse } from '../http/response.ts';
+import { errorResponseObject, jsonContent } from '../openapi/building-blocks.ts';
+import type { PetDependencies } from './dependencies.ts';
+import { EXAMPLE_PET, PetIdParameterSchema } from './schemas.ts';
 
-/** When reading a single animal was deprecated, in milliseconds since the epoch. */
-export const DEPRECATED_AT: number = Date.UTC(2026, 10, 20);
+/** When getPet was deprecated, in milliseconds since the epoch. */
+const DEPRECATED_AT = Date.UTC(2026, 10, 20);
 
-/** When reading a single animal ends, in milliseconds since the epoch: 5 December 2030. */
-export const REMOVED_AT: number = Date.UTC(2030, 11, 5);
+/** When getPet is removed, in milliseconds since the epoch: 5 December 2030. */
+const REMOVED_AT = Date.UTC(2030, 11, 5);
 
 const DECIMAL = /^[1-9]\d{0,18}$/;
 
-/**
- * The fields that announce the end of reading a single animal: Deprecation (RFC 9745), Sunset (RFC 8594) and a Link to
- * what takes its place (RFC 5829).
- */
-export function deprecationHeaders(basePath: string): { deprecation: string; sunset: string; link: string } {
-  return {
-    deprecation: `@${DEPRECATED_AT / 1000}`,
-    sunset: new Date(REMOVED_AT).toUTCString(),
-    link: `<${basePath}/pets>; rel="successor-version"`,
-  };
-}
+const removedMessage = (basePath: string) => `this endpoint was removed: use GET ${basePath}/pets, which lists animals`;
 
-/** `GET /pets/{petId}`: one animal, until the operation's removal; 410 from then on. */
-export function getPet({ catalogue, petJson, clock, basePath }: OperationDependencies): Operation {
+const description = (basePath: string) => ({
+  operationId: 'getPet',
+  tags: ['Pets'],
+  summary: 'Get an animal',
+  description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
+  deprecated: true,
+  parameters: [
+    {
+      name: 'petId',
+      in: 'path',
+      required: true,
+      description: 'Identifier of the animal to retrieve.',
+      schema: PetIdParameterSchema,
+    },
+  ],
+  responses: {
+    200: { description: 'The animal.', content: jsonContent('Pet', EXAMPLE_PET) },
+    404: errorResponseObject('pet_not_found', 'no animal with this identifier.', 'no animal has the id 7'),
+    410: errorResponseObject('endpoint_removed', 'the operation has been removed.', removedMessage(basePath)),
+  },
+});
+
+/** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
+export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies): Operation {
   const start = `${basePath}/pets/`.length;
-  return (request) => {
-    if (clock() >= REMOVED_AT) {
-      throw new HttpError(
-        'endpoint_removed',
-        `this endpoint was removed: use GET ${basePath}/pets, which lists animals`,
-      );
-    }
-    return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) => jsonResponse(petJson(pet)));
+  return {
+    method: 'get',
+    path: '/pets/{petId}',
+    description: description(basePath),
+    headers: {
+      Deprecation: {
+        value: `@${DEPRECATED_AT / 1000}`,
+        description: 'Since when the operation is deprecated (RFC 9745).',
+      },
+      Sunset: {
+        value: new Date(REMOVED_AT).toUTCString(),
+        description: 'When the operation is removed (RFC 8594).',
+      },
+      Link: {
+        value: `<${basePath}/pets>; rel="successor-version"`,
+        description: 'The replacement of the operation (RFC 5829).',
+      },
+    },
+    handle(request) {
+      if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removedMessage(basePath));
+      return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) => jsonResponse(petJson(pet)));
+    },
   };
 }
 

@@ -8,29 +8,74 @@ import {
   type PetQuery,
   statusViolation,
 } from '@animal-store/domain';
-import type { Operation, OperationDependencies } from '../http/operation.ts';
+import type { Operation } from '../http/operation.ts';
 import { parameterValues } from '../http/query-parameters.ts';
 import { queryString } from '../http/request-path.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
+import { jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/building-blocks.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
+import type { PetDependencies } from './dependencies.ts';
 import { petsJson } from './pet-json.ts';
+import { CursorSchema, EXAMPLE_PET, LimitSchema } from './schemas.ts';
 
 const DECIMAL = /^[1-9]\d*$/;
 
-/** `GET /pets`: a page of animals, and a Link to the next (RFC 8288) where there is one. */
-export function listPets({ catalogue, petJson, basePath }: OperationDependencies): Operation {
-  return (request) => {
-    const query = readPetQuery(queryString(request.req));
-    return andThen(catalogue.listPets(query), ({ pets, next }) =>
-      jsonResponse(
-        petsJson(pets, petJson),
-        200,
-        next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) }),
-      ),
-    );
+const description = (basePath: string) => ({
+  operationId: 'listPets',
+  tags: ['Pets'],
+  summary: 'List all animals',
+  description:
+    'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
+    'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
+  parameters: [
+    { name: 'limit', in: 'query', description: 'Maximum number of animals returned.', schema: LimitSchema },
+    {
+      name: 'status',
+      in: 'query',
+      description: 'Returns only animals with this availability status.',
+      schema: schemaRef('PetStatus'),
+    },
+    {
+      name: 'cursor',
+      in: 'query',
+      description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
+      schema: CursorSchema,
+    },
+  ],
+  responses: {
+    200: {
+      description: 'A page of animals.',
+      headers: {
+        Link: optionalHeader(
+          'Present if there are more animals: the URL of the next page (RFC 8288, `rel="next"`).',
+          `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
+        ),
+      },
+      content: jsonContent('Pets', [EXAMPLE_PET]),
+    },
+    400: responseRef('BadRequest'),
+  },
+});
+
+/** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
+export function listPets({ catalogue, petJson, basePath }: PetDependencies): Operation {
+  return {
+    method: 'get',
+    path: '/pets',
+    description: description(basePath),
+    headers: {},
+    handle(request) {
+      const query = readPetQuery(queryString(request.req));
+      return andThen(catalogue.listPets(query), ({ pets, next }) =>
+        jsonResponse(
+          petsJson(pets, petJson),
+          200,
+          next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) }),
+        ),
+      );
+    },
   };
 }
-
 function linkToNext(basePath: string, { limit = PAGE_LIMIT_DEFAULT, status }: PetQuery, next: bigint): string {
   const filter = status === undefined ? '' : `&status=${status}`;
   return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;

@@ -1,0 +1,31 @@
+import type { Awaitable } from '@animal-store/domain';
+import { isBodyUnderWay } from '../server/unread-body.ts';
+import type { Exchange } from './exchange.ts';
+import { HttpError } from './http-error.ts';
+import type { Incoming } from './request-target.ts';
+import type { HttpResponse } from './response.ts';
+import { withTimeout } from './timeout.ts';
+
+/** How long a request may wait for the storage, in milliseconds: five seconds, less the time to render the response. */
+const STORAGE_TIME = 4_500;
+
+/** A storage call has a time limit of its own, in milliseconds. It holds for the request if no more than this was spent before. */
+const NEGLIGIBLE = 250;
+
+const LATE = HttpError.unavailable('storage', 'the storage did not respond in time: try again later');
+
+/** Runs an operation within the time that authentication and rate limiting have left of the request. */
+export function withinDeadline(
+  { startedAt }: Exchange,
+  incoming: Incoming,
+  operation: () => Awaitable<HttpResponse>,
+): Awaitable<HttpResponse> {
+  const spent = performance.now() - startedAt;
+  if (spent < NEGLIGIBLE) return operation();
+  const work = operation();
+  const limited = () => withTimeout(work, STORAGE_TIME - spent, LATE);
+  if (!isBodyUnderWay(incoming)) return limited();
+  // The time in which the client sends the body is not the storage's.
+  const arrived = new Promise((resolve) => incoming.once('close', resolve));
+  return Promise.race([work, arrived.then(limited)]);
+}

@@ -1,0 +1,50 @@
+import { ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
+
+/** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
+export type HeaderObjects = Readonly<Record<string, object>>;
+
+/** A Response Object (section 4.8.17). */
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: HeaderObjects;
+  readonly content?: object;
+}
+
+export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
+export const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+const STRING = { type: 'string' };
+
+/** A header field that is present on every response that lists it. */
+export function header(description: string, example?: string, schema: object = STRING) {
+  return { description, required: true, schema, ...(example === undefined ? {} : { example }) };
+}
+
+/** A header field that may be absent. */
+export function optionalHeader(description: string, example?: string, schema: object = STRING) {
+  return { ...header(description, example, schema), required: false };
+}
+
+/** A JSON body whose schema is a component. */
+export function jsonContent(schema: string, example: unknown) {
+  return { 'application/json': { schema: schemaRef(schema), example } };
+}
+
+/**
+ * A response with an Error body.
+ *
+ * @param message The message of the example, as the service words it.
+ */
+export function errorResponseObject(
+  code: ErrorCode,
+  description: string,
+  message: string,
+  headers: HeaderObjects = {},
+): ResponseObject {
+  return {
+    description: `${code}: ${description}`,
+    headers,
+    content: jsonContent('Error', { code, message, status: ERROR_STATUS[code] }),
+  };
+}

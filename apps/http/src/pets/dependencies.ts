@@ -1,0 +1,11 @@
+import type { Catalogue, Clock } from '@animal-store/domain';
+import type { PetJson } from './pet-json.ts';
+
+/** What the operations work with. */
+export interface PetDependencies {
+  readonly catalogue: Catalogue;
+  readonly petJson: PetJson;
+  readonly clock: Clock;
+  /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
+  readonly basePath: string;
+}
