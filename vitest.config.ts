@@ -45,6 +45,7 @@ export default defineConfig({
       project('packages/adapter-memory'),
       project('packages/adapter-mongodb', withMongo),
       project('packages/adapter-sqlite'),
+      project('tools/bootstrap'),
       project('tools/boundaries'),
       // The tests of the image build it first, which takes a while where nothing of it is cached.
       project('tools/container-smoke', {

@@ -40,42 +40,62 @@ export function environment() {
   };
 }
 
-/** How close together the same signal counts once, in milliseconds. */
+/** The same signal within this time is the same event, in milliseconds. */
 const SAME_SIGNAL = 500;
+
+/** Time between two checks of the parent process, in milliseconds. */
+const PARENT_CHECK = 250;
 
 const running = new Set();
 const lastReceived = new Map();
 
-// A terminal sends Ctrl-C to every process of its foreground group, and npm passes its own copy on to this one. What
-// runs here has a group of its own, so that it gets each signal once; a second Ctrl-C of an impatient person counts.
+// A terminal sends Ctrl-C to every process of its foreground group, and npm forwards a second copy to this process.
+// Programs run in a group of their own, so that they get each signal once. A later Ctrl-C is forwarded again.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
     const now = performance.now();
     if (now - (lastReceived.get(signal) ?? Number.NEGATIVE_INFINITY) < SAME_SIGNAL) return;
-    lastReceived.set(signal, now);
-    if (running.size === 0) process.exit(exitCodeOf({ signal }));
-    for (const { pid } of running) {
-      try {
-        process.kill(-pid, signal);
-      } catch {
-        // It has just ended.
-      }
-    }
+    stopPrograms(signal);
   });
 }
 
-/** Whether this process was told to end, as what it runs was. */
+// npm forwards no signal if it is killed with SIGKILL: this process only gets another parent.
+if (process.env.npm_lifecycle_event !== undefined) {
+  const npm = process.ppid;
+  const check = setInterval(() => {
+    if (process.ppid === npm) return;
+    clearInterval(check);
+    if (!interrupted()) stopPrograms('SIGTERM');
+  }, PARENT_CHECK);
+  check.unref();
+}
+
+function stopPrograms(signal) {
+  lastReceived.set(signal, performance.now());
+  if (running.size === 0) process.exit(exitCodeOf({ signal }));
+  for (const { pid } of running) {
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // It has just ended.
+    }
+  }
+}
+
+/** Whether this process and the programs it runs were told to stop. */
 export const interrupted = () => lastReceived.size > 0;
 
 /**
  * Runs a program to its end.
  *
- * @param capture Whether to keep what it prints, in order, instead of showing it.
+ * @param capture Whether to collect its output, in order, instead of showing it.
+ * @param linked Whether the program gets an IPC channel, whose end tells it that this process is gone.
  * @returns {Promise<{ code: number | null, signal: string | null, output: string }>}
  */
-export function runProgram([command, ...args], { env, capture = false }) {
+export function runProgram([command, ...args], { env, capture = false, linked = false }) {
   return new Promise((resolve) => {
-    const stdio = capture ? ['ignore', 'pipe', 'pipe'] : 'inherit';
+    const stdio = capture ? ['ignore', 'pipe', 'pipe'] : ['inherit', 'inherit', 'inherit'];
+    if (linked) stdio.push('ipc');
     const child = spawn(command, args, { cwd: root, env, stdio, detached: true });
     let output = '';
     child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));

@@ -8,18 +8,11 @@ import { tally, total } from './tally.mjs';
 import { runTests } from './tests.mjs';
 
 const commands = {
-  /** Runs the server from its sources. Its exit code is this program's. */
-  async start(args) {
-    const program = [chooseNode(), '--conditions=source', 'apps/http/src/main.ts', ...args];
-    return exitCodeOf(await runProgram(program, { env: process.env }));
-  },
+  /** Runs the service from its sources. Its exit code is the exit code of this program. */
+  start: (args) => runApp('apps/http/src/main.ts', args),
 
   /** The catalogue and its API keys on the command line. */
-  async cli(args) {
-    return exitCodeOf(
-      await runProgram([chooseNode(), '--conditions=source', 'apps/cli/src/main.ts', ...args], { env: process.env }),
-    );
-  },
+  cli: (args) => runApp('apps/cli/src/main.ts', args),
 
   /** Runs every check and every test. With arguments, which Vitest gets, only the tests they select. */
   async test(args) {
@@ -43,6 +36,11 @@ const commands = {
     return exitCodeOf(await runProgram(pnpm('turbo', 'run', 'build', ...args), { env: environment() }));
   },
 };
+
+async function runApp(main, args) {
+  const options = ['--conditions=source', '--import=./tools/bootstrap/end-with-launcher.mjs'];
+  return exitCodeOf(await runProgram([chooseNode(), ...options, main, ...args], { env: process.env, linked: true }));
+}
 
 const [name, ...args] = process.argv.slice(2);
 if (!Object.hasOwn(commands, name)) {

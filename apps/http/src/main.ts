@@ -2,7 +2,7 @@
 let stop = (_signal: NodeJS.Signals): void => process.exit();
 
 let told = false;
-for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
   // Only once: the same signal again ends the process at once.
   process.once(signal, () => {
     if (!told) stop(signal);

@@ -35,7 +35,7 @@ test('with keys configured, what is printed is one line of JSON that holds no ke
   expect((await serviceAt(port).call('GET', '/v1/pets')).status).toBe(200);
 });
 
-test.each(['SIGTERM', 'SIGINT'] as const)(
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   '%s lets what is in flight finish, then the process ends with 0',
   async (signal) => {
     const running = startProcess({ API_KEYS: KEY });
@@ -78,11 +78,14 @@ function signalOnLoading(signal: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
 }
 
-test.each(['SIGTERM', 'SIGINT'])('%s while it still loads ends it with 0, and it never listens', async (signal) => {
-  const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
-  expect(await running.exit).toBe(0);
-  expect(running.output).toEqual({ out: '', err: '' });
-});
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])(
+  '%s while it still loads ends it with 0, and it never listens',
+  async (signal) => {
+    const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
+    expect(await running.exit).toBe(0);
+    expect(running.output).toEqual({ out: '', err: '' });
+  },
+);
 
 test('another signal while it stops does not stop it twice', async () => {
   const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
