@@ -21,6 +21,7 @@ import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
 import type { Observer, OnUnexpectedError } from './http/exchange.ts';
 import { isUnexpected } from './http/http-error.ts';
+import { combineObservers } from './http/observers.ts';
 import type { Env } from './http/operation.ts';
 import { createLoadShedding, type LoadShedding } from './observability/load-shedding.ts';
 import { type Log, reasonOf } from './observability/log.ts';
@@ -78,7 +79,7 @@ const APP = token<Hono<Env>>('app');
  */
 export async function compose(
   configuration: Configuration,
-  log: Pick<Log, 'observer' | 'unexpectedError' | 'warnThrottled'>,
+  log: Pick<Log, 'linesLost' | 'observer' | 'unexpectedError' | 'warnThrottled'>,
   clock: Clock = Date.now,
 ): Promise<Application> {
   const adapter = await adapterFor(configuration.storage);
@@ -93,8 +94,10 @@ export async function compose(
 
   provide(CLOCK, () => clock);
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
-  provide(METRICS, () => createMetrics());
-  provide(WATCHERS, (from) => [log.observer, from.resolve(METRICS).observer]);
+  provide(METRICS, () => createMetrics({ logLinesLost: log.linesLost }));
+  provide(WATCHERS, (from) => [
+    combineObservers([log.observer, from.resolve(METRICS).observer], from.resolve(ON_FAULT)),
+  ]);
   provide(ON_FAULT, (from) => {
     const { countUnexpectedError } = from.resolve(METRICS);
     return (error, requestId) => {

@@ -1,5 +1,5 @@
 import { apiKeyId } from '@animal-store/domain';
-import { LOG_LEVELS } from './observability/log.ts';
+import { LOG_LEVELS, type LogLevel } from './observability/log.ts';
 import { sha256 } from './sha256.ts';
 
 /** What the service is told by its environment. */
@@ -15,7 +15,7 @@ export interface Configuration {
   readonly production: boolean;
   /** Holders' names by the SHA-256 digests of their keys. */
   readonly configuredKeys: ReadonlyMap<string, string>;
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logLevel: LogLevel;
   /** Whether `/metrics` is served. */
   readonly metrics: boolean;
   /** Whether `/docs` is served. */

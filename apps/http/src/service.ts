@@ -1,3 +1,4 @@
+import { isatty } from 'node:tty';
 import { isUsable } from '@animal-store/domain';
 import { type Application, compose } from './composition.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
@@ -36,7 +37,7 @@ export async function runService(onListening: (stop: (signal: NodeJS.Signals) =>
 async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => void): Promise<void> {
   const configuration = readConfiguration(process.env);
   const { host, port, basePath } = configuration;
-  const log = createLog(configuration.logLevel, { readable: process.stdout.isTTY });
+  const log = createLog(configuration.logLevel, { readable: isatty(1) });
   const application = await compose(configuration, log);
   const { app, developmentKey, observers, onUnexpectedError, onDrop } = application;
 
@@ -72,7 +73,7 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   const url = `http://${reachable(server.address.address)}:${server.address.port}${basePath}`;
   const { kind } = configuration.storage;
   if (developmentKey === null) log.info('listening', { url, storage: kind });
-  else process.stdout.write(startupMessage({ url, key: developmentKey, storage: kind }));
+  else log.print(startupMessage({ url, key: developmentKey, storage: kind }));
 
   // Only now: a storage that is out of reach must not keep the service from starting.
   const check = monitorStorage({

@@ -1,12 +1,11 @@
 import { execFile } from 'node:child_process';
-import { type AddressInfo, createServer } from 'node:net';
 import { promisify } from 'node:util';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError, type PetSelection, type PetStore, type Storage } from '@animal-store/domain';
 import { expect, test } from 'vitest';
 import { beginExchange } from '../src/http/exchange.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
-import { KEY, OTHER_KEY, type Service, serviceAt, startService } from './service.ts';
+import { freePort, KEY, OTHER_KEY, type Service, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
@@ -148,7 +147,7 @@ test('methods that have a meaning are told apart, durations are in seconds', asy
 });
 
 test('those who ask for the metrics at once get the same, those who ask later get new ones', async () => {
-  const { countUnexpectedError, read } = createMetrics();
+  const { countUnexpectedError, read } = createMetrics({ logLinesLost: () => 0 });
   const [one, other] = await Promise.all([read(), read()]);
   expect(other).toBe(one);
   countUnexpectedError();
@@ -179,7 +178,7 @@ test('a storage whose methods stand on a prototype is observed like any other', 
       this.#closed = true;
     }
   }
-  const { observed, read } = createMetrics();
+  const { observed, read } = createMetrics({ logLinesLost: () => 0 });
   const storage = observed(new Adapter());
   expect(await storage.pets.find(1n)).toBeNull();
   expect((await read()).body).toContain('animal_store_storage_calls_total{operation="pets.find",outcome="ok"} 1');
@@ -189,7 +188,7 @@ test('a storage whose methods stand on a prototype is observed like any other', 
 });
 
 test('calls of the storage are counted by what came of them, and change nothing about it', async () => {
-  const { observed, keyLookedUp, read } = createMetrics();
+  const { observed, keyLookedUp, read } = createMetrics({ logLinesLost: () => 0 });
   const memory = createMemoryStorage();
   const unavailable = new DomainError('service_unavailable', 'out of reach');
   const defect = new TypeError('a defect');
@@ -360,15 +359,6 @@ test('where only errors are to be logged, only violations are', async () => {
   ]);
   expect(await logged('silent', { readable: false })).toBe('');
 });
-
-/** A port that nobody listens at. */
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 test.each([
   ['info', false],

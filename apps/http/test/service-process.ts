@@ -3,7 +3,8 @@ import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { storageEnvironment } from './service.ts';
 
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+/** The program of the service. */
+export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** The service as a process of its own. */
 export interface Running {

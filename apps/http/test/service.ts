@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
-import { connect } from 'node:net';
+import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '@animal-store/domain';
@@ -8,6 +8,7 @@ import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
+import type { Observer } from '../src/http/exchange.ts';
 import { SERVER_LIMITS, startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
@@ -66,13 +67,15 @@ export async function startService(
   environment: Record<string, string> = {},
   clock?: Clock,
   limits: Partial<typeof SERVER_LIMITS> = {},
+  observer: Observer = { end() {} },
 ): Promise<Service> {
   const violations: unknown[] = [];
   const log = {
     info() {},
     unexpectedError: (error: unknown) => void violations.push(error),
     warnThrottled() {},
-    observer: { end() {} },
+    observer,
+    linesLost: () => 0,
     close: async () => {},
   };
   const configuration = readConfiguration({
@@ -97,6 +100,15 @@ export async function startService(
     await application.close();
   });
   return serviceAt(server.address.port, violations);
+}
+
+/** A port that nobody listens at. */
+export async function freePort(): Promise<number> {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  return port;
 }
 
 /** A service that listens already. */

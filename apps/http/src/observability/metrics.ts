@@ -27,8 +27,17 @@ export interface Metrics {
   read(): Awaitable<HttpResponse>;
 }
 
-/** @param registry Where the metrics are registered; one for each application. */
-export function createMetrics(registry: Registry = new Registry()): Metrics {
+/**
+ * @param logLinesLost How many lines of the log could not be written since the start.
+ * @param registry Where the metrics are registered; one for each application.
+ */
+export function createMetrics({
+  logLinesLost,
+  registry = new Registry(),
+}: {
+  logLinesLost: () => number;
+  registry?: Registry;
+}): Metrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   let inFlight = 0;
@@ -92,6 +101,16 @@ export function createMetrics(registry: Registry = new Registry()): Metrics {
     help: 'What memory the process may take: the limit of its container, or what the machine has.',
     registers,
   }).set(Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()));
+
+  new Counter({
+    name: 'animal_store_log_lines_lost_total',
+    help: 'Lines of the log that could not be written.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(logLinesLost());
+    },
+  });
 
   const violations = new Counter({
     name: 'animal_store_internal_errors_total',

@@ -1,0 +1,163 @@
+import { execFileSync } from 'node:child_process';
+import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createLineWriter, LINE_WRITER_LIMITS } from './line-writer.ts';
+
+/** A named pipe whose reader can close it and open it again. It holds 64 KiB. */
+function pipe() {
+  const folder = mkdtempSync(join(tmpdir(), 'line-writer-'));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const open = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  let reader = open();
+  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  onTestFinished(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+
+  /** All that is in the pipe now. */
+  function read(): string {
+    const buffer = Buffer.alloc(1024 * 1024);
+    try {
+      return buffer.toString('utf8', 0, readSync(reader, buffer));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
+      return '';
+    }
+  }
+
+  /** Reads again and again until the text ends with this. */
+  async function readUntil(end: string): Promise<string> {
+    let text = '';
+    const deadline = performance.now() + 5_000;
+    while (!text.endsWith(end)) {
+      text += read();
+      if (performance.now() > deadline) throw new Error(`no ${end} at the end of ${text.slice(-200)}`);
+      await sleep(5);
+    }
+    return text;
+  }
+
+  return {
+    fd,
+    read,
+    readUntil,
+    close: () => closeSync(reader),
+    reopen() {
+      reader = open();
+    },
+  };
+}
+
+const report = (lines: number, reason: string) => `lost ${lines}: ${reason}\n`;
+
+function writerTo(fd: number, limits: Partial<typeof LINE_WRITER_LIMITS> = {}) {
+  return createLineWriter(fd, report, { ...LINE_WRITER_LIMITS, delay: 10, ...limits });
+}
+
+/** Lines of 1,000 bytes, numbered. */
+const lines = (count: number, first = 0) =>
+  Array.from({ length: count }, (_, index) => `${String(first + index).padEnd(999, '.')}\n`);
+
+describe('createLineWriter', () => {
+  test('writes lines in order, after a delay or when flushed', async () => {
+    const { fd, read, readUntil } = pipe();
+    const { add, flush } = writerTo(fd, { delay: 100 });
+    add('one\n');
+    add('two\n');
+    await sleep(20);
+    expect(read()).toBe('');
+    expect(await readUntil('two\n')).toBe('one\ntwo\n');
+    add('three\n');
+    flush();
+    await sleep(20);
+    expect(read()).toBe('three\n');
+  });
+
+  test('keeps lines for a reader that is slow', async () => {
+    const { fd, readUntil } = pipe();
+    const { add, lost } = writerTo(fd);
+    const given = lines(500);
+    for (const line of given) add(line);
+    await sleep(50);
+    expect(await readUntil(given.at(-1) as string)).toBe(given.join(''));
+    expect(lost()).toBe(0);
+  });
+
+  test('drops lines for which there is no room, and reports how many', async () => {
+    const { fd, readUntil } = pipe();
+    const { add, lost } = writerTo(fd, { waiting: 160_000 });
+    const given = lines(976);
+    for (const line of given) add(line);
+    expect(lost()).toBe(816);
+    add('last\n');
+    const text = await readUntil('last\n');
+    expect(text.replace(/^lost .*\n/m, '')).toBe(`${given.slice(0, 160).join('')}last\n`);
+    expect(text.match(/^lost .*$/gm)).toEqual(['lost 816: the reader is too slow']);
+  });
+
+  test('loses what cannot be written, and reports it once writing succeeds again', async () => {
+    const { fd, close, reopen, readUntil } = pipe();
+    const { add, flush, lost } = writerTo(fd);
+    close();
+    for (const line of ['one\n', 'two\nthree\n', 'four\n']) {
+      add(line);
+      flush();
+    }
+    await expect.poll(lost).toBe(4);
+    reopen();
+    add('five\n');
+    expect(await readUntil('five\n')).toBe('lost 4: EPIPE: broken pipe, write\nfive\n');
+    add('six\n');
+    expect(await readUntil('six\n')).toBe('six\n');
+    expect(lost()).toBe(4);
+  });
+
+  test('begins a new line after one that was written in part', async () => {
+    const { fd, close, reopen, readUntil } = pipe();
+    const { add, lost } = writerTo(fd, { chunk: 100_000 });
+    const given = lines(100);
+    for (const line of given) add(line);
+    await sleep(50);
+    close();
+    await expect.poll(lost).toBe(35);
+    reopen();
+    add('next\n');
+    const text = await readUntil('next\n');
+    expect(text).toBe(`${given.join('').slice(0, 65_536)}\nlost 35: EPIPE: broken pipe, write\nnext\n`);
+  });
+
+  test('survives a full disk', async () => {
+    const fd = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(fd));
+    const { add, close, lost } = writerTo(fd);
+    add('one\n');
+    await close();
+    expect(lost()).toBe(1);
+  });
+
+  test('writes the remaining lines when closed, and none that is added later', async () => {
+    const { fd, readUntil } = pipe();
+    const { add, close } = writerTo(fd);
+    add('one\n');
+    const closed = close();
+    add('two\n');
+    await closed;
+    expect(await readUntil('\n')).toBe('one\n');
+  });
+
+  test('waits for a reader when closed, but not for long', async () => {
+    const { fd } = pipe();
+    const { add, close, lost } = writerTo(fd, { closeTimeout: 100 });
+    for (const line of lines(200)) add(line);
+    const start = performance.now();
+    await close();
+    expect(performance.now() - start).toBeGreaterThan(90);
+    expect(performance.now() - start).toBeLessThan(1_000);
+    expect(lost()).toBeGreaterThan(100);
+  });
+});
