@@ -22,8 +22,8 @@ FROM dependencies AS build
 RUN pnpm install --frozen-lockfile --trust-lockfile \
     --filter animal-store --filter-prod '@animal-store/http...' --filter-prod '@animal-store/cli...'
 COPY . .
-RUN node_modules/.bin/tsc --build apps/http apps/cli && mkdir /built \
-    && find apps packages \( -name node_modules -o -name src -o -name tsconfig.json \) -prune \
+RUN node_modules/.bin/tsc --build apps/http/tsconfig.build.json apps/cli/tsconfig.build.json && mkdir /built \
+    && find apps packages \( -name node_modules -o -name src -o -name 'tsconfig*.json' \) -prune \
       -o -type f -exec cp --parents --target-directory=/built {} +
 
 # Without what only developers need: declarations, source maps, packages for tests, pnpm's records, a second Node.js.

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOf, interrupted, pnpm, root, runProgram } from './programs.mjs';
+import { workspaces } from './workspaces.mjs';
 
 const STAMP = join(root, 'node_modules/.animal-store-installed');
 const LOCK = join(root, 'node_modules/.animal-store-installing');
@@ -59,13 +60,9 @@ function isInstalled() {
 
 /** Changes whenever something else would be installed. */
 function fingerprint() {
-  const manifests = ['packages', 'apps', 'tools'].flatMap((folder) =>
-    (existsSync(join(root, folder)) ? readdirSync(join(root, folder)) : []).map(
-      (name) => `${folder}/${name}/package.json`,
-    ),
-  );
+  const manifests = workspaces().map((workspace) => `${workspace}/package.json`);
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
-  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests.sort()]) {
+  for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(`\0${file}\0${read(join(root, file)) ?? ''}`);
   }
   return hash.digest('hex');

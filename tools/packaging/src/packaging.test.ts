@@ -48,7 +48,7 @@ beforeAll(() => {
   project = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
   // What an earlier build left behind would be packed, too.
   for (const name of PACKAGES) rmSync(join(root, 'packages', name, 'dist'), { recursive: true, force: true });
-  run(tsc, ['--build', ...PACKAGES.map((name) => join(root, 'packages', name))], root);
+  run(tsc, ['--build', ...PACKAGES.map((name) => join(root, 'packages', name, 'tsconfig.build.json'))], root);
 
   const { packageManager } = readJson(join(root, 'package.json'));
   for (const name of PACKAGES) {
