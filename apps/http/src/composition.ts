@@ -29,7 +29,7 @@ import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { docsPage } from './openapi/docs-page.ts';
 import { petOperations } from './pets/index.ts';
 import { memoized, type PetJson, petJson } from './pets/pet-json.ts';
-import type { DropReason } from './server/server.ts';
+import { DROP_REASONS, type DropReason } from './server/server.ts';
 import { sha256 } from './sha256.ts';
 
 /** A service that is put together and does not listen yet. */
@@ -94,7 +94,7 @@ export async function compose(
 
   provide(CLOCK, () => clock);
   provide(CONFIGURED_KEYS, () => (developmentKey === null ? configuredKeys : holdersOf(sha256(developmentKey))));
-  provide(METRICS, () => createMetrics({ logLinesLost: log.linesLost }));
+  provide(METRICS, () => createMetrics({ logLinesLost: log.linesLost, dropReasons: DROP_REASONS }));
   provide(WATCHERS, (from) => [
     combineObservers([log.observer, from.resolve(METRICS).observer], from.resolve(ON_FAULT)),
   ]);

@@ -75,13 +75,13 @@ async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => vo
   if (developmentKey === null) log.info('listening', { url, storage: kind });
   else log.print(startupMessage({ url, key: developmentKey, storage: kind }));
 
-  // Only now: a storage that is out of reach must not keep the service from starting.
+  // Only now: a storage that is unavailable must not keep the service from starting.
   const check = monitorStorage({
     storage: application.storage,
     names: { storage: kind, at: application.storageAddress },
     misconfiguration: application.misconfiguration,
-    mistakeInContents: () => mistakeInKeys(configuration, application),
-    async onMistake(mistake) {
+    findMisconfiguration: () => mistakeInKeys(configuration, application),
+    async onMisconfiguration(mistake) {
       refuse(mistake);
       await stop(0, 0);
     },

@@ -45,16 +45,16 @@ describeWithMongo('at the start', () => {
     expect(running.output.out).not.toContain(SECRET);
   });
 
-  test('a server out of reach is one warning without stack or password, its return one line', async () => {
+  test('an unavailable server is one warning without stack or password, its return one line', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = start(url);
-    await running.says(/out of reach/);
+    await running.says(/the storage is unavailable/);
     expect(lines(running, 40)).toEqual([
       {
         level: 40,
         time: expect.any(Number),
-        msg: 'the storage is out of reach: until it is back, requests that need it are answered with 503',
+        msg: 'the storage is unavailable: requests that need it are rejected with 503 until it is available',
         storage: 'mongodb',
         at: proxy.address,
         reason: expect.stringMatching(/^[^\n]+$/),
@@ -62,7 +62,7 @@ describeWithMongo('at the start', () => {
     ]);
     proxy.pass();
     // Without anybody's asking.
-    await running.says(/the storage is in reach/);
+    await running.says(/the storage is available/);
     const { call } = serviceAt(await listeningAt(running));
     expect((await call('GET', '/v1/pets')).status).toBe(200);
     expect(lines(running, 40)).toHaveLength(1);
@@ -72,7 +72,7 @@ describeWithMongo('at the start', () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = start(withWrongPassword(url));
-    await running.says(/out of reach/);
+    await running.says(/the storage is unavailable/);
     proxy.pass();
     expect(await running.exit).toBe(2);
     expect(running.output.err).toMatch(/^animal-store: MONGODB_URL: the server refuses [^\n]*\n$/);

@@ -37,7 +37,7 @@ describeWithMongo('the service on MongoDB', () => {
     expect((await call('GET', '/v1/pets')).status).toBe(200);
   }, 15_000);
 
-  test('with the database out of reach it starts, says so, answers 503 within 5 seconds, and heals', async () => {
+  test('with the database unavailable it starts, says so, answers 503 within 5 seconds, and heals', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = startProcess({ STORAGE: 'mongodb', MONGODB_URL: url, API_KEYS: KEY });
@@ -52,7 +52,7 @@ describeWithMongo('the service on MongoDB', () => {
     }
     expect((await add('{}')).status).toBe(400);
     expect((await call('GET', '/v1/pets', { key: 'nobody-has-this-key' })).status).toBe(401);
-    await running.says(/out of reach/);
+    await running.says(/the storage is unavailable/);
 
     proxy.pass();
     await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);

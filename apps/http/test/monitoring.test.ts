@@ -10,7 +10,7 @@ const METRIC = /\b(?:http|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|animal_store)_\w+)\{([^}]*)\}/g;
 
 test.each(['alerts.yaml', 'grafana-dashboard.json'])(
-  '%s asks for metrics and labels that the service has',
+  '%s uses only metrics and labels that the service has',
   async (file) => {
     const text = readFileSync(new URL(file, MONITORING), 'utf8');
     const { add, call } = await startService();
@@ -33,7 +33,7 @@ test.each(['alerts.yaml', 'grafana-dashboard.json'])(
   },
 );
 
-test('each alert is explained to operators', () => {
+test('docs/operations.md explains every alert', () => {
   const alerts = readFileSync(new URL('alerts.yaml', MONITORING), 'utf8').match(/(?<=alert: )\w+/g) ?? [];
   const manual = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
   expect(alerts.length).toBeGreaterThan(5);
@@ -55,12 +55,12 @@ const missing = isMissing({
   variable: 'ALERT_TESTS',
 });
 
-describe.skipIf(missing)('the alerting rules, as Prometheus reads them', () => {
+describe.skipIf(missing)('alerting rules', () => {
   test('are well-formed', () => {
     expect(promtool('check', 'rules', 'alerts.yaml')).toMatchObject({ status: 0 });
   });
 
-  test('fire when they must, and are silent when all is well', () => {
+  test('fire in each failure, and not while all is well', () => {
     const { status, output } = promtool('test', 'rules', 'alerts.test.yaml');
     expect(output).toContain('SUCCESS');
     expect(status).toBe(0);

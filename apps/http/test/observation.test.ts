@@ -10,7 +10,7 @@ import { listeningAt, startProcess } from './service-process.ts';
 
 const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
-test('every answer names its request: as the client did, if well-formed, else anew', async () => {
+test('returns the X-Request-Id of the request if it is well-formed, else a new one', async () => {
   const { call } = await startService();
   const idOf = async (given?: string) => {
     const headers = given === undefined ? {} : { 'x-request-id': given };
@@ -51,11 +51,11 @@ test.each([
   [`00-${TRACE_ID}-00f067aa0ba902b7`, null],
   [`x00-${TRACE_ID}-00f067aa0ba902b7-01`, null],
   ['', null],
-])('the traceparent %j is of the trace %j', (traceparent, traceId) => {
+])('reads the traceparent %j as the trace id %j', (traceparent, traceId) => {
   expect(beginExchange({ traceparent }, 'GET', '/v1/pets', {}).traceId).toBe(traceId);
 });
 
-test('every answer tells browsers to take it for what it says, to keep nothing and to run nothing', async () => {
+test('sends the security header fields with every response', async () => {
   const { add, call, raw } = await startService();
   const answers = [
     await add({ name: 'Rex', categoryId: 1 }),
@@ -88,7 +88,7 @@ async function samples({ call }: Service, name: string): Promise<Map<string, num
   return new Map(Array.from(lines, ([, labels = '', value]) => [labels, Number(value)]));
 }
 
-test('requests are counted by method, route and status, however long they took', async () => {
+test('counts requests by method, route and status', async () => {
   const service = await startService();
   const { add, call } = service;
   await add({ name: 'Rex', categoryId: 1 });
@@ -116,7 +116,7 @@ test('requests are counted by method, route and status, however long they took',
   expect(storage.get('operation="pets.list",outcome="ok"')).toBe(3);
 });
 
-test('what is refused before it has a route is counted, too, and nothing stays in flight', async () => {
+test('counts requests that are rejected before they have a route, and leaves none in flight', async () => {
   const service = await startService();
   await service.raw('GET /v1/pets HTTP/1.1\r\nConnection: close\r\n\r\n');
   await service.raw('hello\r\n\r\n');
@@ -130,7 +130,7 @@ test('what is refused before it has a route is counted, too, and nothing stays i
   expect((await samples(service, 'http_requests_in_flight')).get('')).toBe(1);
 });
 
-test('methods that have a meaning are told apart, durations are in seconds', async () => {
+test('labels known methods by name and others as "other", with durations in seconds', async () => {
   const service = await startService();
   const start = performance.now();
   for (const method of ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'PROPFIND', 'LOCK'])
@@ -146,15 +146,15 @@ test('methods that have a meaning are told apart, durations are in seconds', asy
   expect(sum).toBeLessThan(seconds);
 });
 
-test('those who ask for the metrics at once get the same, those who ask later get new ones', async () => {
-  const { countUnexpectedError, read } = createMetrics({ logLinesLost: () => 0 });
+test('renders the metrics once for concurrent requests, and anew for later ones', async () => {
+  const { countUnexpectedError, read } = createMetrics({ logLinesLost: () => 0, dropReasons: [] });
   const [one, other] = await Promise.all([read(), read()]);
   expect(other).toBe(one);
   countUnexpectedError();
   expect((await read()).body).toMatch(/^animal_store_internal_errors_total 1$/m);
 });
 
-test('a storage whose methods stand on a prototype is observed like any other', async () => {
+test('counts the calls of a storage whose methods are on a prototype', async () => {
   const memory = createMemoryStorage();
   class Pets implements PetStore {
     add(...given: Parameters<PetStore['add']>) {
@@ -178,7 +178,7 @@ test('a storage whose methods stand on a prototype is observed like any other', 
       this.#closed = true;
     }
   }
-  const { observed, read } = createMetrics({ logLinesLost: () => 0 });
+  const { observed, read } = createMetrics({ logLinesLost: () => 0, dropReasons: [] });
   const storage = observed(new Adapter());
   expect(await storage.pets.find(1n)).toBeNull();
   expect((await read()).body).toContain('animal_store_storage_calls_total{operation="pets.find",outcome="ok"} 1');
@@ -187,8 +187,8 @@ test('a storage whose methods stand on a prototype is observed like any other', 
   expect(() => storage.ready()).toThrow('closed');
 });
 
-test('calls of the storage are counted by what came of them, and change nothing about it', async () => {
-  const { observed, keyLookedUp, read } = createMetrics({ logLinesLost: () => 0 });
+test('counts calls of the storage by outcome, and passes on results and errors', async () => {
+  const { observed, keyLookedUp, read } = createMetrics({ logLinesLost: () => 0, dropReasons: [] });
   const memory = createMemoryStorage();
   const unavailable = new DomainError('service_unavailable', 'out of reach');
   const defect = new TypeError('a defect');
@@ -227,7 +227,7 @@ test('calls of the storage are counted by what came of them, and change nothing 
   ]);
 });
 
-test('whatever clients send, the metrics do not grow in number', async () => {
+test('creates no series for paths and methods that clients invent', async () => {
   const service = await startService();
   const sizeAfter = async (requests: number, start: number) => {
     for (let index = start; index < start + requests; index += 1) {
@@ -242,12 +242,12 @@ test('whatever clients send, the metrics do not grow in number', async () => {
   expect(await sizeAfter(40, 1_000)).toBe(size + 1);
 });
 
-test('METRICS=off serves no metrics', async () => {
+test('serves no metrics if METRICS=off', async () => {
   const { call } = await startService({ METRICS: 'off' });
   expect((await call('GET', '/metrics', { key: null })).status).toBe(404);
 });
 
-test('each request is a line of JSON that tells all but secrets', async () => {
+test('logs each request as a line of JSON without secrets', async () => {
   const running = startProcess({ API_KEYS: `${KEY},${OTHER_KEY}` });
   const { add, call } = serviceAt(await listeningAt(running));
   const added = await add(
@@ -308,13 +308,13 @@ async function logged(level: string, options: object): Promise<string> {
   return (await promisify(execFile)(process.execPath, words)).stdout;
 }
 
-test("a holder's name stays within its line, whatever characters it has", async () => {
+test("escapes a holder's name", async () => {
   const [line = '', ...more] = (await logged('info', { readable: false })).trim().split('\n');
   expect(more).toHaveLength(2);
   expect(JSON.parse(line)).toMatchObject({ msg: 'request', holder: 'the "zoo\\', duration: 1.5, bytes: 2 });
 });
 
-test('someone who looks on reads one line each, and the stack of a defect', async () => {
+test('logs plain text on a terminal, with the stack of an unexpected error', async () => {
   const lines = (await logged('info', { readable: true })).split('\n');
   const moment = /^\d{4}-\d\d-\d\dT[\d:.]+Z /;
   expect(lines[0]).toBe('GET /v1/pets 200 1.5 ms 2 bytes the "zoo\\ one');
@@ -327,16 +327,16 @@ test('someone who looks on reads one line each, and the stack of a defect', asyn
   expect(lines[4]).toMatch(/^ +at /);
 });
 
-test('what may happen with every request is said at once, and then once a minute', async () => {
+test('logs a throttled warning at once, and then once a minute with the number of occurrences', async () => {
   const script = `
     import { createLog } from ${JSON.stringify(new URL('../src/observability/log.ts', import.meta.url))};
     const log = createLog('warn', { readable: false });
-    log.warnThrottled('turned away');
-    log.warnThrottled('turned away');
+    log.warnThrottled('a warning');
+    log.warnThrottled('a warning');
     log.warnThrottled('something else', { reason: 'a reason' });
     const now = performance.now.bind(performance);
     performance.now = () => now() + 60_000;
-    log.warnThrottled('turned away');
+    log.warnThrottled('a warning');
     await log.close();
   `;
   const words = ['--conditions=source', '--input-type=module', '-e', script];
@@ -346,13 +346,13 @@ test('what may happen with every request is said at once, and then once a minute
     .split('\n')
     .map((line) => JSON.parse(line) as Record<string, unknown>);
   expect(lines.map(({ level, msg, times, reason }) => [level, msg, times, reason])).toEqual([
-    [40, 'turned away', 1, undefined],
+    [40, 'a warning', 1, undefined],
     [40, 'something else', 1, 'a reason'],
-    [40, 'turned away', 2, undefined],
+    [40, 'a warning', 2, undefined],
   ]);
 });
 
-test('where only errors are to be logged, only violations are', async () => {
+test('logs only errors if LOG_LEVEL=error, and nothing if LOG_LEVEL=silent', async () => {
   const lines = (await logged('error', { readable: false })).trim().split('\n');
   expect(lines.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({ level: 50, err: expect.objectContaining({ message: 'a defect' }) }),
@@ -363,7 +363,7 @@ test('where only errors are to be logged, only violations are', async () => {
 test.each([
   ['info', false],
   ['debug', true],
-])('probes that were answered well are logged at level debug: with LOG_LEVEL=%s %s', async (level, logged) => {
+])('logs successful probes at level debug (LOG_LEVEL=%s: %s)', async (level, logged) => {
   const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: level, STOP_GRACE_SECONDS: '5' });
   const { call } = serviceAt(await listeningAt(running));
   const routes = ['/livez', '/readyz', '/healthz', '/metrics'];
@@ -387,7 +387,7 @@ test.each([
   ]);
 });
 
-test('why requests end in 503 is told by the log and by the metrics', async () => {
+test('logs and counts why requests are rejected with 503', async () => {
   const url = `mongodb://127.0.0.1:${await freePort()}/animals?serverSelectionTimeoutMS=100`;
   const running = startProcess({ API_KEYS: KEY, STORAGE: 'mongodb', MONGODB_URL: url, STOP_GRACE_SECONDS: '5' });
   const service = serviceAt(await listeningAt(running));
@@ -397,8 +397,8 @@ test('why requests end in 503 is told by the log and by the metrics', async () =
   expect((await service.call('GET', '/readyz', { key: null })).status).toBe(503);
   await running.says(/"route":"\/readyz","status":503,.*"reason":"stopping"/);
   expect(running.output.out).toMatch(/"route":"\/v1\/pets","status":503,.*"reason":"storage"/);
-  const told = running.output.out.match(/^.*answered with 503: the storage failed.*$/gm) ?? [];
-  expect(told.map((line) => JSON.parse(line) as unknown)).toEqual([
+  const warnings = running.output.out.match(/^.*rejected with 503: the storage failed.*$/gm) ?? [];
+  expect(warnings.map((line) => JSON.parse(line) as unknown)).toEqual([
     expect.objectContaining({ level: 40, times: 1, reason: expect.stringContaining('ECONNREFUSED') }),
   ]);
   const reasons = await samples(service, 'animal_store_unavailable_total');
@@ -410,7 +410,7 @@ test('why requests end in 503 is told by the log and by the metrics', async () =
   expect((await samples(service, 'animal_store_storage_up')).get('')).toBe(0);
 }, 20_000);
 
-test('where requests have no lines, the warning of what ends them in 503 is there all the same', async () => {
+test('warns of requests rejected with 503 even if it logs no requests', async () => {
   const port = await freePort();
   const url = `mongodb://127.0.0.1:${await freePort()}/animals?serverSelectionTimeoutMS=100`;
   const running = startProcess({
@@ -424,11 +424,11 @@ test('where requests have no lines, the warning of what ends them in 503 is ther
       () => null,
     );
   await expect.poll(status, { timeout: 10_000 }).toBe(503);
-  await running.says(/"level":40,.*answered with 503: the storage failed/);
+  await running.says(/"level":40,.*rejected with 503: the storage failed/);
   expect(running.output.out).not.toContain('"msg":"request"');
 }, 20_000);
 
-test('LOG_LEVEL=error writes no line for a request', async () => {
+test('logs no requests if LOG_LEVEL=error', async () => {
   // Nothing says where it listens.
   const port = await freePort();
   const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'error', PORT: String(port) });

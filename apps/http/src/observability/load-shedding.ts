@@ -1,51 +1,49 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** How often the delay is judged, in milliseconds. */
+/** How often the event-loop delay is judged, in milliseconds. */
 const PERIOD = 100;
 
-/** How exact the delay is measured, in milliseconds; what is measured is that much longer than the delay alone. */
+/** The resolution of the measurement, in milliseconds. Each measured delay includes it. */
 const RESOLUTION = 10;
 
-/** Of so many operations one is carried out under overload, too: lateness may be somebody else's, which refusing doesn't lessen. */
+/** One operation of so many is still run, because the delay may be caused by another process, which shedding doesn't help. */
 const ONE_IN = 10;
 
-/** Tells which operations are refused because there is too much to do. */
+/** Decides which operations are rejected because the service is overloaded. */
 export interface LoadShedding {
-  /** Whether to refuse the operation that comes now; asked once for each. */
+  /** Whether to reject the next operation. Called once for each. */
   shouldShed(): boolean;
   stop(): void;
 }
 
 /**
- * Watches the event loop: operations are refused, but for one in ten, once no turn of it was in time for two tenths of a second,
- * and carried out again after the first tenth with a turn in time. Refusing costs little, so the loop catches up, and what was
- * accepted is answered in time. What counts is the least delay, as in CoDel (RFC 8289, section 3): a single long turn (the first
- * requests after a start, a collection of garbage) empties its queue by itself, a queue that stands does not.
+ * Sheds load by sustained event-loop delay: nine of ten operations once every delay in 200 ms has been over the limit, none
+ * after the first 100 ms with a delay below it. The smallest delay of a period counts, as in CoDel (RFC 8289, section 3): a
+ * single long task, such as a garbage collection, leaves a queue that empties by itself; a standing queue does not.
  *
- * @param limit In milliseconds; 0 never refuses.
+ * @param limit The greatest acceptable delay in milliseconds; 0 disables load shedding.
  */
 export function createLoadShedding(limit: number): LoadShedding {
   if (limit === 0) return { shouldShed: () => false, stop() {} };
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
-  let wasLate = false;
+  let wasDelayed = false;
   let isOverloaded = false;
-  let refused = 0;
+  let count = 0;
   const judge = setInterval(() => {
-    // Without a measurement nothing is known to be late or in time.
     if (delay.count === 0) return;
     // In nanoseconds.
-    const isLate = delay.min / 1e6 - RESOLUTION > limit;
+    const isDelayed = delay.min / 1e6 - RESOLUTION > limit;
     delay.reset();
-    isOverloaded = isLate && wasLate;
-    wasLate = isLate;
+    isOverloaded = isDelayed && wasDelayed;
+    wasDelayed = isDelayed;
   }, PERIOD);
   judge.unref();
   return {
     shouldShed() {
       if (!isOverloaded) return false;
-      refused = (refused + 1) % ONE_IN;
-      return refused !== 0;
+      count = (count + 1) % ONE_IN;
+      return count !== 0;
     },
     stop() {
       clearInterval(judge);

@@ -3,6 +3,7 @@ import { DomainError } from '@animal-store/domain';
 import type { Exchange, Observer, OnUnexpectedError, UnavailableReason } from '../http/exchange.ts';
 import { createLineWriter } from './line-writer.ts';
 import { openStandardOutput } from './standard-output.ts';
+import { createThrottle } from './throttle.ts';
 
 /** Severities by the numbers that pino gives them, which log viewers know. */
 const LEVELS = {
@@ -41,13 +42,13 @@ export interface Log {
   close(): Promise<void>;
 }
 
-/** A throttled warning is repeated after so many milliseconds. */
-const REPEAT = 60_000;
+/** How often a warning is repeated at most, in milliseconds. */
+export const REPEAT = 60_000;
 
-/** The warning for requests that end in 503; at the stop none is needed. */
+/** The warning for requests with status 503; none is needed at the stop. */
 const UNAVAILABLE: Readonly<Record<UnavailableReason, string | null>> = {
-  storage: 'requests are answered with 503: the storage failed',
-  overload: 'requests are answered with 503: there is too much to do',
+  storage: 'requests are rejected with 503: the storage failed',
+  overload: 'requests are rejected with 503: the service is overloaded',
   stopping: null,
 };
 
@@ -72,13 +73,12 @@ export function createLog(level: LogLevel, { readable }: { readable: boolean }):
     writer.flush();
   }
 
-  const warned = new Map<string, { at: number; times: number }>();
+  const throttles = new Map<string, () => number>();
   function warnThrottled(message: string, details: object = {}): void {
-    const { at, times } = warned.get(message) ?? { at: Number.NEGATIVE_INFINITY, times: 0 };
-    const now = performance.now();
-    const isDue = now - at >= REPEAT;
-    if (isDue) event('warn', message, { ...details, times: times + 1 });
-    warned.set(message, isDue ? { at: now, times: 0 } : { at, times: times + 1 });
+    const throttle = throttles.get(message) ?? createThrottle(REPEAT);
+    throttles.set(message, throttle);
+    const times = throttle();
+    if (times > 0) event('warn', message, { ...details, times });
   }
   const warnUnavailable = ({ unavailable }: Exchange) => {
     if (unavailable === null) return;

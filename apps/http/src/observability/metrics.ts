@@ -4,38 +4,40 @@ import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Exchange, type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { singleFlight } from '../http/single-flight.ts';
-import { DROP_REASONS, type DropReason } from '../server/server.ts';
 import { registerRequestDurations } from './request-durations.ts';
 
-/** Methods that are told apart; a client can invent others. */
+/** The values of the label `method`; any other method, which a client may invent, is `other`. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
-/** The service's metrics: what is counted, and how they are read. */
+/** Counts events and serves the counts. */
 export interface Metrics {
   readonly observer: Observer;
-  /** The same storage, its calls counted. */
+  /** Wraps a storage to count its calls. */
   observed(storage: Storage): Storage;
-  /** One lookup of an issued key. @param remembered Whether the storage need not be asked. */
-  keyLookedUp(remembered: boolean): void;
-  /** One error that was a fault of the service. */
+  /** Counts a lookup of an issued key. @param cached Whether the storage was not asked. */
+  keyLookedUp(cached: boolean): void;
+  /** Counts an unexpected error. */
   countUnexpectedError(): void;
-  /** Whether the storage was in reach when it was looked at. */
-  storageChecked(inReach: boolean): void;
-  /** One connection that was not kept. */
-  countDrop(reason: DropReason): void;
-  /** The metrics in Prometheus' text exposition format. */
+  /** Records the result of a storage check. */
+  storageChecked(available: boolean): void;
+  /** Counts a connection that the server dropped. @param reason One of `dropReasons`. */
+  countDrop(reason: string): void;
+  /** Renders the metrics in Prometheus' text format. Concurrent calls share one response. */
   read(): Awaitable<HttpResponse>;
 }
 
 /**
  * @param logLinesLost How many lines of the log could not be written since the start.
- * @param registry Where the metrics are registered; one for each application.
+ * @param dropReasons Every reason for which the server drops connections.
+ * @param registry One for each application.
  */
 export function createMetrics({
   logLinesLost,
+  dropReasons,
   registry = new Registry(),
 }: {
   logLinesLost: () => number;
+  dropReasons: readonly string[];
   registry?: Registry;
 }): Metrics {
   const registers = [registry];
@@ -43,14 +45,14 @@ export function createMetrics({
   let inFlight = 0;
   new Gauge({
     name: 'http_requests_in_flight',
-    help: 'Requests whose answer is not written yet.',
+    help: 'Requests that have no response yet.',
     registers,
     collect() {
       this.set(inFlight);
     },
   });
   const countRequest = registerRequestDurations(registry);
-  /** How often each storage call succeeded; prom-client is told when it is asked, not with every call. */
+  /** Successful calls by operation. prom-client gets them when the metrics are read, because its counters are slow. */
   const successes = new Map<string, { count: number }>();
   const storageCalls = new Counter({
     name: 'animal_store_storage_calls_total',
@@ -66,12 +68,12 @@ export function createMetrics({
   });
   const keyLookups = new Counter({
     name: 'animal_store_key_lookups_total',
-    help: 'Lookups of issued API keys, by whether the answer was remembered (hit) or the storage was asked (miss).',
+    help: 'Lookups of issued API keys, by result: hit (cached) or miss (the storage was asked).',
     labelNames: ['result'],
     registers,
   });
 
-  /** Each reason is there from the start, so that the first of its kind is an increase. @returns What counts one. */
+  /** Every reason starts at 0, so that the first event is an increase. @returns Counts one event. */
   function countByReason<R extends string>(name: string, help: string, reasons: readonly R[]): (reason: R) => void {
     const counter = new Counter({ name, help, labelNames: ['reason'], registers });
     for (const reason of reasons) counter.labels(reason).inc(0);
@@ -80,25 +82,25 @@ export function createMetrics({
 
   const countUnavailable = countByReason(
     'animal_store_unavailable_total',
-    'Requests that were answered with 503, by reason (storage, overload, stopping).',
+    'Responses with status 503, by reason (storage, overload, stopping).',
     UNAVAILABLE_REASONS,
   );
 
   const countDrop = countByReason(
     'animal_store_connections_dropped_total',
-    'Connections that were closed because there were too many (connections) or they sent too many requests (requests).',
-    DROP_REASONS,
+    'Connections dropped because there were too many (connections) or they sent too many requests (requests).',
+    dropReasons,
   );
 
-  const storageInReach = new Gauge({
+  const storageUp = new Gauge({
     name: 'animal_store_storage_up',
-    help: 'Whether the storage was in reach (1) or not (0) when the service last looked, every 3 to 15 seconds.',
+    help: 'Whether the storage was available (1) or not (0) at the last check, every 3 to 15 seconds.',
     registers,
   });
 
   new Gauge({
     name: 'animal_store_memory_limit_bytes',
-    help: 'What memory the process may take: the limit of its container, or what the machine has.',
+    help: 'The memory that the process may use: the limit of its container or the memory of the machine.',
     registers,
   }).set(Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()));
 
@@ -112,23 +114,23 @@ export function createMetrics({
     },
   });
 
-  const violations = new Counter({
+  const unexpectedErrors = new Counter({
     name: 'animal_store_internal_errors_total',
-    help: 'Unexpected errors: defects of the service.',
+    help: 'Unexpected errors, each a defect of the service.',
     registers,
   });
 
-  /** The same port, the outcome of each call counted. */
+  /** Wraps a port to count its calls by outcome. */
   function counted<T>(port: T, name: string, methods: Record<keyof T & string, true>): T {
     const wrapped: Record<string, unknown> = {};
     for (const method of Object.keys(methods) as (keyof T & string)[]) {
       const call = port[method] as (...given: unknown[]) => unknown;
       const operation = `${name}.${method}`;
-      const succeeded = { count: 0 };
-      // There from the start, so that the first failure is an increase.
+      const success = { count: 0 };
+      // From the start, so that the first failure is an increase.
       for (const outcome of ['unavailable', 'error']) storageCalls.labels(operation, outcome).inc(0);
-      successes.set(operation, succeeded);
-      const failed = (error: unknown): never => {
+      successes.set(operation, success);
+      const fail = (error: unknown): never => {
         const known = error instanceof Error && 'code' in error && error.code === 'service_unavailable';
         storageCalls.labels(operation, known ? 'unavailable' : 'error').inc();
         throw error;
@@ -138,14 +140,14 @@ export function createMetrics({
           const result = call.apply(port, given);
           if (isPromise(result)) {
             return result.then((value: unknown) => {
-              succeeded.count += 1;
+              success.count += 1;
               return value;
-            }, failed);
+            }, fail);
           }
-          succeeded.count += 1;
+          success.count += 1;
           return result;
         } catch (error) {
-          return failed(error);
+          return fail(error);
         }
       };
     }
@@ -163,7 +165,7 @@ export function createMetrics({
         countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
       },
     },
-    // An adapter's object may be anything: its methods may stand on a prototype.
+    // Not with a spread: an adapter's methods may be on a prototype.
     observed: (storage) => ({
       pets: counted<PetStore>(storage.pets, 'pets', { add: true, find: true, list: true }),
       keys: counted<KeyStore>(storage.keys, 'keys', {
@@ -176,12 +178,12 @@ export function createMetrics({
       ready: () => storage.ready(),
       close: () => storage.close(),
     }),
-    keyLookedUp(remembered) {
-      keyLookups.labels(remembered ? 'hit' : 'miss').inc();
+    keyLookedUp(cached) {
+      keyLookups.labels(cached ? 'hit' : 'miss').inc();
     },
-    storageChecked: (inReach) => storageInReach.set(inReach ? 1 : 0),
+    storageChecked: (available) => storageUp.set(available ? 1 : 0),
     countDrop,
-    countUnexpectedError: () => violations.inc(),
+    countUnexpectedError: () => unexpectedErrors.inc(),
     read: singleFlight(async () => ({
       status: 200,
       headers: { 'content-type': registry.contentType },

@@ -2,7 +2,7 @@ import { Registry } from 'prom-client';
 import { expect, test } from 'vitest';
 import { registerRequestDurations } from './request-durations.ts';
 
-test('a duration falls into every bucket whose bound it does not exceed, and is summed up', async () => {
+test('counts a duration in every bucket whose bound it does not exceed, and adds it to the sum', async () => {
   const registry = new Registry();
   const count = registerRequestDurations(registry);
   for (const seconds of [0.001, 0.0011, 5, 5.1]) count('GET', '/v1/pets', 200, seconds);

@@ -1,23 +1,23 @@
 import type { Histogram, Registry } from 'prom-client';
 
 const NAME = 'http_request_duration_seconds';
-const HELP = 'From the header section of a request to its answer, by method, route and status.';
+const HELP = 'Time from the header section of a request to its response, by method, route and status.';
 
 /** Upper bounds of the buckets, in seconds. */
 const BOUNDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
 interface Series {
   readonly labels: { readonly method: string; readonly route: string; readonly status: number };
-  /** How many fell into each bucket and in none below it; the last is for those above every bound. */
+  /** Durations by bucket, not cumulative; the last is for those above every bound. */
   readonly counts: number[];
   sum: number;
 }
 
 /**
- * The histogram of requests, registered with prom-client, which writes it out. It is counted here because that happens with
- * every request: prom-client makes a key out of all labels each time, at ten times the cost.
+ * Registers the histogram of requests with prom-client. It counts by itself because prom-client makes a key of all labels with
+ * each observation, at ten times the cost.
  *
- * @returns What counts one request. @param seconds From its header section to its answer.
+ * @returns Counts one request.
  */
 export function registerRequestDurations(
   registry: Registry,
@@ -34,7 +34,7 @@ export function registerRequestDurations(
     }));
   }
 
-  /** As Prometheus has it: each bucket holds those below it, too. */
+  /** Cumulative, as Prometheus wants it. */
   function samplesOf({ labels, counts, sum }: Series) {
     let count = 0;
     const buckets = counts.map((more, index) => {
@@ -60,7 +60,7 @@ export function registerRequestDurations(
       return { name: NAME, help: HELP, type: 'histogram', aggregator: 'sum', values: series.flatMap(samplesOf) };
     },
   };
-  // The registry asks no more of a metric than this, whatever its type says.
+  // The registry uses no other members of a metric.
   registry.registerMetric(metric as unknown as Histogram);
 
   return (method, route, status, seconds) => {

@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/domain';
-import { afterEach, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { monitorStorage } from './storage-monitor.ts';
 
 beforeEach(() => {
@@ -11,18 +11,18 @@ afterEach(() => {
 
 const MINUTE = 60_000;
 
-const OUT_OF_REACH = new DomainError('service_unavailable', 'try again', { cause: new Error('connect ECONNREFUSED') });
+const UNAVAILABLE = new DomainError('service_unavailable', 'try again', { cause: new Error('connect ECONNREFUSED') });
 const REFUSED = new DomainError('service_unavailable', 'try again', { cause: new Error('Authentication failed') });
-const REFUSED_LINE = 'the server refuses the password';
+const MISCONFIGURED = 'the server refuses the password';
 
-/** A check of a storage that fails with what stands in `state.failure`. */
-function check(failure: Error | null, mistakeInContents: string | null = null) {
-  const state = { failure, mistakeInContents };
-  const said: string[] = [];
-  const say = (level: string) => (message: string, details?: object) =>
-    void said.push(`${level} ${message} ${JSON.stringify(details)}`);
-  const mistakes: string[] = [];
-  const looks: boolean[] = [];
+/** Monitors a storage whose checks fail with `state.failure`. */
+function monitor(failure: Error | null, misconfigured: string | null = null) {
+  const state = { failure, misconfigured };
+  const logged: string[] = [];
+  const log = (level: string) => (message: string, details?: object) =>
+    void logged.push(`${level} ${message} ${JSON.stringify(details)}`);
+  const fatal: string[] = [];
+  const checks: boolean[] = [];
   const { stop } = monitorStorage({
     storage: {
       async ready() {
@@ -30,91 +30,93 @@ function check(failure: Error | null, mistakeInContents: string | null = null) {
       },
     },
     names: { at: 'host:1' },
-    misconfiguration: (error) => (error === REFUSED ? REFUSED_LINE : null),
-    mistakeInContents: async () => state.mistakeInContents,
-    onMistake: (mistake) => mistakes.push(mistake),
-    onCheck: (inReach) => looks.push(inReach),
-    log: { info: say('info'), warn: say('warn'), error: say('error') },
+    misconfiguration: (error) => (error === REFUSED ? MISCONFIGURED : null),
+    findMisconfiguration: async () => state.misconfigured,
+    onMisconfiguration: (message) => fatal.push(message),
+    onCheck: (available) => checks.push(available),
+    log: { info: log('info'), warn: log('warn'), error: log('error') },
   });
   onTestFinished(stop);
-  return { state, said, mistakes, looks, stop, pass: (time: number) => vi.advanceTimersByTimeAsync(time) };
+  return { state, logged, fatal, checks, stop, pass: (time: number) => vi.advanceTimersByTimeAsync(time) };
 }
 
 const LOST =
-  'warn the storage is out of reach: until it is back, requests that need it are answered with 503 ' +
+  'warn the storage is unavailable: requests that need it are rejected with 503 until it is available ' +
   '{"at":"host:1","reason":"connect ECONNREFUSED"}';
-const BACK = 'info the storage is in reach {"at":"host:1"}';
-const WRONG = `error requests that need the storage are answered with 503: ${REFUSED_LINE} {"at":"host:1"}`;
+const BACK = 'info the storage is available {"at":"host:1"}';
+const WRONG = `error requests that need the storage are rejected with 503: ${MISCONFIGURED} {"at":"host:1"}`;
 
-test('a storage that works is not worth a word', async () => {
-  const { said, mistakes, pass } = check(null);
-  await pass(10 * MINUTE);
-  expect([said, mistakes]).toEqual([[], []]);
-});
+describe('monitorStorage', () => {
+  test('logs nothing while the storage is available', async () => {
+    const { logged, fatal, pass } = monitor(null);
+    await pass(10 * MINUTE);
+    expect([logged, fatal]).toEqual([[], []]);
+  });
 
-test('one that is out of reach is named once, with the reason and no stack, and once more when it is back', async () => {
-  const { state, said, mistakes, looks, pass } = check(OUT_OF_REACH);
-  await pass(10 * MINUTE);
-  expect(said).toEqual([LOST]);
-  expect(new Set(looks)).toEqual(new Set([false]));
-  state.failure = null;
-  await pass(3_000);
-  expect(said).toEqual([LOST, BACK]);
-  expect(looks.at(-1)).toBe(true);
-  state.failure = OUT_OF_REACH;
-  await pass(MINUTE);
-  expect(said).toEqual([LOST, BACK, LOST]);
-  expect(mistakes).toEqual([]);
-});
+  test('logs an outage once, with its reason and no stack, and its end once', async () => {
+    const { state, logged, fatal, checks, pass } = monitor(UNAVAILABLE);
+    await pass(10 * MINUTE);
+    expect(logged).toEqual([LOST]);
+    expect(new Set(checks)).toEqual(new Set([false]));
+    state.failure = null;
+    await pass(3_000);
+    expect(logged).toEqual([LOST, BACK]);
+    expect(checks.at(-1)).toBe(true);
+    state.failure = UNAVAILABLE;
+    await pass(MINUTE);
+    expect(logged).toEqual([LOST, BACK, LOST]);
+    expect(fatal).toEqual([]);
+  });
 
-test('a mistake of configuration is fatal until the storage was reached once, and ends the check', async () => {
-  const { state, said, mistakes, pass } = check(OUT_OF_REACH);
-  await pass(MINUTE);
-  state.failure = REFUSED;
-  await pass(MINUTE);
-  expect(mistakes).toEqual([REFUSED_LINE]);
-  expect(said).toEqual([LOST]);
-});
+  test('reports a configuration error as fatal and ends, if the storage has never been available', async () => {
+    const { state, logged, fatal, pass } = monitor(UNAVAILABLE);
+    await pass(MINUTE);
+    state.failure = REFUSED;
+    await pass(MINUTE);
+    expect(fatal).toEqual([MISCONFIGURED]);
+    expect(logged).toEqual([LOST]);
+  });
 
-test('afterwards it is an error at most once a minute, and heals', async () => {
-  const { state, said, mistakes, pass } = check(null);
-  await pass(0);
-  state.failure = REFUSED;
-  await pass(MINUTE);
-  expect(said).toEqual([WRONG]);
-  await pass(2 * MINUTE);
-  expect(said).toEqual([WRONG, WRONG, WRONG]);
-  state.failure = null;
-  await pass(3_000);
-  expect(said).toEqual([WRONG, WRONG, WRONG, BACK]);
-  expect(mistakes).toEqual([]);
-});
+  test('logs a configuration error once a minute, if the storage has been available', async () => {
+    const { state, logged, fatal, pass } = monitor(null);
+    await pass(0);
+    state.failure = REFUSED;
+    await pass(MINUTE);
+    expect(logged).toEqual([WRONG]);
+    await pass(2 * MINUTE);
+    expect(logged).toEqual([WRONG, WRONG, WRONG]);
+    state.failure = null;
+    await pass(3_000);
+    expect(logged).toEqual([WRONG, WRONG, WRONG, BACK]);
+    expect(fatal).toEqual([]);
+  });
 
-test('a mistake that comes back is told at once, however short it was gone', async () => {
-  const { state, said, pass } = check(null);
-  await pass(0);
-  for (const failure of [REFUSED, null, REFUSED]) {
-    state.failure = failure;
-    await pass(16_000);
-  }
-  expect(said).toEqual([WRONG, BACK, WRONG]);
-});
+  test('logs a configuration error that returns at once, however soon it returns', async () => {
+    const { state, logged, pass } = monitor(null);
+    await pass(0);
+    for (const failure of [REFUSED, null, REFUSED]) {
+      state.failure = failure;
+      await pass(16_000);
+    }
+    expect(logged).toEqual([WRONG, BACK, WRONG]);
+  });
 
-test('what is stored is looked at until the storage was reached once, and not afterwards', async () => {
-  const wrong = check(null, 'there is no API key');
-  await wrong.pass(MINUTE);
-  expect([wrong.mistakes, wrong.said]).toEqual([['there is no API key'], []]);
+  test('looks for configuration errors in what is stored until the storage was available once', async () => {
+    const wrong = monitor(null, 'there is no API key');
+    await wrong.pass(MINUTE);
+    expect([wrong.fatal, wrong.logged]).toEqual([['there is no API key'], []]);
 
-  const right = check(null);
-  await right.pass(0);
-  right.state.mistakeInContents = 'there is no API key';
-  await right.pass(MINUTE);
-  expect(right.mistakes).toEqual([]);
-});
+    const right = monitor(null);
+    await right.pass(0);
+    right.state.misconfigured = 'there is no API key';
+    await right.pass(MINUTE);
+    expect(right.fatal).toEqual([]);
+  });
 
-test.each([OUT_OF_REACH, REFUSED, null])('once stopped it says nothing more, of %s either', async (failure) => {
-  const { said, mistakes, stop, pass } = check(failure, 'there is no API key');
-  stop();
-  await pass(MINUTE);
-  expect([said, mistakes, vi.getTimerCount()]).toEqual([[], [], 0]);
+  test.each([UNAVAILABLE, REFUSED, null])('logs and reports nothing once stopped (%s)', async (failure) => {
+    const { logged, fatal, stop, pass } = monitor(failure, 'there is no API key');
+    stop();
+    await pass(MINUTE);
+    expect([logged, fatal, vi.getTimerCount()]).toEqual([[], [], 0]);
+  });
 });

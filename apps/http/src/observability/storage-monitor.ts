@@ -1,90 +1,87 @@
 import type { Storage } from '@animal-store/domain';
-import { type Log, reasonOf } from './log.ts';
+import { type Log, REPEAT, reasonOf } from './log.ts';
+import { createThrottle } from './throttle.ts';
 
-/** How long until the storage is looked at again, in milliseconds. */
-const PAUSE = { whileItFails: 3_000, whileItWorks: 15_000 } as const;
+/** The time between two checks, in milliseconds. */
+const PAUSE = { unavailable: 3_000, available: 15_000 } as const;
 
-/** How often a mistake that stays is repeated at most, in milliseconds. */
-const REPEAT = 60_000;
-
-/** What the check looks at, and whom it tells. */
 export interface StorageMonitorOptions {
   readonly storage: Pick<Storage, 'ready'>;
-  /** What the log calls it: fields of each line, without secrets. */
+  /** Fields of each log line that name the storage, without credentials. */
   readonly names: object;
-  /** The mistake of configuration that an error of the storage shows, in one line; null for one that waiting heals. */
+  /** The configuration error that an error of the storage shows, in one line; null if waiting helps. */
   readonly misconfiguration: (error: unknown) => string | null;
-  /** A mistake that only what is stored can tell, in one line, or null; asked until the storage was reached once. */
-  readonly mistakeInContents: () => Promise<string | null>;
-  /** Told of a mistake that was found before the storage was reached once; the check has ended with it. */
-  readonly onMistake: (mistake: string) => void;
-  /** Told with each look whether the storage is in reach. */
-  readonly onCheck: (inReach: boolean) => void;
+  /** A configuration error that shows in what is stored, in one line, or null. Called until the storage was available once. */
+  readonly findMisconfiguration: () => Promise<string | null>;
+  /** Called for a configuration error found before the storage was available once. It ends the monitor. */
+  readonly onMisconfiguration: (message: string) => void;
+  /** Called with the result of each check. */
+  readonly onCheck: (available: boolean) => void;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
 
-/** A check that goes on in the background; it does not keep the process alive. */
+/** Checks the storage in the background. It does not keep the process alive. */
 export interface StorageMonitor {
-  /** Ends it: nothing is logged or reported any more. */
+  /** After this nothing is logged or called. */
   stop(): void;
 }
 
 /**
- * Looks at the storage at once and then again and again, and tells those who run the service what is wrong with it. A
- * mistake of configuration is worth ending a process that has never worked: whoever starts it sees why. One that has
- * worked goes on, since the mistake, a password that was changed say, may be undone, and requests that can be answered are.
+ * Checks the storage at once and then periodically, and logs what is wrong with it. A configuration error ends a service that
+ * has never worked, so that its operator sees why. A service that has worked goes on: the error, a changed password for example,
+ * may be undone, and requests that need no storage still get their responses.
  */
 export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
-  const { storage, names, misconfiguration, mistakeInContents, onMistake, onCheck, log } = options;
-  let reached = false;
+  const { storage, names, misconfiguration, findMisconfiguration, onMisconfiguration, onCheck, log } = options;
+  let wasAvailable = false;
   let failing = false;
-  let lastSaid = Number.NEGATIVE_INFINITY;
+  let throttle = createThrottle(REPEAT);
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function worked(): void {
+  function succeed(): void {
     onCheck(true);
-    if (failing) log.info('the storage is in reach', names);
-    reached = true;
+    if (failing) log.info('the storage is available', names);
+    wasAvailable = true;
     failing = false;
-    lastSaid = Number.NEGATIVE_INFINITY;
+    throttle = createThrottle(REPEAT);
   }
 
-  function failed(error: unknown, mistake: string | null): void {
+  function fail(error: unknown, message: string | null): void {
     onCheck(false);
-    if (mistake === null) {
-      if (!failing) {
-        const details = { ...names, reason: reasonOf(error) };
-        log.warn('the storage is out of reach: until it is back, requests that need it are answered with 503', details);
-      }
-    } else if (performance.now() - lastSaid >= REPEAT) {
-      lastSaid = performance.now();
-      log.error(`requests that need the storage are answered with 503: ${mistake}`, names);
+    if (message !== null) {
+      if (throttle() > 0) log.error(`requests that need the storage are rejected with 503: ${message}`, names);
+    } else if (!failing) {
+      const details = { ...names, reason: reasonOf(error) };
+      log.warn(
+        'the storage is unavailable: requests that need it are rejected with 503 until it is available',
+        details,
+      );
     }
     failing = true;
   }
 
-  async function look(): Promise<void> {
+  async function check(): Promise<void> {
     let fatal: string | null = null;
     try {
       await storage.ready();
-      if (!reached) fatal = await mistakeInContents();
+      if (!wasAvailable) fatal = await findMisconfiguration();
       if (stopped) return;
-      if (fatal === null) worked();
+      if (fatal === null) succeed();
     } catch (error) {
       if (stopped) return;
-      const mistake = misconfiguration(error);
-      if (!reached) fatal = mistake;
-      if (fatal === null) failed(error, mistake);
+      const message = misconfiguration(error);
+      if (!wasAvailable) fatal = message;
+      if (fatal === null) fail(error, message);
     }
     if (fatal !== null) {
-      onMistake(fatal);
+      onMisconfiguration(fatal);
       return;
     }
-    timer = setTimeout(look, failing ? PAUSE.whileItFails : PAUSE.whileItWorks).unref();
+    timer = setTimeout(check, failing ? PAUSE.unavailable : PAUSE.available).unref();
   }
 
-  look();
+  check();
   return {
     stop() {
       stopped = true;

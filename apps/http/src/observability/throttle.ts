@@ -1,0 +1,19 @@
+/**
+ * Limits how often an event is reported: at once, and then once an interval.
+ *
+ * @param interval In milliseconds.
+ * @returns Counts one event. It returns the number of events since the last report if a report is due, else 0.
+ */
+export function createThrottle(interval: number): () => number {
+  let reportedAt = Number.NEGATIVE_INFINITY;
+  let count = 0;
+  return () => {
+    count += 1;
+    const now = performance.now();
+    if (now - reportedAt < interval) return 0;
+    const due = count;
+    reportedAt = now;
+    count = 0;
+    return due;
+  };
+}
