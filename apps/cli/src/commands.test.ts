@@ -1,16 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import {
-  createAuthentication,
-  createCatalogue,
-  createKeyring,
-  DomainError,
-  PAGE_LIMIT_MAX,
-  PAGE_LIMIT_MIN,
-  PET_STATUSES,
-  parseNewPet,
-} from '@animal-store/domain';
-import { exactJson } from '@animal-store/exact-json';
+import { createCatalogue, createKeyring, DomainError, LIMITS, type NewPet, PET_STATUSES } from '@animal-store/domain';
+import { createAuthentication } from '@animal-store/domain/transport';
+import { stringify } from '@animal-store/exact-json';
 import { describe, expect, test } from 'vitest';
 import { runCommand, USAGE, UsageError } from './commands.ts';
 
@@ -30,7 +22,7 @@ function commandLine() {
     /** The lines that a command prints. */
     async run(...words: string[]): Promise<string[]> {
       const lines: string[] = [];
-      await runCommand(words, { ...dependencies, print: (value) => lines.push(exactJson(value)) });
+      await runCommand(words, { ...dependencies, print: (value) => lines.push(stringify(value)) });
       return lines;
     },
   };
@@ -63,13 +55,13 @@ describe('animals', () => {
   test('are added beside those of any holder of an API key with the same idempotency key', async () => {
     const { run, catalogue } = commandLine();
     await run('pets', 'add', '--name', 'Rex', '--category', '1', '--idempotency-key', 'k-1');
-    const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+    const rex: NewPet = { name: 'Rex', categoryId: 1n };
     await catalogue.createPet(rex, { holder: 'command line', key: 'k-1' });
     expect(await run('pets', 'list')).toHaveLength(2);
   });
 
   test.each([
-    ['pets get 7', 'no animal has the id 7'],
+    ['pets get 7', 'no pet has the id 7'],
     ['pets add --name= --category 1', 'name must have a character that is not white space'],
     ['pets add --name Rex', 'categoryId is required'],
     [
@@ -143,7 +135,7 @@ describe('API keys', () => {
 const GET = 'usage: animal-store pets get ID';
 const LIST =
   `usage: animal-store pets list [--status ${PET_STATUSES.join('|')}] ` +
-  `[--limit ${PAGE_LIMIT_MIN}-${PAGE_LIMIT_MAX}] [--all] [--after ID]`;
+  `[--limit ${LIMITS.page.min}-${LIMITS.page.max}] [--all] [--after ID]`;
 const ADD = 'usage: animal-store pets add --name NAME --category ID [--status STATUS] [--idempotency-key KEY]';
 
 test.each([

@@ -1,22 +1,10 @@
 import { parseArgs } from 'node:util';
-import {
-  type ApiKey,
-  type Catalogue,
-  DomainError,
-  holderViolation,
-  invalidRequest,
-  type Keyring,
-  PAGE_LIMIT_MAX,
-  PAGE_LIMIT_MIN,
-  PET_STATUSES,
-  type PetQuery,
-  parseNewPet,
-  quote,
-} from '@animal-store/domain';
+import { type ApiKey, type Keyring, LIMITS, PET_STATUSES } from '@animal-store/domain';
+import { type AwaitableCatalogue, quote, Violation } from '@animal-store/domain/transport';
 
 /** What the commands work with. */
 export interface CommandDependencies {
-  readonly catalogue: Catalogue;
+  readonly catalogue: AwaitableCatalogue;
   readonly keyring: Keyring;
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
@@ -57,11 +45,11 @@ interface Words {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   'pets list': {
-    synopsis: `[--status ${PET_STATUSES.join('|')}] [--limit ${PAGE_LIMIT_MIN}-${PAGE_LIMIT_MAX}] [--all] [--after ID]`,
+    synopsis: `[--status ${PET_STATUSES.join('|')}] [--limit ${LIMITS.page.min}-${LIMITS.page.max}] [--all] [--after ID]`,
     options: { status: 'string', limit: 'string', after: 'string', all: 'boolean' },
     async run({ options }, { catalogue, print }) {
-      const query = { status: options['status'], limit: decimal(options['limit']) } as PetQuery;
-      for (let after = integer(options['after']) as bigint | undefined; ; ) {
+      const query = { status: options['status'], limit: decimal(options['limit']) };
+      for (let after = integer(options['after']); ; ) {
         const { pets, next } = await catalogue.listPets({ ...query, after });
         for (const pet of pets) print(pet);
         if (next === null || options['all'] !== true) return;
@@ -74,7 +62,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     synopsis: '--name NAME --category ID [--status STATUS] [--idempotency-key KEY]',
     options: { name: 'string', category: 'string', status: 'string', 'idempotency-key': 'string' },
     async run({ options: { name, category, status, 'idempotency-key': key } }, { catalogue, print }) {
-      const newPet = parseNewPet({ name, categoryId: integer(category), status });
+      const newPet = { name, categoryId: integer(category), status };
       print(await catalogue.createPet(newPet, typeof key === 'string' ? { holder: HOLDER, key } : undefined));
     },
   },
@@ -95,11 +83,9 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     synopsis: '--holder NAME [--expires-in DAYS]',
     options: { holder: 'string', 'expires-in': 'string' },
     async run({ options: { holder, 'expires-in': given } }, { keyring, clock, print }) {
-      const days = decimal(given);
-      const violations = [holderViolation(holder), daysViolation(days)].filter((violation) => violation !== null);
-      if (violations.length > 0) throw invalidRequest(violations);
-      const expiresAt = days === undefined ? null : clock() + Number(days) * DAY;
-      const { key, record } = await keyring.issue({ holder: holder as string, expiresAt });
+      const request = { holder, expiresAt: expiryAfter(decimal(given), clock()) };
+      // The keyring rejects what is no holder, or no time, and says why.
+      const { key, record } = await keyring.issue(request as Parameters<Keyring['issue']>[0]);
       print({ key, ...shownKey(record) });
     },
   },
@@ -116,9 +102,7 @@ const COMMANDS: Readonly<Record<string, Command>> = {
     synopsis: 'ID',
     options: {},
     async run({ id }, { keyring, print }) {
-      const key = await keyring.revoke(id);
-      if (key === null) throw new DomainError('invalid_request', `no API key has the id ${quote(id)}`);
-      print(shownKey(key));
+      print(shownKey(await keyring.revoke(id)));
     },
   },
 };
@@ -197,9 +181,12 @@ function decimal(given: string | boolean | undefined) {
   return typeof given === 'string' && /^\d{1,9}$/.test(given) ? Number(given) : given;
 }
 
-function daysViolation(days: unknown): string | null {
-  if (days === undefined || (typeof days === 'number' && days >= 1 && days <= DAYS_MAX)) return null;
-  return `expires-in must be a number of days from 1 to ${DAYS_MAX}, was ${typeof days === 'number' ? days : quote(days)}`;
+/** The time that many days from now; null if none were given. */
+function expiryAfter(days: unknown, now: number): number | null | Violation {
+  if (days === undefined) return null;
+  if (typeof days === 'number' && days >= 1 && days <= DAYS_MAX) return now + days * DAY;
+  const given = typeof days === 'number' ? days : quote(days);
+  return new Violation(`expires-in must be a number of days from 1 to ${DAYS_MAX}, was ${given}`);
 }
 
 /** All that an administrator needs; the digest is nobody's business. */

@@ -32,7 +32,7 @@ test('what one command stores the next one finds', async () => {
   expect(await run(environment, 'pets', 'get', '7')).toEqual({
     code: 1,
     out: '',
-    err: 'animal-store: no animal has the id 7\n',
+    err: 'animal-store: no pet has the id 7\n',
   });
 });
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 import { DomainError } from '@animal-store/domain';
-import { exactJson } from '@animal-store/exact-json';
+import { stringify } from '@animal-store/exact-json';
 import { runCommand, USAGE, UsageError } from './commands.ts';
 import { type Application, compose } from './composition.ts';
 
@@ -21,7 +21,7 @@ async function main(words: readonly string[]): Promise<void> {
   const application = composed(process.env);
   const { catalogue, keyring, storage } = application;
   try {
-    const print = (value: unknown) => process.stdout.write(`${exactJson(value)}\n`);
+    const print = (value: unknown) => process.stdout.write(`${stringify(value)}\n`);
     await runCommand(words, { catalogue, keyring, clock: Date.now, print });
   } catch (error) {
     throw explained(error, application);
@@ -47,11 +47,11 @@ function composed({ MONGODB_URL: mongodbUrl, SQLITE_FILE: sqliteFile }: NodeJS.P
 }
 
 /** Who runs the command also looks after the storage: where it fails, its own words are of use. */
-function explained(error: unknown, { misconfiguration, storageAddress }: Application): unknown {
+function explained(error: unknown, { misconfiguration, storage }: Application): unknown {
   const mistake = misconfiguration(error);
   if (mistake !== null) return new EnvironmentError(mistake);
-  if (!(error instanceof DomainError && error.cause instanceof Error)) return error;
-  const message = `the storage at ${storageAddress} is out of reach or too slow: ${error.cause.message}`;
+  if (!(DomainError.is(error) && error.cause instanceof Error)) return error;
+  const message = `the storage at ${storage.location} is out of reach or too slow: ${error.cause.message}`;
   return new DomainError(error.code, message);
 }
 
@@ -64,9 +64,9 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 try {
   await main(process.argv.slice(2));
 } catch (error) {
-  const known = error instanceof UsageError || error instanceof EnvironmentError || error instanceof DomainError;
+  const known = error instanceof UsageError || error instanceof EnvironmentError || DomainError.is(error);
   if (!known) throw error;
   const usage = error instanceof UsageError ? `${error.usage}\n` : '';
   process.stderr.write(`animal-store: ${error.message}\n${usage}`);
-  process.exitCode = error instanceof DomainError ? EXIT_REFUSED : EXIT_MISUSED;
+  process.exitCode = DomainError.is(error) ? EXIT_REFUSED : EXIT_MISUSED;
 }

@@ -1,4 +1,5 @@
-import { type Awaitable, andThen, type Storage } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { type Awaitable, andThen } from '@animal-store/domain/transport';
 import { type Context, Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
@@ -18,7 +19,7 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
   readonly operations: readonly Operation[];
-  readonly storage: Pick<Storage, 'ready'>;
+  readonly storage: Pick<PetStorage, 'ready'>;
   /** null: scripts of other origins get no access. */
   readonly cors: Cors | null;
   /** The metrics in Prometheus' text format; null if METRICS=off. */

@@ -1,21 +1,19 @@
 // First of all imports: tsyringe throws where the Reflect metadata API is missing.
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
-import { createMemoryRateLimiter, createMemoryStorage } from '@animal-store/adapter-memory';
+import { type Clock, DomainError } from '@animal-store/domain';
+import { type PetStorage, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import {
   type Authenticate,
-  type Catalogue,
-  type Clock,
+  type AwaitableCatalogue,
   createAuthentication,
-  createCatalogue,
+  createAwaitableCatalogue,
   generateApiKey,
-  type RateLimiter,
-  type RatePolicy,
-  type Storage,
-} from '@animal-store/domain';
+} from '@animal-store/domain/transport';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createCors } from './access/cors.ts';
+import { createInProcessRateLimiter } from './access/in-process-rate-limiter.ts';
 import { type RateLimit, withFallback } from './access/rate-limit.ts';
 import { createApp } from './app.ts';
 import { type Configuration, ConfigurationError, configuredHolder } from './configuration.ts';
@@ -35,7 +33,7 @@ import { sha256 } from './sha256.ts';
 /** A service that is put together and does not listen yet. */
 export interface Application {
   readonly app: Hono<Env>;
-  readonly storage: Storage;
+  readonly storage: PetStorage;
   /** Those who watch its requests. */
   readonly observers: readonly Observer[];
   readonly onUnexpectedError: OnUnexpectedError;
@@ -59,15 +57,15 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 
 const CONFIGURED_KEYS = token<ReadonlyMap<string, string>>('configured keys');
 const CLOCK = token<Clock>('clock');
-const STORAGE = token<Storage>('storage');
-const OPENED = token<Opened>('opened adapter');
+const STORAGE = token<PetStorage>('storage');
+const OPENED = token<PetStorage>('opened storage');
 const METRICS = token<Metrics>('metrics');
 const WATCHERS = token<readonly Observer[]>('observers');
 const ON_FAULT = token<OnUnexpectedError>('on unexpected error');
 const LOAD_SHEDDING = token<LoadShedding>('overload');
 const RATE_LIMIT = token<RateLimit | null>('rate limit');
 const PET_JSON = token<PetJson>('pet json');
-const CATALOGUE = token<Catalogue>('catalogue');
+const CATALOGUE = token<AwaitableCatalogue>('catalogue');
 const AUTHENTICATE = token<Authenticate>('authenticate');
 const APP = token<Hono<Env>>('app');
 
@@ -82,7 +80,11 @@ export async function compose(
   log: Pick<Log, 'linesLost' | 'observer' | 'unexpectedError' | 'warnThrottled'>,
   clock: Clock = Date.now,
 ): Promise<Application> {
-  const adapter = await adapterFor(configuration.storage);
+  const { adapter, variable, setting } = await adapterFor(configuration.storage);
+  const misconfiguration = (error: unknown) => {
+    const reason = DomainError.is(error) ? error.cause : error;
+    return StorageMisconfigured.is(reason) ? `${variable}: ${reason.message}` : null;
+  };
   const container = root.createChildContainer();
   const provide = <T>(key: InjectionToken<T>, make: (from: DependencyContainer) => T) =>
     container.register(key, { useFactory: instanceCachingFactory(make) });
@@ -106,14 +108,20 @@ export async function compose(
     };
   });
   provide(LOAD_SHEDDING, () => createLoadShedding(configuration.maxEventLoopDelay));
-  provide(OPENED, (from) => adapter.open(from.resolve(METRICS)));
-  provide(STORAGE, (from) => from.resolve(METRICS).observed(from.resolve(OPENED).storage));
+  provide(OPENED, (from) => {
+    try {
+      return adapter.open(setting, { onKeyLookup: from.resolve(METRICS).keyLookedUp });
+    } catch (error) {
+      throw StorageMisconfigured.is(error) ? new ConfigurationError(misconfiguration(error) as string) : error;
+    }
+  });
+  provide(STORAGE, (from) => from.resolve(METRICS).observed(from.resolve(OPENED)));
   provide(RATE_LIMIT, (from) => {
     const { rateLimit: limit } = configuration;
     if (limit === 0) return null;
     const policy = { limit, window: RATE_WINDOW };
     const monotonic = () => performance.now();
-    const own = createMemoryRateLimiter(policy, monotonic);
+    const own = createInProcessRateLimiter(policy, monotonic);
     const onFailure = (error: unknown) => {
       if (isUnexpected(error)) from.resolve(ON_FAULT)(error);
       else
@@ -121,14 +129,14 @@ export async function compose(
           reason: reasonOf(error),
         });
     };
-    const shared = from.resolve(OPENED).rateLimiter?.(policy);
+    const shared = from.resolve(OPENED).createRateLimiter?.(policy);
     return {
       policy,
       limiter: shared === undefined ? own : withFallback(shared, own, monotonic, onFailure),
     };
   });
-  provide(PET_JSON, () => (adapter.handsOutSameObjects ? memoized(petJson) : petJson));
-  provide(CATALOGUE, (from) => createCatalogue(from.resolve(STORAGE).pets));
+  provide(PET_JSON, () => (adapter.reusesPets ? memoized(petJson) : petJson));
+  provide(CATALOGUE, (from) => createAwaitableCatalogue(from.resolve(STORAGE).pets));
   provide(AUTHENTICATE, (from) =>
     createAuthentication({
       configuredKeys: from.resolve(CONFIGURED_KEYS),
@@ -169,8 +177,8 @@ export async function compose(
       log.warnThrottled(DROP_WARNINGS[reason]);
     },
     onStorageCheck: container.resolve(METRICS).storageChecked,
-    storageAddress: container.resolve(OPENED).address,
-    misconfiguration: adapter.misconfiguration,
+    storageAddress: container.resolve(OPENED).location,
+    misconfiguration,
     developmentKey,
     beginStop() {
       stopping = true;
@@ -191,60 +199,27 @@ const DROP_WARNINGS: Readonly<Record<DropReason, string>> = {
 /** The time that a holder's quota of requests is for, in milliseconds. */
 const RATE_WINDOW = 60_000;
 
-interface Opened {
-  readonly storage: Storage;
-  readonly address: string;
-  /** Counts for all processes on the storage, where that is possible. */
-  rateLimiter?(policy: RatePolicy): RateLimiter;
-}
-
-interface Adapter {
-  open(metrics: Metrics): Opened;
-  readonly handsOutSameObjects: boolean;
-  misconfiguration(error: unknown): string | null;
+/** An adapter, and the variable that holds its setting. */
+interface Chosen {
+  readonly adapter: StorageAdapter;
+  readonly variable: string;
+  readonly setting: string;
 }
 
 /** The adapter that the configuration names, loaded only then: a driver takes longer to load than all the rest. */
-async function adapterFor(storage: Configuration['storage']): Promise<Adapter> {
+async function adapterFor(storage: Configuration['storage']): Promise<Chosen> {
   switch (storage.kind) {
     case 'memory': {
-      const open = () => ({ storage: createMemoryStorage(), address: 'this process' });
-      return { open, handsOutSameObjects: true, misconfiguration: () => null };
+      const { adapter } = await import('@animal-store/adapter-memory');
+      return { adapter, variable: 'STORAGE', setting: '' };
     }
     case 'mongodb': {
-      const { createMongoStorage, misconfiguration } = await import('@animal-store/adapter-mongodb');
-      const open = ({ keyLookedUp }: Metrics) => {
-        try {
-          const mongodb = createMongoStorage({ url: storage.url, onKeyLookup: keyLookedUp });
-          return {
-            storage: mongodb,
-            address: mongodb.servers,
-            rateLimiter: (policy: RatePolicy) => mongodb.rateLimiter(policy),
-          };
-        } catch (error) {
-          throw new ConfigurationError(`MONGODB_URL: ${(error as Error).message}`);
-        }
-      };
-      return {
-        open,
-        // To all who ask at once, that is.
-        handsOutSameObjects: true,
-        misconfiguration(error) {
-          const mistake = misconfiguration(error);
-          return mistake === null ? null : `MONGODB_URL: ${mistake}`;
-        },
-      };
+      const { adapter } = await import('@animal-store/adapter-mongodb');
+      return { adapter, variable: 'MONGODB_URL', setting: storage.url };
     }
     case 'sqlite': {
-      const { createSqliteStorage } = await import('@animal-store/adapter-sqlite');
-      const open = () => {
-        try {
-          return { storage: createSqliteStorage({ file: storage.file }), address: storage.file };
-        } catch (error) {
-          throw new ConfigurationError(`SQLITE_FILE: ${(error as Error).message}`);
-        }
-      };
-      return { open, handsOutSameObjects: false, misconfiguration: () => null };
+      const { adapter } = await import('@animal-store/adapter-sqlite');
+      return { adapter, variable: 'SQLITE_FILE', setting: storage.file };
     }
   }
 }

@@ -1,4 +1,4 @@
-import { apiKeyId } from '@animal-store/domain';
+import { apiKeyId } from '@animal-store/domain/ports';
 import { LOG_LEVELS, type LogLevel } from './observability/log.ts';
 import { sha256 } from './sha256.ts';
 

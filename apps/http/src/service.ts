@@ -1,5 +1,5 @@
 import { isatty } from 'node:tty';
-import { isUsable } from '@animal-store/domain';
+import { isUsable } from '@animal-store/domain/transport';
 import { type Application, compose } from './composition.ts';
 import { type Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
 import { createLog } from './observability/log.ts';

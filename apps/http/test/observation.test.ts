@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { DomainError, type PetSelection, type PetStore, type Storage } from '@animal-store/domain';
+import { DomainError } from '@animal-store/domain';
+import type { PetSelection, PetStorage, PetStore } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
 import { beginExchange } from '../src/http/exchange.ts';
 import { createMetrics } from '../src/observability/metrics.ts';
@@ -167,15 +168,19 @@ test('counts the calls of a storage whose methods are on a prototype', async () 
       return memory.pets.list(selection);
     }
   }
-  class Adapter implements Storage {
+  class Adapter implements PetStorage {
     readonly pets = new Pets();
     readonly keys = memory.keys;
+    readonly location = 'here';
     #closed = false;
     ready() {
-      if (this.#closed) throw new DomainError('service_unavailable', 'closed');
+      if (this.#closed) throw new DomainError('storage_unavailable', 'closed');
     }
     close() {
       this.#closed = true;
+    }
+    async [Symbol.asyncDispose]() {
+      this.close();
     }
   }
   const { observed, read } = createMetrics({ logLinesLost: () => 0, dropReasons: [] });
@@ -190,7 +195,7 @@ test('counts the calls of a storage whose methods are on a prototype', async () 
 test('counts calls of the storage by outcome, and passes on results and errors', async () => {
   const { observed, keyLookedUp, read } = createMetrics({ logLinesLost: () => 0, dropReasons: [] });
   const memory = createMemoryStorage();
-  const unavailable = new DomainError('service_unavailable', 'out of reach');
+  const unavailable = new DomainError('storage_unavailable', 'out of reach');
   const defect = new TypeError('a defect');
   const later = Promise.resolve(null);
   const { pets, keys } = observed({

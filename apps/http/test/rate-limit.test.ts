@@ -1,4 +1,6 @@
-import { type Awaitable, DomainError, type Quota } from '@animal-store/domain';
+import { DomainError } from '@animal-store/domain';
+import type { Quota } from '@animal-store/domain/ports';
+import type { Awaitable } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
 import { countRequest, withFallback } from '../src/access/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
@@ -80,7 +82,7 @@ describe('a count that all processes share', () => {
     );
     return { time, failures, remaining: async () => (await limiter.take('the zoo')).remaining };
   }
-  const OUT_OF_REACH = new DomainError('service_unavailable', 'out of reach');
+  const OUT_OF_REACH = new DomainError('storage_unavailable', 'out of reach');
   const outOfReach = () => Promise.reject(OUT_OF_REACH);
 
   test('while it is out of reach, each process counts for itself, and asks again after 5 seconds', async () => {
@@ -107,6 +109,6 @@ describe('a count that all processes share', () => {
     const started = performance.now();
     expect(await remaining()).toBe(1);
     expect(performance.now() - started).toBeLessThan(2_000);
-    expect(failures).toEqual([expect.objectContaining({ code: 'service_unavailable' })]);
+    expect(failures).toEqual([expect.objectContaining({ code: 'storage_unavailable' })]);
   });
 });

@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createAuthentication, createCatalogue, createKeyring, DomainError, type Storage } from '@animal-store/domain';
+import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { createAuthentication } from '@animal-store/domain/transport';
 import { expect, onTestFinished, test } from 'vitest';
 import { createApp } from '../src/app.ts';
 import { petOperations } from '../src/pets/index.ts';
@@ -27,7 +29,7 @@ async function serviceOnFailingStorage(
         };
       },
     });
-  const storage: Storage = failing({ ...memory, pets: failing(memory.pets), keys: failing(memory.keys) });
+  const storage: PetStorage = failing({ ...memory, pets: failing(memory.pets), keys: failing(memory.keys) });
   const violations: unknown[] = [];
   const app = createApp({
     operations: petOperations({
@@ -85,7 +87,7 @@ test.each([false, true])(
     const { add, call, failure, violations } = await serviceOnFailingStorage();
     await add(REX);
     failure.promised = promised;
-    failure.with = new DomainError('service_unavailable', 'the storage is out of reach: try again');
+    failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
     for (const answer of [
       await call('GET', '/v1/pets'),
       await call('GET', '/v1/pets/1'),
@@ -135,7 +137,7 @@ test.each([false, true])(
 test('a key that only the storage can judge is 503 while the storage is out of reach, 401 when it is back', async () => {
   const { call, failure } = await serviceOnFailingStorage();
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
-  failure.with = new DomainError('service_unavailable', 'the storage is out of reach: try again');
+  failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
 });
 

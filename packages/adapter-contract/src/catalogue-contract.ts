@@ -2,11 +2,10 @@ import {
   type Catalogue,
   createCatalogue,
   DomainError,
-  PAGE_LIMIT_MAX,
+  LIMITS,
   PET_STATUSES,
   type Pet,
   type PetQuery,
-  parseNewPet,
 } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
 import { type OpenStorage, storageForTest } from './open-storage.ts';
@@ -41,7 +40,7 @@ export function catalogueContract(open: OpenStorage): void {
   describe('the catalogue', () => {
     test('an animal that was added is read and listed', async () => {
       const catalogue = await catalogueOnStorage();
-      const pet = await catalogue.createPet(parseNewPet({ name: 'Rex', categoryId: 2n ** 63n - 1n, status: 'sold' }));
+      const pet = await catalogue.createPet({ name: 'Rex', categoryId: 2n ** 63n - 1n, status: 'sold' });
       expect(pet).toStrictEqual({ id: pet.id, name: 'Rex', categoryId: 2n ** 63n - 1n, status: 'sold' });
       expect(await catalogue.getPet(pet.id)).toStrictEqual(pet);
       expect(await catalogue.listPets()).toStrictEqual({ pets: [pet], next: null });
@@ -59,7 +58,7 @@ export function catalogueContract(open: OpenStorage): void {
       all.sort((a, b) => Number(a.id - b.id));
       expect(await everyPage(catalogue, { limit: 7 })).toStrictEqual(all);
       // The largest page, and the one animal more that tells of the next: a driver may cut what it sends at once.
-      expect(await everyPage(catalogue, { limit: PAGE_LIMIT_MAX })).toStrictEqual(all);
+      expect(await everyPage(catalogue, { limit: LIMITS.page.max })).toStrictEqual(all);
       for (const status of PET_STATUSES) {
         const matching = all.filter((pet) => pet.status === status);
         expect(matching).toHaveLength(250);

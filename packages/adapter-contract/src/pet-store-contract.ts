@@ -1,11 +1,5 @@
-import {
-  CATEGORY_ID_MAX,
-  CATEGORY_ID_MIN,
-  PET_STATUSES,
-  type Pet,
-  type PetStatus,
-  type PetStore,
-} from '@animal-store/domain';
+import { LIMITS, PET_STATUSES, type Pet, type PetStatus } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type OpenStorage, storageForTest } from './open-storage.ts';
@@ -43,7 +37,7 @@ export function petStoreContract(open: OpenStorage): void {
       expect(await pets.find((added as Pet).id)).toEqual(added);
     });
 
-    test.each([CATEGORY_ID_MIN, CATEGORY_ID_MAX, 0n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 53n + 1n])(
+    test.each([LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 53n + 1n])(
       'the category %d comes back digit for digit',
       async (categoryId) => {
         const pets = await petStore();

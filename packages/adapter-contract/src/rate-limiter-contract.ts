@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Awaitable, RateLimiter, RatePolicy } from '@animal-store/domain';
+import type { Awaitable, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 
 /**

@@ -1,24 +1,25 @@
 import {
   type ApiKey,
-  apiKeyId,
-  CATEGORY_ID_MAX,
-  CATEGORY_ID_MIN,
-  fingerprint,
-  IDEMPOTENCY_KEY_MAX_LENGTH,
   type IdempotencyKey,
-  type IdempotentCreate,
-  NAME_MAX_LENGTH,
+  LIMITS,
   type NewPet,
   PET_STATUSES,
   type Pet,
   type PetStatus,
-  parseNewPet,
 } from '@animal-store/domain';
+import { apiKeyId, fingerprint, type IdempotentCreate } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
-/** An animal to add. */
-export function animal(given: { name?: string; categoryId?: bigint; status?: PetStatus | undefined } = {}): NewPet {
-  return parseNewPet({ name: 'Rex', categoryId: 7n, ...given });
+/** A pet to create. @param given `status: undefined` is none. */
+export function animal({
+  status,
+  ...given
+}: {
+  name?: string;
+  categoryId?: bigint;
+  status?: PetStatus | undefined;
+} = {}): NewPet {
+  return { name: 'Rex', categoryId: 7n, ...given, ...(status !== undefined && { status }) };
 }
 
 /** A named addition of an animal. */
@@ -32,12 +33,21 @@ export function asStored(newPet: NewPet, id: bigint): Pet {
 }
 
 const names = fc
-  .string({ unit: 'grapheme', minLength: 1, maxLength: NAME_MAX_LENGTH })
-  .filter((name) => /\S/.test(name) && [...name].length <= NAME_MAX_LENGTH && name.isWellFormed());
+  .string({ unit: 'grapheme', minLength: 1, maxLength: LIMITS.name.maxLength })
+  .filter((name) => /\S/.test(name) && [...name].length <= LIMITS.name.maxLength && name.isWellFormed());
 
 const categoryIds = fc.oneof(
-  fc.bigInt({ min: CATEGORY_ID_MIN, max: CATEGORY_ID_MAX }),
-  fc.constantFrom(CATEGORY_ID_MIN, CATEGORY_ID_MAX, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n, 2n ** 53n + 1n),
+  fc.bigInt({ min: LIMITS.categoryId.min, max: LIMITS.categoryId.max }),
+  fc.constantFrom(
+    LIMITS.categoryId.min,
+    LIMITS.categoryId.max,
+    0n,
+    -1n,
+    2n ** 31n,
+    2n ** 32n,
+    2n ** 53n,
+    2n ** 53n + 1n,
+  ),
 );
 
 /** A status, or none. */
@@ -46,13 +56,13 @@ export const maybeStatuses: fc.Arbitrary<PetStatus | undefined> = fc.constantFro
 /** Any animal that can be added. */
 export const animals: fc.Arbitrary<NewPet> = fc
   .record({ name: names, categoryId: categoryIds, status: maybeStatuses })
-  .map(parseNewPet);
+  .map(animal);
 
 /** Any idempotency key, some of them as long as can be. */
 export const idempotencyKeys: fc.Arbitrary<string> = fc.string({
   unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
   minLength: 1,
-  maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
+  maxLength: LIMITS.idempotencyKey.maxLength,
 });
 
 let made = 0;

@@ -1,15 +1,27 @@
-import type { Storage } from '@animal-store/domain';
+import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
 import { createMemoryKeyStore } from './memory-key-store.ts';
 import { createMemoryPetStore } from './memory-pet-store.ts';
 
-export { createMemoryRateLimiter } from './memory-rate-limiter.ts';
-
 /**
- * Storage in plain memory: everything is gone when the process ends. It answers without promises, and the animals it
- * gives out are frozen and stay the same objects.
+ * A new, empty storage in memory: everything is gone when the process ends. It answers without promises, and returns the
+ * same frozen object for a pet each time.
  *
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
-export function createMemoryStorage(): Storage {
-  return { pets: createMemoryPetStore(), keys: createMemoryKeyStore(), ready() {}, close() {} };
+export function createMemoryStorage(): PetStorage {
+  return {
+    pets: createMemoryPetStore(),
+    keys: createMemoryKeyStore(),
+    location: 'this process',
+    ready() {},
+    close() {},
+    async [Symbol.asyncDispose]() {},
+  };
 }
+
+/** Storage in memory, for applications that choose among adapters. It has no setting. */
+export const adapter: StorageAdapter = {
+  keeps: 'in memory: they are gone when the service stops',
+  reusesPets: true,
+  open: () => createMemoryStorage(),
+};

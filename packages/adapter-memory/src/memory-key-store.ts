@@ -1,4 +1,5 @@
-import { type ApiKey, apiKeyId, type KeyStore } from '@animal-store/domain';
+import type { ApiKey } from '@animal-store/domain';
+import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
 
 /** API keys by id, in the order of their creation. */
 export function createMemoryKeyStore(): KeyStore {

@@ -1,19 +1,20 @@
-import type { IdempotentCreate, NewPet, Pet, PetSelection, PetStatus, PetStore } from '@animal-store/domain';
+import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
+import type { IdempotentCreate, PetSelection, PetStore } from '@animal-store/domain/ports';
 
-interface Added {
+interface Created {
   readonly fingerprint: string;
   readonly pet: Pet;
 }
 
-/** The animals of one status, ascending by id, and beside them their ids as plain numbers: a search stays in the cache. */
+/** The pets of one status, ascending by id, and beside them their ids as plain numbers: a search stays in the CPU's cache. */
 interface Shelf {
   readonly ids: number[];
   readonly pets: Pet[];
 }
 
 /**
- * Animals in arrays that are ascending by id because ids are: one of all animals, where an id is an index, and one for
- * each status, where a page begins by binary search. No operation's cost grows with the catalogue but by its logarithm.
+ * Pets in arrays, ascending by id because ids ascend: one of all pets, in which an id is an index, and one for each status,
+ * in which a page begins by binary search. The cost of an operation grows with the logarithm of the catalogue at most.
  */
 export function createMemoryPetStore(): PetStore {
   const all: Pet[] = [];
@@ -22,7 +23,7 @@ export function createMemoryPetStore(): PetStore {
     pending: { ids: [], pets: [] },
     sold: { ids: [], pets: [] },
   };
-  const additions = new Map<string, Added>();
+  const created = new Map<string, Created>();
 
   function store({ name, categoryId, status }: NewPet): Pet {
     const number = all.length + 1;
@@ -37,13 +38,13 @@ export function createMemoryPetStore(): PetStore {
   }
 
   return {
-    add(newPet, addition) {
-      if (addition === undefined) return store(newPet);
-      const name = nameOf(addition);
-      const earlier = additions.get(name);
-      if (earlier !== undefined) return earlier.fingerprint === addition.fingerprint ? earlier.pet : null;
+    add(newPet, create) {
+      if (create === undefined) return store(newPet);
+      const name = nameOf(create);
+      const earlier = created.get(name);
+      if (earlier !== undefined) return earlier.fingerprint === create.fingerprint ? earlier.pet : null;
       const pet = store(newPet);
-      additions.set(name, { fingerprint: addition.fingerprint, pet });
+      created.set(name, { fingerprint: create.fingerprint, pet });
       return pet;
     },
 

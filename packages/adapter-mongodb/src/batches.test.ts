@@ -99,7 +99,7 @@ describe('batches', () => {
   test('one more than may wait is refused, until there is room again', async () => {
     const { call, batch } = batches({ maxWaiting: 2 });
     const calls = call(1, 2, 3, 4);
-    await expect(calls[3]).rejects.toMatchObject({ name: 'DomainError', code: 'service_unavailable' });
+    await expect(calls[3]).rejects.toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
     await batch(0).end();
     const later = call(5, 6);
     await batch(1).end();
@@ -110,7 +110,7 @@ describe('batches', () => {
   test('nobody need wait where nobody may', async () => {
     const { call, batch } = batches({ maxWaiting: 0 });
     const calls = call(1, 2);
-    await expect(calls[1]).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(calls[1]).rejects.toMatchObject({ code: 'storage_unavailable' });
     await batch(0).end();
     expect(await calls[0]).toBe('result of 1');
   });

@@ -36,7 +36,7 @@ interface Waiting<T, R> {
  * with all that have come meanwhile. No call ever joins a batch that began before it came, so a read sees everything that
  * was acknowledged before it was asked for, and a write is acknowledged when it is made.
  *
- * @returns Adds an item to the next batch. Rejects with DomainError `service_unavailable` where too many are waiting.
+ * @returns Adds an item to the next batch. Rejects with DomainError `storage_unavailable` where too many are waiting.
  */
 export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T>): (item: T) => Promise<R> {
   const { parallel, maxItems, maxWeight = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaiting, patience } = policy;
@@ -72,7 +72,7 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
   return (item) =>
     new Promise((resolve, reject) => {
       if (underWay === parallel && waiting.length >= maxWaiting) {
-        reject(new DomainError('service_unavailable', 'the storage has too much to do: try again'));
+        reject(new DomainError('storage_unavailable', 'the storage has too much to do: try again'));
         return;
       }
       waiting.push({ item, resolve, reject });

@@ -1,4 +1,5 @@
-import type { ApiKey, KeyStore } from '@animal-store/domain';
+import type { ApiKey } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { createCachedKeyStore, KNOWN_MAX_AGE, REMEMBERED_MAX, UNKNOWN_MAX_AGE } from './cached-key-store.ts';
 

@@ -1,4 +1,5 @@
-import { type ApiKey, apiKeyId, type KeyStore, type MonotonicClock } from '@animal-store/domain';
+import type { ApiKey, MonotonicClock } from '@animal-store/domain';
+import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
 
 /**
  * How long a known key is believed, in milliseconds: so long a key lives that another process has revoked. The port

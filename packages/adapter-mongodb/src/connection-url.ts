@@ -1,3 +1,4 @@
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import type { Redact } from './failures.ts';
 
@@ -20,15 +21,15 @@ export interface ReadUrl {
 /**
  * Reads a URL without connecting to anything.
  *
- * @throws Error One line that says what is wrong, and never quotes the URL.
+ * @throws StorageMisconfigured which never quotes the URL.
  */
 export function readUrl(url: string, options: MongoClientOptions): ReadUrl {
   const { dbName, hosts, srvHost, credentials, proxyPassword, passphrase } = parsed(url, options);
   if (!WITH_DATABASE.test(url)) {
-    throw new Error('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
+    throw new StorageMisconfigured('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
   }
   if (OF_THE_SERVER.has(dbName)) {
-    throw new Error(
+    throw new StorageMisconfigured(
       `the MongoDB URL must name a database of its own, not the server's ${dbName}; ?authSource=admin says where users are`,
     );
   }
@@ -46,7 +47,7 @@ function parsed(url: string, options: MongoClientOptions): MongoClient['options'
     return client.options;
   } catch {
     // What the driver says may quote the part of the URL that holds the password.
-    throw new Error(
+    throw new StorageMisconfigured(
       'the MongoDB URL cannot be read: it must be mongodb://[user:password@]host[:port]/database[?options], with ' +
         'options that the driver knows, a name that a database can have, and the special characters of user and password ' +
         'percent-encoded',

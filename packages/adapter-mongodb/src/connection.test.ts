@@ -2,7 +2,8 @@ import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
 import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createMongoStorage, misconfiguration } from './index.ts';
+import { misconfiguration } from '../test/misconfiguration.ts';
+import { createMongoStorage } from './index.ts';
 
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
@@ -49,15 +50,15 @@ describe('a URL that cannot be used', () => {
   });
 });
 
-describe('the servers of a URL', () => {
+describe('the location', () => {
   test.each([
     [`mongodb://us%3Aer:${SECRET}@one:1,two/animals?replicaSet=rs0`, 'one:1,two:27017'],
     ['mongodb://[::1]:5/animals', '[::1]:5'],
     [`mongodb+srv://user:${SECRET}@cluster.example.com/animals`, 'cluster.example.com'],
-  ])('%s are told without credentials', async (url, servers) => {
+  ])('of %s is its servers, without credentials', async (url, servers) => {
     const storage = createMongoStorage({ url });
     onTestFinished(async () => storage.close());
-    expect(storage.servers).toBe(servers);
+    expect(storage.location).toBe(servers);
   });
 });
 
@@ -72,7 +73,7 @@ describe('a server that is not there', () => {
     const storage = open(`mongodb://user:${SECRET}@127.0.0.1:1/animals`);
     const error = await Promise.resolve(storage.ready()).catch((failure: unknown) => failure);
     expect(error).toBeInstanceOf(DomainError);
-    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect(error).toMatchObject({ code: 'storage_unavailable' });
     expect((error as Error).message).not.toMatch(/127\.0\.0\.1|Mongo|ECONN/);
     expect((error as Error).cause).toMatchObject({ name: 'MongoServerSelectionError' });
     expect(((error as Error).cause as Error).message).toContain('ECONNREFUSED 127.0.0.1:1');
@@ -86,7 +87,7 @@ describe('a server that is not there', () => {
       'mongodb+srv://nowhere.invalid.example/animals',
       'mongodb://localhost/animals?tls=true&tlsCAFile=/nowhere.pem',
     ]) {
-      await expect(Promise.resolve(open(url).ready()), url).rejects.toMatchObject({ code: 'service_unavailable' });
+      await expect(Promise.resolve(open(url).ready()), url).rejects.toMatchObject({ code: 'storage_unavailable' });
     }
   });
 
@@ -108,7 +109,7 @@ describe('a server that is not there', () => {
       ready(),
     ];
     for (const call of calls) {
-      await expect(Promise.resolve(call)).rejects.toMatchObject({ name: 'DomainError', code: 'service_unavailable' });
+      await expect(Promise.resolve(call)).rejects.toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
     }
   });
 
@@ -125,18 +126,18 @@ describeWithMongo('a server that is there', () => {
     const storage = createMongoStorage({ url });
     onTestFinished(async () => storage.close());
     const error = await Promise.resolve(storage.ready()).catch((failure: unknown) => failure);
-    expect(error).toMatchObject({ code: 'service_unavailable', cause: { code: 18 } });
+    expect(error).toMatchObject({ code: 'storage_unavailable', cause: { cause: { code: 18 } } });
     expect(misconfiguration(error)).toBe('the server refuses the user, the password or the rights');
     expect(tells(error)).toBe(false);
     // And again, not an accident of the first connection.
-    await expect(Promise.resolve(storage.pets.find(1n))).rejects.toMatchObject({ cause: { code: 18 } });
+    await expect(Promise.resolve(storage.pets.find(1n))).rejects.toMatchObject({ cause: { cause: { code: 18 } } });
   });
 
   test('what is closed stays closed', async () => {
     const storage = createMongoStorage({ url: freshDatabase() });
     await storage.ready();
     await storage.close();
-    await expect(Promise.resolve(storage.pets.find(1n))).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(Promise.resolve(storage.pets.find(1n))).rejects.toMatchObject({ code: 'storage_unavailable' });
   });
 
   test('a defect is not disguised as an outage', async () => {

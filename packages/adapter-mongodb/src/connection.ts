@@ -14,7 +14,7 @@ export interface Connection {
   /**
    * Works with the collections, within the time that a call may take.
    *
-   * @throws DomainError `service_unavailable` for every failure of the driver or the server.
+   * @throws DomainError `storage_unavailable` for every failure of the driver or the server.
    */
   call<T>(work: (collections: Collections) => Promise<T>): Promise<T>;
 
@@ -22,7 +22,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** @throws Error One line, without the URL, where the URL can't be used. */
+/** @throws StorageMisconfigured if the URL can't be used. */
 export function createConnection(url: string, limits: TimeLimits): Connection {
   const options: MongoClientOptions = {
     appName: 'animal-store',
@@ -44,7 +44,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
   let closed = false;
 
   function opened(): Promise<Collections> {
-    if (closed) return Promise.reject(new DomainError('service_unavailable', 'the storage is closed'));
+    if (closed) return Promise.reject(new DomainError('storage_unavailable', 'the storage is closed'));
     opening ??= open();
     return opening;
   }
@@ -57,7 +57,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     try {
       await current.connect();
       // The driver goes on connecting where it was closed before it had looked up the servers.
-      if (closed) throw new DomainError('service_unavailable', 'the storage is closed');
+      if (closed) throw new DomainError('storage_unavailable', 'the storage is closed');
       await checkDeployment(current);
       const collections = collectionsOf(current.db(), limits);
       await prepareCollections(collections);

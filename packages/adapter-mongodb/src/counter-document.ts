@@ -1,4 +1,4 @@
-import { ASSIGNED_ID_MAX } from '@animal-store/domain';
+import { LIMITS } from '@animal-store/domain';
 import type { Schema } from './collections.ts';
 
 /** The last id that was reserved in a collection. */
@@ -13,6 +13,6 @@ export const COUNTER_SCHEMA: Schema = {
   required: ['_id', 'last'],
   properties: {
     _id: { bsonType: 'string' },
-    last: { bsonType: 'long', minimum: 0n, maximum: ASSIGNED_ID_MAX },
+    last: { bsonType: 'long', minimum: 0n, maximum: LIMITS.id.maxAssigned },
   },
 };

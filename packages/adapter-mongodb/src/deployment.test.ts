@@ -1,4 +1,4 @@
-import type { Storage } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import {
   databaseAt,
   describeWithContainers,
@@ -9,14 +9,15 @@ import {
 } from '@animal-store/test-mongodb';
 import { MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { misconfiguration } from '../test/misconfiguration.ts';
 import { explained, faultOf } from './deployment.ts';
-import { createMongoStorage, misconfiguration } from './index.ts';
+import { createMongoStorage } from './index.ts';
 
 const STANDALONE =
   'the server is a standalone: majority writes need a replica set (one member is enough): start mongod with --replSet ' +
   'and run rs.initiate()';
 
-function opened(url: string): Storage {
+function opened(url: string): PetStorage {
   const storage = createMongoStorage({ url, timeLimits: { serverSelection: 500 } });
   onTestFinished(async () => storage.close());
   return storage;
@@ -69,7 +70,7 @@ describeWithContainers('a standalone', () => {
     const { pets, ready } = opened(server.url('animals'));
     for (const work of [ready(), pets.find(1n), ready()]) {
       const error = await failureOf(work);
-      expect(error).toMatchObject({ code: 'service_unavailable', cause: { name: 'DeploymentError' } });
+      expect(error).toMatchObject({ code: 'storage_unavailable', cause: { name: 'StorageMisconfigured' } });
       expect(misconfiguration(error)).toBe(STANDALONE);
     }
     expect(misconfiguration(await failureOf(opened(server.url('animals', 'directConnection=true')).ready()))).toBe(
@@ -92,7 +93,7 @@ describeWithContainers('a replica set that is not initiated', () => {
     for (const { ready } of [storage, opened(server.url('animals', 'replicaSet=rs0')), opened(server.url('animals'))]) {
       const error = await failureOf(ready());
       expect(error).toMatchObject({
-        code: 'service_unavailable',
+        code: 'storage_unavailable',
         cause: { message: expect.stringMatching(/not initiated/) },
       });
       expect(misconfiguration(error)).toBeNull();

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { fingerprint, type Pet, parseNewPet, type Storage } from '@animal-store/domain';
+import type { NewPet, Pet } from '@animal-store/domain';
+import { fingerprint, type PetStorage } from '@animal-store/domain/ports';
 import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createMongoStorage } from './index.ts';
@@ -15,7 +16,7 @@ describeWithContainers('a replica set of three', () => {
   }, 90_000);
   afterAll(() => replicaSet?.stop());
 
-  function opened(url: string): Storage {
+  function opened(url: string): PetStorage {
     const storage = createMongoStorage({ url });
     onTestFinished(async () => storage.close());
     return storage;
@@ -34,7 +35,7 @@ describeWithContainers('a replica set of three', () => {
     async function client(number: number): Promise<void> {
       for (let count = 0; !done; count += 1) {
         const name = `animal ${count} of client ${number}`;
-        const newPet = parseNewPet({ name, categoryId: BigInt(number) });
+        const newPet: NewPet = { name, categoryId: BigInt(number) };
         const addition = { holder: `client ${number}`, key: `k${count}`, fingerprint: fingerprint(newPet) };
         for (let tried = 0; !acknowledged.has(name); tried += 1) {
           try {
@@ -43,7 +44,7 @@ describeWithContainers('a replica set of three', () => {
             expect(pet).toMatchObject({ name });
             acknowledged.set(name, pet as Pet);
           } catch (error) {
-            expect(error).toMatchObject({ code: 'service_unavailable' });
+            expect(error).toMatchObject({ code: 'storage_unavailable' });
             failures += 1;
             await pause(50);
           }
@@ -94,7 +95,7 @@ describeWithContainers('a replica set of three', () => {
     const [one, other] = [opened(url), opened(url)];
     await one.ready();
     await other.ready();
-    const newPet = parseNewPet({ name: 'Rex', categoryId: 1n });
+    const newPet: NewPet = { name: 'Rex', categoryId: 1n };
     const addition = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(newPet) };
     const primary = await replicaSet.primary();
     const secondaries = replicaSet.members.filter((member) => member !== primary);
@@ -106,7 +107,7 @@ describeWithContainers('a replica set of three', () => {
       return (index % 2 === 0 ? one : other).pets.add(newPet, addition);
     });
     for (const call of await Promise.allSettled(calls)) {
-      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } });
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     }
     await Promise.all(secondaries.map(replicaSet.resume));
     const added = await eventually(() => one.pets.add(newPet, addition));

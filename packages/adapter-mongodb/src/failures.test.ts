@@ -1,8 +1,9 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
+import { misconfiguration } from '../test/misconfiguration.ts';
 import { readUrl } from './connection-url.ts';
-import { asThrown, isDuplicateKey, misconfiguration, unavailable } from './failures.ts';
+import { asThrown, isDuplicateKey, unavailable } from './failures.ts';
 
 const { redact } = readUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
@@ -10,11 +11,11 @@ const { redact } = readUrl(
 );
 
 describe('a failure', () => {
-  test('of the driver is service_unavailable, with a message for callers and a cause for the log', () => {
+  test('of the driver is storage_unavailable, with a message for callers and a cause for the log', () => {
     const thrown = asThrown(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
     expect(thrown).toBeInstanceOf(DomainError);
     expect(thrown).toMatchObject({
-      code: 'service_unavailable',
+      code: 'storage_unavailable',
       message: 'the storage cannot be reached or does not answer in time: try again',
       cause: { name: 'MongoNetworkError', message: 'connect ECONNREFUSED 10.0.0.7:27017' },
     });
@@ -24,7 +25,7 @@ describe('a failure', () => {
     const text =
       'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
       '{ insert: "pets", documents: [\n{ name: "Rex" } ] }';
-    const { cause } = unavailable(new MongoServerError({ message: text, code: 13 }), redact) as { cause?: unknown };
+    const { cause } = unavailable(new MongoServerError({ message: text, code: 1 }), redact) as { cause?: unknown };
     expect((cause as Error).message).toBe(
       'at mongodb://[redacted]@localhost/animals and [redacted] and [redacted] and [redacted]: not authorized to ' +
         'execute command',
@@ -43,7 +44,7 @@ describe('a failure', () => {
     for (const error of [new TypeError('a defect'), new DomainError('pet_not_found', 'no')]) {
       expect(asThrown(error, redact)).toBe(error);
     }
-    expect(unavailable('no error at all', redact)).toMatchObject({ code: 'service_unavailable' });
+    expect(unavailable('no error at all', redact)).toMatchObject({ code: 'storage_unavailable' });
   });
 
   test.each([

@@ -1,4 +1,5 @@
 import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoError, MongoServerError } from 'mongodb';
 import { DEPLOYMENT_FAULTS, explained } from './deployment.ts';
 
@@ -22,24 +23,20 @@ export type Redact = (text: string) => string;
  * cause is for the log: name, code and message of the driver's error without credentials, and nothing that hangs on it.
  */
 export function unavailable(failure: unknown, redact: Redact): DomainError {
-  return new DomainError('service_unavailable', 'the storage cannot be reached or does not answer in time: try again', {
-    cause: forLog(explained(failure), redact),
+  return new DomainError('storage_unavailable', 'the storage cannot be reached or does not answer in time: try again', {
+    cause: causeOf(forLog(explained(failure), redact)),
   });
 }
 
-/** A failure as the ports throw it: the driver's as `service_unavailable`, anything else (a defect) as it is. */
+/** A failure as the ports throw it: the driver's as `storage_unavailable`, anything else (a defect) as it is. */
 export function asThrown(failure: unknown, redact: Redact): unknown {
   return failure instanceof MongoError ? unavailable(failure, redact) : failure;
 }
 
-/**
- * What is wrong with the URL or the server behind it, where a port failed because of that: no waiting heals it.
- *
- * @returns One line without credentials, or null for every other error.
- */
-export function misconfiguration(error: unknown): string | null {
-  if (!(error instanceof DomainError)) return null;
-  return MISCONFIGURATIONS.get((error.cause as { code?: unknown } | undefined)?.code) ?? null;
+/** What is wrong with the URL or the server behind it, if no waiting heals it; otherwise the failure itself. */
+function causeOf(failure: Error & { code?: unknown }): Error {
+  const misconfiguration = MISCONFIGURATIONS.get(failure.code);
+  return misconfiguration === undefined ? failure : new StorageMisconfigured(misconfiguration, { cause: failure });
 }
 
 /** Whether a write was refused by a unique index. */

@@ -1,4 +1,5 @@
-import type { MonotonicClock, RateLimiter, RatePolicy, Storage } from '@animal-store/domain';
+import type { MonotonicClock } from '@animal-store/domain';
+import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter } from '@animal-store/domain/ports';
 import { createCachedKeyStore } from './cached-key-store.ts';
 import { createConnection } from './connection.ts';
 import { createMongoKeyStore } from './mongo-key-store.ts';
@@ -6,7 +7,6 @@ import { createMongoPetStore } from './mongo-pet-store.ts';
 import { createMongoRateLimiter } from './mongo-rate-limiter.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-export { misconfiguration } from './failures.ts';
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export interface MongoStorageOptions {
@@ -24,18 +24,16 @@ export interface MongoStorageOptions {
 }
 
 /** Storage in MongoDB, and what else its processes share. */
-export interface MongoStorage extends Storage {
-  /** The servers that the URL names, `host:port` and comma-separated, without user and password. */
-  readonly servers: string;
+export interface MongoStorage extends PetStorage {
   /** A limiter that counts for all processes on the database. */
-  rateLimiter(policy: RatePolicy): RateLimiter;
+  createRateLimiter(policy: RatePolicy): RateLimiter;
 }
 
 /**
  * Storage in MongoDB. It connects when it is first used and after every failure, and makes what it needs in the
- * database: a server that can't be reached is no error here, but `service_unavailable` in each call until it can.
+ * database: a server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
- * @throws Error One line without credentials, where the URL can't be read or names no database.
+ * @throws StorageMisconfigured if the URL can't be read or names no database.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
 export function createMongoStorage({
@@ -47,10 +45,10 @@ export function createMongoStorage({
   const limits = { ...TIME_LIMITS, ...timeLimits };
   const connection = createConnection(url, limits);
   return {
-    servers: connection.servers,
-
     pets: createMongoPetStore(connection, limits, clock),
     keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock, onKeyLookup),
+    // The servers that the URL names, comma-separated.
+    location: connection.servers,
 
     ready: () =>
       connection.call(async ({ counters }) => {
@@ -59,8 +57,17 @@ export function createMongoStorage({
         await counters.findOne({ _id: 'pets' }, options);
       }),
 
-    rateLimiter: (policy) => createMongoRateLimiter(connection, limits, policy),
+    createRateLimiter: (policy) => createMongoRateLimiter(connection, limits, policy),
 
     close: () => connection.close(),
+    [Symbol.asyncDispose]: () => connection.close(),
   };
 }
+
+/** Storage in MongoDB, for applications that choose among adapters. Its setting is the URL. */
+export const adapter: StorageAdapter = {
+  keeps: 'in MongoDB',
+  // To all who ask at once, that is.
+  reusesPets: true,
+  open: (url, events = {}) => createMongoStorage({ url, ...events }),
+};

@@ -1,14 +1,15 @@
-import { fingerprint, type Pet, parseNewPet, type Storage } from '@animal-store/domain';
+import type { NewPet, Pet } from '@animal-store/domain';
+import { fingerprint, type PetStorage } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMongoStorage } from './index.ts';
 import type { PetDocument } from './pet-document.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n, status: 'sold' });
-const max = parseNewPet({ name: 'Max', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
+const max: NewPet = { name: 'Max', categoryId: 1n };
 const addition = (key: string, newPet = rex) => ({ holder: 'the zoo', key, fingerprint: fingerprint(newPet) });
 
-function opened(): { storage: Storage; pets: Storage['pets']; url: string } {
+function opened(): { storage: PetStorage; pets: PetStorage['pets']; url: string } {
   const url = freshDatabase();
   const storage = createMongoStorage({ url });
   onTestFinished(async () => storage.close());
@@ -48,7 +49,7 @@ describeWithMongo('many calls at once', () => {
       const calls = await Promise.allSettled(times(40, (index) => pets.add(index === 30 ? max : rex)));
       expect(calls.map(({ status }) => status).indexOf('rejected')).toBe(30);
       expect(calls.filter(({ status }) => status === 'rejected')).toMatchObject([
-        { reason: { code: 'service_unavailable', cause: { code: 121 } } },
+        { reason: { code: 'storage_unavailable', cause: { code: 121 } } },
       ]);
       const stored = await pets.list({ after: 0n, limit: 100 });
       const byId = (one: Pet, another: Pet) => Number(one.id - another.id);

@@ -1,4 +1,4 @@
-import type { KeyStore } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';
 import { apiKeyOf, BY_AGE, dateOf, keyDocument } from './key-document.ts';

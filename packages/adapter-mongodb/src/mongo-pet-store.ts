@@ -1,4 +1,5 @@
-import type { IdempotentCreate, MonotonicClock, Pet, PetStore } from '@animal-store/domain';
+import type { MonotonicClock, Pet } from '@animal-store/domain';
+import type { IdempotentCreate, PetStore } from '@animal-store/domain/ports';
 import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';

@@ -1,4 +1,4 @@
-import { quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain';
+import { quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain/ports';
 import type { Collections } from './collections.ts';
 import type { Connection } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';

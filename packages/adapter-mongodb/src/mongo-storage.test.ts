@@ -11,6 +11,6 @@ describeWithMongo('on a server', () => {
     onTestFinished(async () => {
       await storage.close();
     });
-    return storage.rateLimiter(policy);
+    return storage.createRateLimiter(policy);
   });
 });

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { DomainError, fingerprint, parseNewPet, type Storage } from '@animal-store/domain';
+import { DomainError, type NewPet } from '@animal-store/domain';
+import { fingerprint, type PetStorage } from '@animal-store/domain/ports';
 import {
   behindProxy,
   databaseAt,
@@ -11,22 +12,23 @@ import {
 
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { createMongoStorage, misconfiguration, TIME_LIMITS, type TimeLimits } from './index.ts';
+import { misconfiguration } from '../test/misconfiguration.ts';
+import { createMongoStorage, TIME_LIMITS, type TimeLimits } from './index.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
 const addition = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(rex) };
 
 /** What a busy machine may add to a time limit. */
 const TOLERANCE = 600;
 
-function opened(url: string, timeLimits: Partial<TimeLimits> = {}): Storage {
+function opened(url: string, timeLimits: Partial<TimeLimits> = {}): PetStorage {
   const storage = createMongoStorage({ url, timeLimits });
   onTestFinished(async () => storage.close());
   return storage;
 }
 
-/** Every method that asks the server, several times at once, ends as `service_unavailable` and in its time. */
-async function expectUnavailable({ pets, keys, ready }: Storage): Promise<void> {
+/** Every method that asks the server, several times at once, ends as `storage_unavailable` and in its time. */
+async function expectUnavailable({ pets, keys, ready }: PetStorage): Promise<void> {
   const started = performance.now();
   const calls = Array.from({ length: 10 }, (_, index) => [
     pets.add(rex),
@@ -47,7 +49,7 @@ async function expectUnavailable({ pets, keys, ready }: Storage): Promise<void> 
         (failure: unknown) => failure,
       );
       expect(error).toBeInstanceOf(DomainError);
-      expect(error).toMatchObject({ code: 'service_unavailable' });
+      expect(error).toMatchObject({ code: 'storage_unavailable' });
       return performance.now() - started;
     }),
   );
@@ -55,14 +57,14 @@ async function expectUnavailable({ pets, keys, ready }: Storage): Promise<void> 
 }
 
 /** Without anybody's doing the storage works again, as soon as a client that goes on asking finds out. */
-async function expectHealing({ pets, ready }: Storage): Promise<void> {
+async function expectHealing({ pets, ready }: PetStorage): Promise<void> {
   const started = performance.now();
   for (;;) {
     try {
       await ready();
       break;
     } catch (error) {
-      expect(error).toMatchObject({ code: 'service_unavailable' });
+      expect(error).toMatchObject({ code: 'storage_unavailable' });
       if (performance.now() - started > 10_000) throw error;
     }
   }
@@ -162,7 +164,7 @@ describeWithContainers('a network', () => {
     // An id is in stock, so that the answer to the insertion is the first to be lost.
     for (let count = 0; count < 3; count += 1) await one.pets.add(rex);
     proxy.loseAnswers();
-    await expect(Promise.resolve(one.pets.add(rex, addition))).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(Promise.resolve(one.pets.add(rex, addition))).rejects.toMatchObject({ code: 'storage_unavailable' });
     const stored = await databaseAt(url).collection('pets').find({ 'addition.key': 'k1' }).toArray();
     expect(stored).toHaveLength(1);
     const again = await other.pets.add(rex, addition);
@@ -178,7 +180,7 @@ describeWithContainers('a network', () => {
     const early = opened(url);
     const ready = Promise.resolve(early.ready()).catch((failure: unknown) => failure);
     await early.close();
-    expect(await ready).toMatchObject({ code: 'service_unavailable' });
+    expect(await ready).toMatchObject({ code: 'storage_unavailable' });
     // As long as the servers of a mongodb+srv URL are looked up, the driver has nothing that it could close.
     const lookup = vi.spyOn(MongoClient.prototype, 'connect').mockImplementation(async function connect(
       this: MongoClient,
@@ -190,7 +192,7 @@ describeWithContainers('a network', () => {
     const slow = opened(url);
     const found = Promise.resolve(slow.ready()).catch((failure: unknown) => failure);
     await slow.close();
-    expect(await found).toMatchObject({ code: 'service_unavailable' });
+    expect(await found).toMatchObject({ code: 'storage_unavailable' });
     await expect.poll(() => proxy.connections()).toBe(0);
     const storage = opened(url);
     await Promise.all(Array.from({ length: 20 }, () => storage.pets.find(1n)));

@@ -1,16 +1,5 @@
-import {
-  ASSIGNED_ID_MAX,
-  IDEMPOTENCY_KEY_MAX_LENGTH,
-  IDEMPOTENCY_KEY_PATTERN,
-  type IdempotentCreate,
-  NAME_MAX_LENGTH,
-  NAME_PATTERN,
-  type NewPet,
-  PET_ID_MIN,
-  PET_STATUSES,
-  type Pet,
-  type PetStatus,
-} from '@animal-store/domain';
+import { LIMITS, type NewPet, PET_STATUSES, type Pet, type PetStatus } from '@animal-store/domain';
+import type { IdempotentCreate } from '@animal-store/domain/ports';
 import type { IndexDescription } from 'mongodb';
 import type { Schema } from './collections.ts';
 
@@ -29,15 +18,17 @@ export interface PetDocument {
 export type PetWithoutId = Omit<PetDocument, '_id'>;
 
 /** The domain's pattern as the server's regular expressions (PCRE) spell it: their `\v` is a class. */
-const NAME_PATTERN_OF_SERVER = NAME_PATTERN.source.replace('\\v', '\\x0b').replaceAll(/\\u0*([\da-f]+)/g, '\\x{$1}');
+const NAME_PATTERN_OF_SERVER = LIMITS.name.pattern.source
+  .replace('\\v', '\\x0b')
+  .replaceAll(/\\u0*([\da-f]+)/g, '\\x{$1}');
 
 /** The rules of the domain, as far as the server can check them; it counts code points, too. */
 export const PET_SCHEMA: Schema = {
   version: 1,
   required: ['_id', 'name', 'categoryId'],
   properties: {
-    _id: { bsonType: 'long', minimum: PET_ID_MIN, maximum: ASSIGNED_ID_MAX },
-    name: { bsonType: 'string', maxLength: NAME_MAX_LENGTH, pattern: NAME_PATTERN_OF_SERVER },
+    _id: { bsonType: 'long', minimum: LIMITS.id.min, maximum: LIMITS.id.maxAssigned },
+    name: { bsonType: 'string', maxLength: LIMITS.name.maxLength, pattern: NAME_PATTERN_OF_SERVER },
     categoryId: { bsonType: 'long' },
     status: { enum: [...PET_STATUSES] },
     addition: {
@@ -49,8 +40,8 @@ export const PET_SCHEMA: Schema = {
         // To the server `$` also matches before a line feed at the end.
         key: {
           bsonType: 'string',
-          maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
-          pattern: `${IDEMPOTENCY_KEY_PATTERN.source}(?!\\n)`,
+          maxLength: LIMITS.idempotencyKey.maxLength,
+          pattern: `${LIMITS.idempotencyKey.pattern.source}(?!\\n)`,
         },
         fingerprint: { bsonType: 'string' },
       },

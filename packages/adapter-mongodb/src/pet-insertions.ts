@@ -20,7 +20,7 @@ const MAX_LENGTH = 1_000_000;
  * confirms once.
  *
  * @returns Stores an animal under a new id. Rejects with the server's error where it refused that animal alone (see
- * `isDuplicateKey`), with DomainError `service_unavailable` where it is not known whether it is stored.
+ * `isDuplicateKey`), with DomainError `storage_unavailable` where it is not known whether it is stored.
  */
 export function createPetInsertions(
   connection: Connection,

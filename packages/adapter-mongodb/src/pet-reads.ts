@@ -1,4 +1,5 @@
-import { PAGE_LIMIT_MAX, PET_ID_MAX, PET_ID_MIN, type PetSelection, type PetStore } from '@animal-store/domain';
+import { LIMITS } from '@animal-store/domain';
+import type { PetSelection, PetStore } from '@animal-store/domain/ports';
 import { createBatches, MAX_WAITING } from './batches.ts';
 import type { Connection } from './connection.ts';
 import { createKeyedBatches } from './keyed-batches.ts';
@@ -12,7 +13,7 @@ const PET_MEMBERS = { name: 1, categoryId: 1, status: 1 } as const;
 const MAX_IDS = 1_000;
 
 /** The longest page that others wait for: the largest of the interface, and the animal that tells of a next one. */
-const MAX_SHARED_LIMIT = PAGE_LIMIT_MAX + 1;
+const MAX_SHARED_LIMIT = LIMITS.page.max + 1;
 
 /**
  * Reads of animals, collapsed: what is asked for while a read of its kind is under way is read together once that has
@@ -56,13 +57,13 @@ export function createPetReads(connection: Connection, limits: TimeLimits): Pick
 
   return {
     async find(id) {
-      if (id < PET_ID_MIN || id > PET_ID_MAX) return null;
+      if (id < LIMITS.id.min || id > LIMITS.id.max) return null;
       // This limit is the caller's own: it counts the wait for those before.
       return connection.call(() => findTogether(id));
     },
 
     async list(selection) {
-      if (selection.after >= PET_ID_MAX) return [];
+      if (selection.after >= LIMITS.id.max) return [];
       return connection.call(() => listTogether(selection));
     },
   };

@@ -1,10 +1,11 @@
-import { fingerprint, type Pet, parseNewPet, type Storage } from '@animal-store/domain';
+import type { NewPet, Pet } from '@animal-store/domain';
+import { fingerprint, type PetStorage } from '@animal-store/domain/ports';
 import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { createMongoStorage, TIME_LIMITS } from './index.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
 const addition = (key: string) => ({ holder: 'the zoo', key, fingerprint: fingerprint(rex) });
 const times = <T>(count: number, make: (index: number) => T): T[] => Array.from({ length: count }, (_, i) => make(i));
 
@@ -19,7 +20,7 @@ describeWithContainers('a server that fails on demand, while many calls are made
   afterAll(() => server?.stop());
 
   /** Animals in a database of their own, so many that some ids are in stock. */
-  async function prepared(): Promise<{ pets: Storage['pets']; url: string; count(): Promise<number> }> {
+  async function prepared(): Promise<{ pets: PetStorage['pets']; url: string; count(): Promise<number> }> {
     const url = server.url(`failing_${crypto.randomUUID().slice(0, 8)}`);
     const storage = createMongoStorage({ url });
     onTestFinished(async () => storage.close());
@@ -45,7 +46,7 @@ describeWithContainers('a server that fails on demand, while many calls are made
     // Among them one that the index refuses: the server then tells of both.
     const add = () => times(60, (index) => pets.add(rex, addition(index === 40 ? 'old-7' : `new-${index}`)));
     for (const call of await Promise.allSettled(add())) {
-      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable', cause: { code: 64 } } });
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', cause: { code: 64 } } });
     }
     await off();
     const added = await Promise.all(add());
@@ -59,7 +60,7 @@ describeWithContainers('a server that fails on demand, while many calls are made
     const add = () => times(60, (index) => pets.add(rex, addition(`new-${index}`)));
     // The driver tries once more by itself, but not where it learns in another way first that the connection is gone.
     for (const call of await Promise.allSettled(add())) {
-      if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'service_unavailable' });
+      if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'storage_unavailable' });
     }
     const added = await Promise.all(add());
     expect(new Set(added.map((pet) => pet?.id)).size).toBe(60);
@@ -70,7 +71,7 @@ describeWithContainers('a server that fails on demand, while many calls are made
     const { pets, count } = await prepared();
     const off = await failing('alwaysOn', { failCommands: ['insert'], closeConnection: true });
     for (const call of await Promise.allSettled(times(60, () => pets.add(rex)))) {
-      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } });
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     }
     expect(await count()).toBe(100);
     await off();
@@ -82,11 +83,11 @@ describeWithContainers('a server that fails on demand, while many calls are made
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 2 });
     const calls = await Promise.allSettled(times(20, (index) => pets.find(BigInt(index + 1))));
-    expect(calls[0]).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } });
+    expect(calls[0]).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     expect(calls.slice(1).map(({ status }) => status)).toEqual(Array(19).fill('fulfilled'));
   });
 
-  test.each<[string, string, (pets: Storage['pets'], index: number) => unknown]>([
+  test.each<[string, string, (pets: PetStorage['pets'], index: number) => unknown]>([
     ['reads of animals', 'find', (pets, index) => pets.find(BigInt(index + 1))],
     ['reads of pages', 'find', (pets, index) => pets.list({ after: 0n, limit: index + 1 })],
     ['additions', 'insert', (pets) => pets.add(rex)],

@@ -1,18 +1,19 @@
-import { parseNewPet, type Storage } from '@animal-store/domain';
+import type { NewPet } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMongoStorage } from './index.ts';
 import { PET_SCHEMA } from './pet-document.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
 
 /** Storages with connections and memories of their own on one database, as processes have them. */
-function processes(count: number, url = freshDatabase()): [Storage, Storage, ...Storage[]] {
-  const storages: Storage[] = Array.from({ length: count }, () => createMongoStorage({ url }));
+function processes(count: number, url = freshDatabase()): [PetStorage, PetStorage, ...PetStorage[]] {
+  const storages: PetStorage[] = Array.from({ length: count }, () => createMongoStorage({ url }));
   onTestFinished(async () => {
     await Promise.all(storages.map((storage) => storage.close()));
   });
-  return storages as [Storage, Storage];
+  return storages as [PetStorage, PetStorage];
 }
 
 const addition = (key: string) => ({ holder: 'the zoo', key, fingerprint: 'rex' });
@@ -158,7 +159,7 @@ describeWithMongo('several processes on one database', () => {
       onTestFinished(async () => {
         await storage.close();
       });
-      return storage.rateLimiter(policy);
+      return storage.createRateLimiter(policy);
     });
     const shares = await Promise.all(
       limiters.flatMap((limiter) => Array.from({ length: 20 }, () => limiter.take('the zoo'))),

@@ -1,4 +1,4 @@
-import { CATEGORY_ID_MAX, CATEGORY_ID_MIN, NAME_MAX_LENGTH, NAME_PATTERN, parseNewPet } from '@animal-store/domain';
+import { LIMITS, type NewPet } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { Double, Int32, Long } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -16,11 +16,11 @@ const DOCUMENT_VALIDATION_FAILURE = 121;
 
 describeWithMongo('what is stored', () => {
   describe('an animal', () => {
-    test.each([CATEGORY_ID_MIN, CATEGORY_ID_MAX, 0n, 1n, 2n ** 31n, 2n ** 53n + 1n])(
+    test.each([LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, 1n, 2n ** 31n, 2n ** 53n + 1n])(
       'with the category %d has int64 in the database, and no status where none was given',
       async (categoryId) => {
         const { storage, db } = await prepared();
-        const added = await storage.pets.add(parseNewPet({ name: 'Rex', categoryId }));
+        const added = await storage.pets.add({ name: 'Rex', categoryId });
         const [stored] = await db
           .collection('pets')
           .aggregate([
@@ -42,7 +42,7 @@ describeWithMongo('what is stored', () => {
 
     test('and its idempotency key are one document', async () => {
       const { storage, db } = await prepared();
-      const newPet = parseNewPet({ name: 'Rex', categoryId: 1n, status: 'sold' });
+      const newPet: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
       const added = await storage.pets.add(newPet, { holder: 'the zoo', key: 'k1', fingerprint: 'f' });
       expect(await db.collection('pets').find().toArray()).toEqual([
         {
@@ -85,7 +85,7 @@ describeWithMongo('what is stored', () => {
       ['a number as name', { ...good(), name: 7 }],
       ['an empty name', { ...good(), name: '' }],
       ['a name of white space', { ...good(), name: ' \t\u00a0\u3000\ufeff' }],
-      ['a name that is too long', { ...good(), name: '🐕'.repeat(NAME_MAX_LENGTH + 1) }],
+      ['a name that is too long', { ...good(), name: '🐕'.repeat(LIMITS.name.maxLength + 1) }],
       ['another status', { ...good(), status: 'gone' }],
       ['a status of null', { ...good(), status: null }],
       ['a member of its own', { ...good(), colour: 'brown' }],
@@ -116,13 +116,13 @@ describeWithMongo('what is stored', () => {
         )
         .catch(() => {});
       const stored = (await db.collection('pets').find().toArray()).map(({ name }) => name);
-      expect(stored).toEqual(spaces.filter((name) => NAME_PATTERN.test(name)));
+      expect(stored).toEqual(spaces.filter((name) => LIMITS.name.pattern.test(name)));
       expect(stored).toContain('\u200b');
     });
 
     test('can store a name of the greatest length in code points', async () => {
       const { db } = await prepared();
-      const name = '🐕'.repeat(NAME_MAX_LENGTH);
+      const name = '🐕'.repeat(LIMITS.name.maxLength);
       const long = { ...good(), name };
       await db.collection<{ _id: unknown }>('pets').insertOne(long);
     });
@@ -169,9 +169,9 @@ describeWithMongo('what is stored', () => {
     await db
       .collection<{ _id: string }>('counters')
       .updateOne({ _id: 'pets' }, { $set: { last: Long.fromBigInt(2n ** 53n - 2n) } }, { upsert: true });
-    const animal = parseNewPet({ name: 'Rex', categoryId: 1n });
+    const animal: NewPet = { name: 'Rex', categoryId: 1n };
     expect((await storage.pets.add(animal))?.id).toBe(2n ** 53n - 1n);
-    await expect(storage.pets.add(animal)).rejects.toMatchObject({ code: 'service_unavailable' });
+    await expect(storage.pets.add(animal)).rejects.toMatchObject({ code: 'storage_unavailable' });
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
     expect(await db.collection('counters').findOne()).toEqual({ _id: 'pets', last: 2n ** 53n - 1n });
   });

@@ -1,4 +1,4 @@
-import type { Storage } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { behindProxy, describeWithContainers, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createMongoStorage, TIME_LIMITS, type TimeLimits } from './index.ts';
@@ -8,7 +8,7 @@ const TOLERANCE = 600;
 
 const LONG = 40_000;
 
-function opened(url: string, timeLimits: Partial<TimeLimits>): Storage {
+function opened(url: string, timeLimits: Partial<TimeLimits>): PetStorage {
   const storage = createMongoStorage({ url, timeLimits });
   onTestFinished(async () => storage.close());
   return storage;
@@ -21,7 +21,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
   async function failure(call: unknown): Promise<{ cause: Error; after: number }> {
     const started = performance.now();
     const error = await Promise.resolve(call).catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: 'service_unavailable' });
+    expect(error).toMatchObject({ code: 'storage_unavailable' });
     return { cause: (error as Error).cause as Error, after: performance.now() - started };
   }
 

@@ -1,6 +1,7 @@
 import type { StatementSync } from 'node:sqlite';
 import { setTimeout } from 'node:timers/promises';
-import { type Awaitable, DomainError } from '@animal-store/domain';
+import { DomainError } from '@animal-store/domain';
+import type { Awaitable } from '@animal-store/domain/ports';
 import { asThrown, isBusy } from './failures.ts';
 import { openDatabase, TRY_WRITING } from './open-database.ts';
 
@@ -19,24 +20,24 @@ export interface Connection {
    * Does some work on the file: at once, or later where another process is writing. Then the work is started over, so it
    * must be one that can be repeated from its beginning until it succeeds.
    *
-   * @throws DomainError `service_unavailable` for every failure of SQLite.
+   * @throws DomainError `storage_unavailable` for every failure of SQLite.
    */
   call<T>(work: () => T): Awaitable<T>;
 
-  /** @throws DomainError `service_unavailable` where the file can't be written now. */
+  /** @throws DomainError `storage_unavailable` where the file can't be written now. */
   ready(): Awaitable<void>;
 
   /** May be called twice. */
   close(): void;
 }
 
-/** @throws Error One line, where the file can't be what it has to be. */
+/** @throws StorageMisconfigured if the file can't be what it has to be. */
 export function openConnection(file: string): Connection {
   const db = openDatabase(file);
   const tryWriting = db.prepare(TRY_WRITING);
 
   function attempt<T>(work: () => T): T {
-    if (!db.isOpen) throw new DomainError('service_unavailable', 'the storage is closed');
+    if (!db.isOpen) throw new DomainError('storage_unavailable', 'the storage is closed');
     return work();
   }
 

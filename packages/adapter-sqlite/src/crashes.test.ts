@@ -42,7 +42,7 @@ test('on a full disk additions are unavailable, and those that were acknowledged
     let failures = 0;
     for (let key = 0; key < 5_000 && failures < 20; key += 1) {
       await add(key).catch((error) => {
-        if (error.code !== 'service_unavailable' || /disk|database|SQL/.test(error.message)) throw error;
+        if (error.code !== 'storage_unavailable' || /disk|database|SQL/.test(error.message)) throw error;
         failures += 1;
       });
     }

@@ -1,4 +1,5 @@
 import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 
 const BUSY = 5;
 
@@ -24,16 +25,16 @@ export function isBusy(failure: unknown): boolean {
   return resultCode(failure) === BUSY;
 }
 
-/** A failure as the ports throw it: SQLite's as `service_unavailable`, anything else (a defect) as it is. */
+/** A failure as the ports throw it: SQLite's as `storage_unavailable`, anything else (a defect) as it is. */
 export function asThrown(failure: unknown): unknown {
   if (resultCode(failure) === null) return failure;
-  return new DomainError('service_unavailable', 'the storage cannot be read or written now: try again', {
+  return new DomainError('storage_unavailable', 'the storage cannot be read or written now: try again', {
     cause: failure,
   });
 }
 
 /** What the operator is told of a file that can't be opened, in one line. */
-export function cannotOpen(path: string, failure: unknown): Error {
-  const { message } = failure as Error;
-  return new Error(`${path} cannot be used: ${REASONS[resultCode(failure) ?? -1] ?? message}`, { cause: failure });
+export function cannotOpen(path: string, failure: unknown): StorageMisconfigured {
+  const reason = REASONS[resultCode(failure) ?? -1] ?? (failure as Error).message;
+  return new StorageMisconfigured(`${path} cannot be used: ${reason}`, { cause: failure });
 }

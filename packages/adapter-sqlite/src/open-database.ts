@@ -11,7 +11,7 @@ const PAUSE = 10;
 /** Needs the lock for writing, and writes nothing. `BEGIN IMMEDIATE` begins on a file that can only be read, too. */
 export const TRY_WRITING = 'UPDATE pets SET name = name WHERE id = 0';
 
-/** Opens a file, new or not, with the present schema. @throws Error One line, where it can't be what it has to be. */
+/** Opens a file, new or not, with the present schema. @throws StorageMisconfigured if it can't be what it has to be. */
 export function openDatabase(file: string): DatabaseSync {
   // An absolute path is neither a URI nor one of the names that stand for a database in memory.
   const path = resolve(file);

@@ -1,13 +1,13 @@
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { parseNewPet } from '@animal-store/domain';
+import type { NewPet } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freshFile } from '../test/fresh-file.ts';
 import { createSqliteStorage } from './index.ts';
 import { openDatabase } from './open-database.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
 
 /** A connection beside the storage's own. */
 function databaseAt(file: string): DatabaseSync {

@@ -1,13 +1,14 @@
 import { DatabaseSync } from 'node:sqlite';
-import { DomainError, parseNewPet, type Storage } from '@animal-store/domain';
+import { DomainError, type NewPet } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freshFile } from '../test/fresh-file.ts';
 import { startProcess } from '../test/processes.ts';
 import { createSqliteStorage } from './index.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
 
-function storageAt(file: string): Storage {
+function storageAt(file: string): PetStorage {
   const storage = createSqliteStorage({ file });
   onTestFinished(async () => storage.close());
   return storage;
@@ -40,7 +41,7 @@ test('what one has added or revoked, the other sees at once', async () => {
 });
 
 describe('while another process keeps the lock for writing', () => {
-  function locked(): { storage: Storage; other: DatabaseSync } {
+  function locked(): { storage: PetStorage; other: DatabaseSync } {
     const file = freshFile();
     const storage = storageAt(file);
     const other = new DatabaseSync(file);
@@ -68,7 +69,7 @@ describe('while another process keeps the lock for writing', () => {
     const outcomes = await Promise.allSettled([...calls, storage.ready()]);
     expect(performance.now() - start).toBeLessThan(5_000);
     for (const outcome of outcomes) {
-      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'service_unavailable' } });
+      expect(outcome).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
       const { reason } = outcome as PromiseRejectedResult;
       expect(reason).toBeInstanceOf(DomainError);
       expect(reason.message).not.toMatch(/lock|database|SQL|\//i);
@@ -83,6 +84,6 @@ describe('while another process keeps the lock for writing', () => {
     const { storage } = locked();
     const adding = storage.pets.add(rex);
     await storage.close();
-    await expect(adding).rejects.toMatchObject({ code: 'service_unavailable', message: 'the storage is closed' });
+    await expect(adding).rejects.toMatchObject({ code: 'storage_unavailable', message: 'the storage is closed' });
   });
 });

@@ -1,4 +1,5 @@
-import type { ApiKey, KeyStore } from '@animal-store/domain';
+import type { ApiKey } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 
 const COLUMNS = `id, digest, visible_prefix AS visiblePrefix, holder, created_at AS createdAt, expires_at AS expiresAt,

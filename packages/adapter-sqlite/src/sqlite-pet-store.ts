@@ -1,12 +1,5 @@
-import {
-  type IdempotentCreate,
-  type NewPet,
-  PET_ID_MAX,
-  PET_ID_MIN,
-  type Pet,
-  type PetStatus,
-  type PetStore,
-} from '@animal-store/domain';
+import { LIMITS, type NewPet, type Pet, type PetStatus } from '@animal-store/domain';
+import type { IdempotentCreate, PetStore } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 
 const COLUMNS = 'id, name, category_id, status';
@@ -58,7 +51,7 @@ export function createSqlitePetStore({ prepare, call }: Connection): PetStore {
     add: (newPet, addition) => call(() => add(newPet, addition)),
 
     find(id) {
-      if (id < PET_ID_MIN || id > PET_ID_MAX) return null;
+      if (id < LIMITS.id.min || id > LIMITS.id.max) return null;
       return call(() => {
         const row = statements.find.get(id) as unknown as PetRow | undefined;
         return row === undefined ? null : petOf(row);

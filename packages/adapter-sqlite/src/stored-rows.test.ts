@@ -1,20 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
-import {
-  CATEGORY_ID_MAX,
-  CATEGORY_ID_MIN,
-  IDEMPOTENCY_KEY_MAX_LENGTH,
-  NAME_MAX_LENGTH,
-  PET_STATUSES,
-  parseNewPet,
-  type Storage,
-} from '@animal-store/domain';
+import { LIMITS, type NewPet, PET_STATUSES } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freshFile } from '../test/fresh-file.ts';
 import { createSqliteStorage } from './index.ts';
 
-const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
 
-function opened(): { storage: Storage; db: DatabaseSync } {
+function opened(): { storage: PetStorage; db: DatabaseSync } {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
   const db = new DatabaseSync(file);
@@ -40,22 +33,22 @@ const apiKey = {
 describe('everything that the domain lets pass can be stored', () => {
   // They fail where a constant of the domain moves and the schema does not.
   test.each([
-    ['the longest name', '🐕'.repeat(NAME_MAX_LENGTH)],
+    ['the longest name', '🐕'.repeat(LIMITS.name.maxLength)],
     ['a name that begins with NUL', '\u0000'],
-    ['a name of NUL characters', '\u0000'.repeat(NAME_MAX_LENGTH)],
+    ['a name of NUL characters', '\u0000'.repeat(LIMITS.name.maxLength)],
     ['a decomposed name', 'Zoe\u0308'],
   ])('%s', async (_, name) => {
     const { pets } = opened().storage;
-    const added = await pets.add(parseNewPet({ name, categoryId: 1n }));
+    const added = await pets.add({ name, categoryId: 1n });
     expect(await pets.find(added?.id ?? 0n)).toEqual({ ...added, name });
   });
 
   test.each([...PET_STATUSES])('the status %s', async (status) => {
-    expect(await opened().storage.pets.add(parseNewPet({ ...rex, status }))).toMatchObject({ status });
+    expect(await opened().storage.pets.add({ ...rex, status })).toMatchObject({ status });
   });
 
-  test.each([CATEGORY_ID_MIN, CATEGORY_ID_MAX])('the category %d', async (categoryId) => {
-    expect(await opened().storage.pets.add(parseNewPet({ ...rex, categoryId }))).toMatchObject({ categoryId });
+  test.each([LIMITS.categoryId.min, LIMITS.categoryId.max])('the category %d', async (categoryId) => {
+    expect(await opened().storage.pets.add({ ...rex, categoryId })).toMatchObject({ categoryId });
   });
 
   test('names that differ in what comes after NUL are two', async () => {
@@ -66,7 +59,7 @@ describe('everything that the domain lets pass can be stored', () => {
   });
 
   test('the longest idempotency key', async () => {
-    const addition = { holder: '', key: '~'.repeat(IDEMPOTENCY_KEY_MAX_LENGTH), fingerprint: 'f' };
+    const addition = { holder: '', key: '~'.repeat(LIMITS.idempotencyKey.maxLength), fingerprint: 'f' };
     expect(await opened().storage.pets.add(rex, addition)).not.toBeNull();
   });
 
@@ -82,7 +75,7 @@ describe('what the service could not return is not stored, whoever writes', () =
     "(0, 'Rex', 1, null, null, null, null)",
     "(9007199254740992, 'Rex', 1, null, null, null, null)",
     "(7, '', 1, null, null, null, null)",
-    `(7, '${'x'.repeat(NAME_MAX_LENGTH + 1)}', 1, null, null, null, null)`,
+    `(7, '${'x'.repeat(LIMITS.name.maxLength + 1)}', 1, null, null, null, null)`,
     "(7, x'52', 1, null, null, null, null)",
     '(7, null, 1, null, null, null, null)',
     "(7, 'Rex', null, null, null, null, null)",
@@ -125,7 +118,7 @@ describe('ids', () => {
     await storage.pets.add(rex);
     db.exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
     expect((await storage.pets.add(rex))?.id).toBe(2n ** 53n - 1n);
-    expect(() => storage.pets.add(rex)).toThrow(expect.objectContaining({ code: 'service_unavailable' }));
+    expect(() => storage.pets.add(rex)).toThrow(expect.objectContaining({ code: 'storage_unavailable' }));
   });
 });
 
@@ -144,6 +137,6 @@ test('a closed storage is unavailable, whatever it is asked', async () => {
     () => ready(),
   ];
   for (const call of calls) {
-    expect(call).toThrow(expect.objectContaining({ code: 'service_unavailable', message: 'the storage is closed' }));
+    expect(call).toThrow(expect.objectContaining({ code: 'storage_unavailable', message: 'the storage is closed' }));
   }
 });

@@ -7,11 +7,10 @@ const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 /** Stands before each program. `storage` is the one on the file; `add` adds under a key and says so when it is acknowledged. */
 const PROLOGUE = `
   import { writeSync } from 'node:fs';
-  import { parseNewPet } from '@animal-store/domain';
   import { createSqliteStorage } from './src/index.ts';
 
   const storage = createSqliteStorage({ file: process.env.SQLITE_FILE });
-  const rex = parseNewPet({ name: 'Rex', categoryId: 1n });
+  const rex = { name: 'Rex', categoryId: 1n };
   async function add(key) {
     const { id } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
     writeSync(1, key + ' ' + id + '\\n');

@@ -1,13 +1,18 @@
 /** What can go wrong, as a closed set that every transport maps completely. */
 export type DomainErrorCode =
-  /** What was asked for breaks a rule; the message names each fault. */
-  | 'invalid_request'
-  /** No animal has this id. */
+  /** An argument breaks a rule; the message names every violation. */
+  | 'invalid'
+  /** No pet has this id. */
   | 'pet_not_found'
-  /** The idempotency key already stands for another animal. */
+  /** No API key has this id. */
+  | 'key_not_found'
+  /** The idempotency key already stands for another pet. */
   | 'idempotency_key_reused'
-  /** The storage can't be reached, or doesn't answer in time. Whoever retries with the same idempotency key is safe. */
-  | 'service_unavailable';
+  /** The storage is unavailable or too slow. Retrying is safe, for a creation with the same idempotency key. */
+  | 'storage_unavailable';
+
+/** Registered, so that every copy of this package in a process has the same one. */
+const BRAND = Symbol.for('@animal-store/domain/DomainError');
 
 /** The one error that use cases and adapters throw on purpose. Its message is written for the caller. */
 export class DomainError extends Error {
@@ -18,9 +23,18 @@ export class DomainError extends Error {
     super(message, options);
     this.code = code;
   }
+
+  static {
+    Object.defineProperty(DomainError.prototype, BRAND, { value: true });
+  }
+
+  /** Whether a value is a DomainError, of this copy of the package or of another one, where `instanceof` is false. */
+  static is(error: unknown): error is DomainError {
+    return error instanceof Error && BRAND in error;
+  }
 }
 
-/** An `invalid_request` error that names every fault at once. */
-export function invalidRequest(violations: readonly string[]): DomainError {
-  return new DomainError('invalid_request', violations.join('; '));
+/** An `invalid` error that names every violation. */
+export function invalid(violations: readonly string[]): DomainError {
+  return new DomainError('invalid', violations.join('; '));
 }

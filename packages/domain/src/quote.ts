@@ -1,6 +1,6 @@
 const LONGEST = 40;
 
-/** A number as someone wrote it, where it was not read: what an error message quotes of it is what was written. */
+/** A number as it was written, for a transport that can't convert it: error messages quote this text. */
 export class NumberLiteral {
   readonly text: string;
 
@@ -10,8 +10,27 @@ export class NumberLiteral {
 }
 
 /**
- * A value as an error message quotes it: JSON where that is short, cut where it is long, by kind where it is neither. A number
- * may have been rounded when it was read, so only its {@link NumberLiteral} is quoted.
+ * A value that a transport found to break a rule of its own, in place of the value: the use case rejects it with this
+ * message, together with every other violation.
+ *
+ * @example { after: readCursor(text) ?? new Violation('cursor must be one that a Link header of this service gave') }
+ */
+export class Violation {
+  readonly message: string;
+
+  constructor(message: string) {
+    this.message = message;
+  }
+}
+
+/** The message of a value that breaks a rule, which ends in the value, unless a transport has worded it already. */
+export function violation(rule: string, value: unknown): string {
+  return value instanceof Violation ? value.message : `${rule}, was ${quote(value)}`;
+}
+
+/**
+ * A value as an error message quotes it: a string as JSON, cut after 40 characters; a bigint, a boolean or a
+ * {@link NumberLiteral} as its text; anything else by its kind. A number may have been rounded when it was read.
  */
 export function quote(value: unknown): string {
   switch (typeof value) {

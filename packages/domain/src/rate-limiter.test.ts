@@ -1,16 +1,18 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { quotaAfter } from './rate-limiter.ts';
 
-test.each([
-  [1, true, 2],
-  [2, true, 1],
-  [3, true, 0],
-  [4, false, 0],
-  [1_000, false, 0],
-])('of three requests a window, request %i is allowed: %s, and leaves %i', (used, allowed, remaining) => {
-  expect(quotaAfter(used, { limit: 3, window: 60_000 }, 500)).toEqual({ allowed, remaining, resetsIn: 500 });
-});
+describe('quotaAfter', () => {
+  test.each([
+    [1, true, 2],
+    [2, true, 1],
+    [3, true, 0],
+    [4, false, 0],
+    [1_000, false, 0],
+  ])('of three requests a window, request %i is allowed: %s, and leaves %i', (used, allowed, remaining) => {
+    expect(quotaAfter(used, { limit: 3, window: 60_000 }, 500)).toEqual({ allowed, remaining, resetsIn: 500 });
+  });
 
-test('a window that has just ended is over now, not in the past', () => {
-  expect(quotaAfter(1, { limit: 1, window: 60_000 }, -5).resetsIn).toBe(0);
+  test('resets in 0 milliseconds if the window has just ended', () => {
+    expect(quotaAfter(1, { limit: 1, window: 60_000 }, -5).resetsIn).toBe(0);
+  });
 });

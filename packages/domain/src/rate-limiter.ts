@@ -10,7 +10,7 @@ export interface RatePolicy {
 
 /** What is left of a holder's quota (draft-ietf-httpapi-ratelimit-headers). */
 export interface Quota {
-  /** Whether the request that asked is within the quota. */
+  /** Whether the counted request is within the quota. */
   readonly allowed: boolean;
   /** Requests that may still be made in this window; 0 or more. */
   readonly remaining: number;
@@ -18,13 +18,13 @@ export interface Quota {
   readonly resetsIn: number;
 }
 
-/** The port for counting what holders of API keys use: fixed windows, each from a holder's first request in it. */
+/** The port that counts the requests of holders of API keys: fixed windows, each from a holder's first request in it. */
 export interface RateLimiter {
-  /** Counts one request. @throws DomainError `service_unavailable` where the count can't be had. */
+  /** Counts one request. @throws DomainError `storage_unavailable` if it can't be counted. */
   take(holder: string): Awaitable<Quota>;
 }
 
-/** The quota that is left after so many requests of a window. */
+/** The quota that is left after this many requests of a window. */
 export function quotaAfter(used: number, { limit }: RatePolicy, resetsIn: number): Quota {
   return { allowed: used <= limit, remaining: Math.max(limit - used, 0), resetsIn: Math.max(resetsIn, 0) };
 }

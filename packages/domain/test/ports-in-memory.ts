@@ -1,22 +1,22 @@
-import type { ApiKey } from '../src/api-key.ts';
+import type { ApiKey } from '../src/api-keys/api-key.ts';
+import type { KeyStore } from '../src/api-keys/key-store.ts';
 import { DomainError } from '../src/domain-error.ts';
-import type { KeyStore } from '../src/key-store.ts';
-import type { Pet } from '../src/pet.ts';
-import type { PetStore } from '../src/pet-store.ts';
+import type { Pet } from '../src/pets/pet.ts';
+import type { PetStore } from '../src/pets/pet-store.ts';
 
-/** Animals in an array: as little of a storage as the use cases need. */
+/** Pets in an array: as little of a storage as the use cases need. */
 export function petsInMemory(): PetStore {
   const pets: Pet[] = [];
-  const additions = new Map<string, { fingerprint: string; pet: Pet }>();
+  const created = new Map<string, { fingerprint: string; pet: Pet }>();
 
   return {
-    add(newPet, addition) {
-      const name = JSON.stringify([addition?.holder, addition?.key]);
-      const earlier = addition && additions.get(name);
-      if (earlier !== undefined) return earlier.fingerprint === addition?.fingerprint ? earlier.pet : null;
+    add(newPet, create) {
+      const name = JSON.stringify([create?.holder, create?.key]);
+      const earlier = create && created.get(name);
+      if (earlier !== undefined) return earlier.fingerprint === create?.fingerprint ? earlier.pet : null;
       const pet: Pet = { id: BigInt(pets.length + 1), ...newPet };
       pets.push(pet);
-      if (addition !== undefined) additions.set(name, { fingerprint: addition.fingerprint, pet });
+      if (create !== undefined) created.set(name, { fingerprint: create.fingerprint, pet });
       return pet;
     },
     find: (id) => pets.find((pet) => pet.id === id) ?? null,
@@ -48,15 +48,15 @@ export function keysInMemory(): KeyStore {
   };
 }
 
-/** The same port as a database has it: every call is answered with a promise. */
+/** The same port, as a database has it: every call returns a promise. */
 export function answeringLater<Port extends object>(port: Port): Port {
   return everyCall(port, async (call) => call());
 }
 
-/** The same port on storage that can't be reached: every call is refused. */
-export function outOfReach<Port extends object>(port: Port): Port {
+/** The same port on a storage that can't be reached: every call throws. */
+export function unavailable<Port extends object>(port: Port): Port {
   return everyCall(port, () => {
-    throw new DomainError('service_unavailable', 'out of reach');
+    throw new DomainError('storage_unavailable', 'unavailable');
   });
 }
 
@@ -70,10 +70,10 @@ export function observed<Port extends object>(port: Port): { port: Port; calls: 
   return { port: noting, calls };
 }
 
-function everyCall<Port extends object>(port: Port, answer: (call: () => unknown, method: string) => unknown): Port {
+function everyCall<Port extends object>(port: Port, run: (call: () => unknown, method: string) => unknown): Port {
   const methods = Object.entries(port).map(([name, method]) => [
     name,
-    (...given: unknown[]) => answer(() => method(...given), name),
+    (...given: unknown[]) => run(() => method(...given), name),
   ]);
   return Object.fromEntries(methods) as Port;
 }

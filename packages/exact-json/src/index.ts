@@ -1,3 +1,5 @@
-export { exactJson } from './exact-json.ts';
 export { numberLiteral } from './json-member.ts';
 export { integerOf } from './json-number.ts';
+export type { ParseOptions } from './parse.ts';
+export { parse } from './parse.ts';
+export { stringify } from './stringify.ts';

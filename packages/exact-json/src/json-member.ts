@@ -2,11 +2,11 @@
 const TOKEN = /[\t\n\r ]*("[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*|true|false|null|[{}[\],:])/y;
 
 /**
- * The number that a member of an object was written as, digit for digit, which `JSON.parse` would round.
+ * The number of one member of an object as it is written, digit for digit, without reading the rest.
  *
- * @param text Valid JSON: `JSON.parse` has taken it. Its depth does not matter.
+ * @param text Valid JSON: `JSON.parse` accepts it. Unlike {@link parse} it may be nested to any depth.
  * @param member A name.
- * @returns The literal, where the text is an object whose last member of this name is a number; else null.
+ * @returns The literal if the text is an object whose last member of this name is a number, otherwise null.
  */
 export function numberLiteral(text: string, member: string): string | null {
   let found: string | null = null;

@@ -1,20 +1,20 @@
-/** No literal of more digits becomes a bigint: making one takes time that grows with the square of its length. */
+/** Converting digits to a bigint takes time that grows with the square of their number. */
 const MOST_DIGITS = 100;
 
 const LITERAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
 
 /**
- * The integer that a JSON number stands for, exactly: `1.0` and `1e3` are integers, as JSON Schema has it, `1.5` is not.
+ * The integer that a JSON number stands for, exactly: `1.0` and `1e3` are integers, as in JSON Schema, `1.5` is not.
  *
  * @param literal A number in JSON's grammar (RFC 8259, section 6), of any length.
- * @returns The integer; null where the number is none, or has more than {@link MOST_DIGITS} digits.
+ * @returns The integer; null if the number has a fraction, or more than 100 digits.
  */
 export function integerOf(literal: string): bigint | null {
   const [, sign, whole, fraction = '', exponent = '0'] = LITERAL.exec(literal) ?? [];
   if (whole === undefined) return null;
-  // digits × 10^shift, without the zeros that say nothing at either end.
+  // digits × 10^shift, without the zeros at either end.
   const significant = (whole + fraction).replace(/^0+/, '');
-  // Not by /0+$/: it looks again from each zero, in time that grows with the square of their number.
+  // Not by /0+$/: it starts again at each zero, in time that grows with the square of their number.
   let end = significant.length;
   while (significant[end - 1] === '0') end -= 1;
   const digits = significant.slice(0, end);

@@ -2,14 +2,16 @@
 // rounds.
 
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { PET_STATUSES, type PetStore, parseNewPet } from '@animal-store/domain';
+import { type NewPet, PET_STATUSES } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
 import { median } from './scenarios.ts';
 
 const SIZES = [1_000, 10_000, 100_000, 1_000_000];
 const ROUNDS = 9;
 const CALLS = 20_000;
 
-const newPets = [...PET_STATUSES, undefined].map((status) => parseNewPet({ name: 'Rex', categoryId: 7n, status }));
+const rex: NewPet = { name: 'Rex', categoryId: 7n };
+const newPets = [...PET_STATUSES.map((status) => ({ ...rex, status })), rex];
 
 function storeOf(size: number): PetStore {
   const { pets } = createMemoryStorage();

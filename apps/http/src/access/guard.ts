@@ -1,4 +1,4 @@
-import { type Authenticate, type Awaitable, andThen } from '@animal-store/domain';
+import { type Authenticate, type Awaitable, andThen } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
 import { withinDeadline } from '../http/deadline.ts';
 import type { Exchange } from '../http/exchange.ts';

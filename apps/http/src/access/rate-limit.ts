@@ -1,12 +1,6 @@
-import {
-  type Awaitable,
-  andThen,
-  DomainError,
-  type MonotonicClock,
-  type Quota,
-  type RateLimiter,
-  type RatePolicy,
-} from '@animal-store/domain';
+import { DomainError, type MonotonicClock } from '@animal-store/domain';
+import type { Quota, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
+import { type Awaitable, andThen } from '@animal-store/domain/transport';
 import { HttpError } from '../http/http-error.ts';
 import type { Headers } from '../http/response.ts';
 import { withTimeout } from '../http/timeout.ts';
@@ -55,7 +49,7 @@ function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Quota): Ht
 /** How long the shared count may take, in milliseconds: the operation behind it has its own time. */
 const PATIENCE = 500;
 
-const LATE = new DomainError('service_unavailable', 'the shared count took too long');
+const LATE = new DomainError('storage_unavailable', 'the shared count took too long');
 
 /** How long a process counts alone before it asks again, in milliseconds. */
 const ALONE = 5_000;

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@animal-store/domain';
+import type { Awaitable } from '@animal-store/domain/transport';
 import { isBodyUnderWay } from '../server/unread-body.ts';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';

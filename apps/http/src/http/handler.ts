@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from '@animal-store/domain';
+import { type Awaitable, isPromise } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
 import { isLatest, takeNoMore } from '../server/connection.ts';
 import { isBodyUnderWay, overtakeBody } from '../server/unread-body.ts';

@@ -16,10 +16,19 @@ export const ERROR_STATUS = {
   too_many_requests: 429,
   internal_error: 500,
   service_unavailable: 503,
-} as const satisfies Record<DomainErrorCode, number> & Record<string, number>;
+} as const satisfies Record<string, number>;
 
 /** One of the codes of {@link ERROR_STATUS}. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
+
+/** What the domain's errors are called in this interface. */
+const CODE_OF_DOMAIN_ERROR = {
+  invalid: 'invalid_request',
+  pet_not_found: 'pet_not_found',
+  key_not_found: 'not_found',
+  idempotency_key_reused: 'idempotency_key_reused',
+  storage_unavailable: 'service_unavailable',
+} as const satisfies Record<DomainErrorCode, ErrorCode>;
 
 /** Of every 503, in seconds. */
 const RETRY_AFTER: Headers = { 'retry-after': '1' };
@@ -60,7 +69,7 @@ class UnavailableError extends HttpError {
 /** Why a request is answered with 503; null for every other error. */
 export function unavailableBecause(error: unknown): Unavailable | null {
   if (error instanceof UnavailableError) return { reason: error.reason, error };
-  const isStorage = error instanceof DomainError && error.code === 'service_unavailable';
+  const isStorage = DomainError.is(error) && error.code === 'storage_unavailable';
   return isStorage ? { reason: 'storage', error } : null;
 }
 
@@ -80,13 +89,9 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
     const { code, message, headers, status } = error;
     return { code, message, own: headers, status };
   }
-  if (error instanceof DomainError) {
-    const retry = error.code === 'service_unavailable';
-    return {
-      code: error.code,
-      message: error.message,
-      own: retry ? RETRY_AFTER : {},
-    };
+  if (DomainError.is(error)) {
+    const code = CODE_OF_DOMAIN_ERROR[error.code];
+    return { code, message: error.message, own: code === 'service_unavailable' ? RETRY_AFTER : {} };
   }
   return {
     code: 'internal_error',
@@ -97,5 +102,5 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
 
 /** Whether an error is a fault of the service, to be looked at by those who run it. */
 export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof HttpError || error instanceof DomainError);
+  return !(error instanceof HttpError || DomainError.is(error));
 }

@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import type { Awaitable } from '@animal-store/domain';
+import type { Awaitable } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
 import type { Incoming } from './request-target.ts';
 import type { HttpResponse } from './response.ts';

@@ -1,4 +1,4 @@
-import { type Awaitable, isPromise } from '@animal-store/domain';
+import { type Awaitable, isPromise } from '@animal-store/domain/transport';
 
 /**
  * The same work, done once for all who ask for it while it is under way: for what anybody may ask for, as often as they like.

@@ -1,4 +1,4 @@
-import type { Awaitable } from '@animal-store/domain';
+import type { Awaitable } from '@animal-store/domain/transport';
 
 /**
  * Waits for `work` as long as there is time; what it comes to later is dropped.

@@ -151,5 +151,5 @@ function stackWithCauses(error: Error, depth = 5): string {
 /** What the adapter knows; the error's own message is for clients. */
 export function reasonOf(error: unknown): string {
   const { cause } = error as Error;
-  return error instanceof DomainError && cause instanceof Error ? cause.message : (error as Error).message;
+  return DomainError.is(error) && cause instanceof Error ? cause.message : (error as Error).message;
 }

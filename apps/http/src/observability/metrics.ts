@@ -1,5 +1,7 @@
 import { totalmem } from 'node:os';
-import { type Awaitable, isPromise, type KeyStore, type PetStore, type Storage } from '@animal-store/domain';
+import { DomainError } from '@animal-store/domain';
+import type { KeyStore, PetStorage, PetStore } from '@animal-store/domain/ports';
+import { type Awaitable, isPromise } from '@animal-store/domain/transport';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Exchange, type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
 import type { HttpResponse } from '../http/response.ts';
@@ -13,7 +15,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 export interface Metrics {
   readonly observer: Observer;
   /** Wraps a storage to count its calls. */
-  observed(storage: Storage): Storage;
+  observed(storage: PetStorage): PetStorage;
   /** Counts a lookup of an issued key. @param cached Whether the storage was not asked. */
   keyLookedUp(cached: boolean): void;
   /** Counts an unexpected error. */
@@ -131,7 +133,7 @@ export function createMetrics({
       for (const outcome of ['unavailable', 'error']) storageCalls.labels(operation, outcome).inc(0);
       successes.set(operation, success);
       const fail = (error: unknown): never => {
-        const known = error instanceof Error && 'code' in error && error.code === 'service_unavailable';
+        const known = DomainError.is(error) && error.code === 'storage_unavailable';
         storageCalls.labels(operation, known ? 'unavailable' : 'error').inc();
         throw error;
       };
@@ -175,8 +177,10 @@ export function createMetrics({
         revoke: true,
         recordUse: true,
       }),
+      location: storage.location,
       ready: () => storage.ready(),
       close: () => storage.close(),
+      [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
     }),
     keyLookedUp(cached) {
       keyLookups.labels(cached ? 'hit' : 'miss').inc();

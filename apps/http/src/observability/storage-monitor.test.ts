@@ -11,8 +11,8 @@ afterEach(() => {
 
 const MINUTE = 60_000;
 
-const UNAVAILABLE = new DomainError('service_unavailable', 'try again', { cause: new Error('connect ECONNREFUSED') });
-const REFUSED = new DomainError('service_unavailable', 'try again', { cause: new Error('Authentication failed') });
+const UNAVAILABLE = new DomainError('storage_unavailable', 'try again', { cause: new Error('connect ECONNREFUSED') });
+const REFUSED = new DomainError('storage_unavailable', 'try again', { cause: new Error('Authentication failed') });
 const MISCONFIGURED = 'the server refuses the password';
 
 /** Monitors a storage whose checks fail with `state.failure`. */

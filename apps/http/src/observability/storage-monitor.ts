@@ -1,4 +1,4 @@
-import type { Storage } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { type Log, REPEAT, reasonOf } from './log.ts';
 import { createThrottle } from './throttle.ts';
 
@@ -6,7 +6,7 @@ import { createThrottle } from './throttle.ts';
 const PAUSE = { unavailable: 3_000, available: 15_000 } as const;
 
 export interface StorageMonitorOptions {
-  readonly storage: Pick<Storage, 'ready'>;
+  readonly storage: Pick<PetStorage, 'ready'>;
   /** Fields of each log line that name the storage, without credentials. */
   readonly names: object;
   /** The configuration error that an error of the storage shows, in one line; null if waiting helps. */

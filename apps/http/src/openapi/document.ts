@@ -1,4 +1,4 @@
-import { exactJson } from '@animal-store/exact-json';
+import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../http/operation.ts';
 import { header, type ResponseObject, responseRef } from './building-blocks.ts';
 import {
@@ -39,7 +39,7 @@ export function openApiDocument({ server, operations, schemas, notFoundMessage }
     const { method, path } = operation;
     paths[path] = { ...paths[path], [method]: described(operation, responses) };
   }
-  return exactJson({
+  return stringify({
     openapi: '3.1.0',
     info: {
       title: 'Animal Store',

@@ -1,14 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  andThen,
-  IDEMPOTENCY_KEY_MAX_LENGTH,
-  IDEMPOTENCY_KEY_PATTERN,
-  type IdempotencyKey,
-  invalidRequest,
-  type Pet,
-  parseNewPet,
-} from '@animal-store/domain';
+import { type IdempotencyKey, LIMITS, type Pet } from '@animal-store/domain';
+import { andThen } from '@animal-store/domain/transport';
 import { headerValues } from '../http/header-values.ts';
+import { HttpError } from '../http/http-error.ts';
 import type { Operation } from '../http/operation.ts';
 import { BODY_MAX_BYTES, readBody, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
@@ -32,8 +26,8 @@ const description = (basePath: string) => ({
       schema: {
         type: 'string',
         minLength: 1,
-        maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
-        pattern: IDEMPOTENCY_KEY_PATTERN.source,
+        maxLength: LIMITS.idempotencyKey.maxLength,
+        pattern: LIMITS.idempotencyKey.pattern.source,
       },
     },
   ],
@@ -62,7 +56,7 @@ const description = (basePath: string) => ({
     422: errorResponseObject(
       'idempotency_key_reused',
       'the Idempotency-Key already stands for another animal.',
-      'this idempotency key was used for another animal: use a new key, or send the first animal again',
+      'this idempotency key was used for another pet: use a new key, or send the first pet again',
     ),
   },
 });
@@ -81,7 +75,7 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): Op
       requireJson(incoming);
       return readBody(incoming, outgoing).then((bytes) => {
         const key = idempotencyKey(incoming, holder);
-        return andThen(catalogue.createPet(parseNewPet(readNewPetBody(bytes)), key), created);
+        return andThen(catalogue.createPet(readNewPetBody(bytes), key), created);
       });
     },
   };
@@ -92,6 +86,8 @@ function idempotencyKey({ headers, rawHeaders }: IncomingMessage, holder: string
   const key = headers['idempotency-key'] as string | undefined;
   if (key === undefined) return undefined;
   const count = key.includes(', ') ? headerValues(rawHeaders, 'idempotency-key').length : 1;
-  if (count > 1) throw invalidRequest([`Idempotency-Key must be given once, was given ${count} times`]);
+  if (count > 1) {
+    throw new HttpError('invalid_request', `Idempotency-Key must be given once, was given ${count} times`);
+  }
   return { holder, key };
 }

@@ -1,4 +1,4 @@
-import { PET_ID_MIN } from '@animal-store/domain';
+import { LIMITS } from '@animal-store/domain';
 
 /** The layout of the bytes below, so that a later one can be told apart. */
 const VERSION = 1;
@@ -20,5 +20,5 @@ export function readCursor(text: string): bigint | null {
   if (!TEXT.test(text)) return null;
   const given = Buffer.from(text, 'base64url');
   const id = given.readBigInt64BE(1);
-  return given[0] === VERSION && id >= PET_ID_MIN ? id : null;
+  return given[0] === VERSION && id >= LIMITS.id.min ? id : null;
 }

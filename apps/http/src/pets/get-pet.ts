@@ -1,4 +1,5 @@
-import { andThen, DomainError, PET_ID_MAX } from '@animal-store/domain';
+import { LIMITS } from '@animal-store/domain';
+import { andThen } from '@animal-store/domain/transport';
 import { HttpError } from '../http/http-error.ts';
 import type { Operation } from '../http/operation.ts';
 import { jsonResponse } from '../http/response.ts';
@@ -33,7 +34,7 @@ const description = (basePath: string) => ({
   ],
   responses: {
     200: { description: 'The animal.', content: jsonContent('Pet', EXAMPLE_PET) },
-    404: errorResponseObject('pet_not_found', 'no animal with this identifier.', 'no animal has the id 7'),
+    404: errorResponseObject('pet_not_found', 'no animal with this identifier.', 'no pet has the id 7'),
     410: errorResponseObject('endpoint_removed', 'the operation has been removed.', removedMessage(basePath)),
   },
 });
@@ -68,8 +69,8 @@ export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies)
 
 function readPetId(text: string): bigint {
   const id = DECIMAL.test(text) ? BigInt(text) : null;
-  if (id === null || id > PET_ID_MAX) {
-    throw new DomainError('pet_not_found', `no animal has this id: ids are integers from 1 to ${PET_ID_MAX}`);
+  if (id === null || id > LIMITS.id.max) {
+    throw new HttpError('pet_not_found', `no pet has this id: ids are integers from 1 to ${LIMITS.id.max}`);
   }
   return id;
 }

@@ -1,13 +1,5 @@
-import {
-  andThen,
-  invalidRequest,
-  isPageLimit,
-  isPetStatus,
-  limitViolation,
-  PAGE_LIMIT_DEFAULT,
-  type PetQuery,
-  statusViolation,
-} from '@animal-store/domain';
+import { LIMITS, type PetQuery } from '@animal-store/domain';
+import { andThen, Violation } from '@animal-store/domain/transport';
 import type { Operation } from '../http/operation.ts';
 import { parameterValues } from '../http/query-parameters.ts';
 import { queryString } from '../http/request-path.ts';
@@ -17,6 +9,9 @@ import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { petsJson } from './pet-json.ts';
 import { CursorSchema, EXAMPLE_PET, LimitSchema } from './schemas.ts';
+
+/** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
+type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
 
 const DECIMAL = /^[1-9]\d*$/;
 
@@ -76,49 +71,28 @@ export function listPets({ catalogue, petJson, basePath }: PetDependencies): Ope
     },
   };
 }
-function linkToNext(basePath: string, { limit = PAGE_LIMIT_DEFAULT, status }: PetQuery, next: bigint): string {
+function linkToNext(basePath: string, { limit = LIMITS.page.default, status }: GivenQuery, next: bigint): string {
   const filter = status === undefined ? '' : `&status=${status}`;
   return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
 }
 
-/**
- * The page that a query string asks for. Parameters that the interface does not know are ignored.
- *
- * @throws DomainError `invalid_request`, naming all faults; a parameter that is empty or repeated is one.
- */
-function readPetQuery(text: string): PetQuery {
+/** The page that a query string asks for. Parameters that the interface does not know are ignored. */
+function readPetQuery(text: string): GivenQuery {
   if (text === '') return {};
-  const violations: string[] = [];
-
-  /** A parameter's value, undefined where it is absent or has a fault. */
-  function read<T>(
-    name: string,
-    parse: (given: string) => T | null,
-    violation: (given: string) => string,
-  ): T | undefined {
+  /** The value of a parameter, undefined if it is absent. */
+  const read = (name: string, convert: (given: string) => unknown) => {
     const [given, ...more] = parameterValues(text, name);
     if (given === undefined) return undefined;
-    const value = more.length === 0 ? parse(given) : null;
-    if (value !== null) return value;
-    violations.push(
-      more.length === 0 ? violation(given) : `${name} must be given once, was given ${more.length + 1} times`,
-    );
-    return undefined;
-  }
-
-  const query = {
-    limit: read(
-      'limit',
-      (given) => (DECIMAL.test(given) && isPageLimit(Number(given)) ? Number(given) : null),
-      limitViolation,
-    ),
-    status: read(
-      'status',
-      (given) => (isPetStatus(given) ? given : null),
-      (given) => statusViolation(given) as string,
-    ),
-    after: read('cursor', readCursor, () => 'cursor must be one that a Link header of this service gave'),
+    if (more.length > 0) return new Violation(`${name} must be given once, was given ${more.length + 1} times`);
+    return convert(given);
   };
-  if (violations.length > 0) throw invalidRequest(violations);
-  return query;
+  return {
+    // An integer out of range stays text, so that the error quotes it as it was given.
+    limit: read('limit', (given) => (DECIMAL.test(given) && Number(given) <= LIMITS.page.max ? Number(given) : given)),
+    status: read('status', (given) => given),
+    after: read(
+      'cursor',
+      (given) => readCursor(given) ?? new Violation('cursor must be one that a Link header of this service gave'),
+    ),
+  };
 }

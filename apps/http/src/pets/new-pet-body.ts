@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { NumberLiteral } from '@animal-store/domain';
+import { NumberLiteral } from '@animal-store/domain/transport';
 import { integerOf, numberLiteral } from '@animal-store/exact-json';
 import { HttpError } from '../http/http-error.ts';
 

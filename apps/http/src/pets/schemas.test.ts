@@ -1,11 +1,14 @@
-import { parseNewPet } from '@animal-store/domain';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { NAME_PATTERN_OF_DOCUMENT } from './schemas.ts';
 
+const catalogue = createAwaitableCatalogue(createMemoryStorage().pets);
+
 const accepts = (name: string) => {
   try {
-    parseNewPet({ name, categoryId: 1n });
+    catalogue.createPet({ name, categoryId: 1n });
     return true;
   } catch {
     return false;

@@ -1,15 +1,4 @@
-import {
-  ASSIGNED_ID_MAX,
-  CATEGORY_ID_MAX,
-  CATEGORY_ID_MIN,
-  NAME_MAX_LENGTH,
-  PAGE_LIMIT_DEFAULT,
-  PAGE_LIMIT_MAX,
-  PAGE_LIMIT_MIN,
-  PET_ID_MAX,
-  PET_ID_MIN,
-  PET_STATUSES,
-} from '@animal-store/domain';
+import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import Type from 'typebox';
 
 // JSON Schema 2020-12 of everything about pets on the wire. Every bound is the domain's own.
@@ -27,15 +16,15 @@ const PetStatusSchema = Type.Enum([...PET_STATUSES], {
 const nameAndCategory = {
   name: Type.String({
     minLength: 1,
-    maxLength: NAME_MAX_LENGTH,
+    maxLength: LIMITS.name.maxLength,
     pattern: NAME_PATTERN_OF_DOCUMENT,
     description:
       "The animal's name, kept as sent: well-formed Unicode with a character that is not white space; its length is counted in code points.",
   }),
   categoryId: Type.Integer({
     format: 'int64',
-    minimum: CATEGORY_ID_MIN,
-    maximum: CATEGORY_ID_MAX,
+    minimum: LIMITS.categoryId.min,
+    maximum: LIMITS.categoryId.max,
     description:
       'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
   }),
@@ -52,8 +41,8 @@ const PetSchema = Type.Object(
   {
     id: Type.Integer({
       format: 'int64',
-      minimum: PET_ID_MIN,
-      maximum: ASSIGNED_ID_MAX,
+      minimum: LIMITS.id.min,
+      maximum: LIMITS.id.maxAssigned,
       description: 'Unique identifier assigned by the service, below 2^53.',
     }),
     ...nameAndCategory,
@@ -63,7 +52,7 @@ const PetSchema = Type.Object(
 );
 
 const PetsSchema = Type.Array(Type.Ref('#/components/schemas/Pet'), {
-  maxItems: PAGE_LIMIT_MAX,
+  maxItems: LIMITS.page.max,
   description: 'Animals in ascending order of id.',
 });
 
@@ -76,14 +65,14 @@ export const PET_SCHEMAS = {
 } as const;
 
 export const LimitSchema = Type.Integer({
-  minimum: PAGE_LIMIT_MIN,
-  maximum: PAGE_LIMIT_MAX,
-  default: PAGE_LIMIT_DEFAULT,
+  minimum: LIMITS.page.min,
+  maximum: LIMITS.page.max,
+  default: LIMITS.page.default,
 });
 
 export const CursorSchema = Type.String();
 
-export const PetIdParameterSchema = Type.Integer({ format: 'int64', minimum: PET_ID_MIN, maximum: PET_ID_MAX });
+export const PetIdParameterSchema = Type.Integer({ format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max });
 
 // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
 export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;

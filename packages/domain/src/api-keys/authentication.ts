@@ -1,20 +1,25 @@
-import { type ApiKey, type Clock, type Digest, isUsable, isWellFormedApiKey } from './api-key.ts';
-import { type Awaitable, andThen, isPromise } from './awaitable.ts';
+import { type Awaitable, andThen, isPromise } from '../awaitable.ts';
+import type { Clock } from '../clock.ts';
+import { type ApiKey, type Digest, isUsable, isWellFormedApiKey } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
-/** How exact {@link ApiKey.lastUsedAt} is, in milliseconds: a key in constant use is written once in this time. */
+/** The resolution of {@link ApiKey.lastUsedAt} in milliseconds: a key in constant use is written once in this time. */
 const LAST_USE_RESOLUTION = 60_000;
 
-/** The name of a presented key's holder; null where the key is unknown, expired or revoked. */
+/**
+ * The name of a presented key's holder; null if the key is unknown, expired or revoked.
+ *
+ * @throws DomainError `storage_unavailable`
+ */
 export type Authenticate = (key: string) => Awaitable<string | null>;
 
 /**
- * Finds the holders of presented keys. Keys are looked up by their SHA-256 digest: how long that takes says nothing
- * about the characters of a key.
+ * Finds the holders of presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
+ * nothing about the characters of a key.
  *
- * @param configuredKeys Holders by digest: keys that are valid for as long as the process lives.
- * @param issuedKeys Keys that come and go. Asked only for keys whose checksum is right, so that guesses and typing
- * errors cost no query.
+ * @param configuredKeys Holders by digest: keys that are valid as long as the process lives.
+ * @param issuedKeys Keys that come and go. Queried only for keys with a right checksum, so that guesses and typing errors
+ * cost no query.
  */
 export function createAuthentication({
   configuredKeys,
@@ -35,7 +40,7 @@ export function createAuthentication({
   }
 
   function recordUse(key: ApiKey, now: number): void {
-    // A note for administrators: whoever presents a good key must not be refused because it could not be taken.
+    // For administrators only: a valid key is accepted even if its use can't be recorded.
     const ignore = () => {};
     try {
       const recorded = issuedKeys.recordUse(key.id, now);

@@ -1,17 +1,13 @@
-import { type MonotonicClock, quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain';
+import type { MonotonicClock } from '@animal-store/domain';
+import { quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain/ports';
 
 interface Window {
   used: number;
   readonly endsAt: number;
 }
 
-/**
- * Counts in this process only. Holders whose window has ended are forgotten with the windows of the others, so that no
- * more than those of one window are kept.
- *
- * @param clock Milliseconds, of which only differences matter: best one that nobody puts back.
- */
-export function createMemoryRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
+/** Counts in this process only. It keeps no holder much longer than a window. */
+export function createInProcessRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
   const windows = new Map<string, Window>();
   let sweepAt = clock() + policy.window;
 

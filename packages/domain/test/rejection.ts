@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { DomainError } from '../src/domain-error.ts';
 
-/** The error that a call ends with, as its code and its message; it may be thrown or be a rejection. */
-export async function refusalOf(call: () => unknown): Promise<{ code: string; message: string }> {
+/** The code and the message of the DomainError that a call throws or rejects with. */
+export async function rejectionOf(call: () => unknown): Promise<{ code: string; message: string }> {
   try {
     await call();
   } catch (error) {
@@ -10,5 +10,5 @@ export async function refusalOf(call: () => unknown): Promise<{ code: string; me
     const { code, message } = error as DomainError;
     return { code, message };
   }
-  throw new Error('it was not refused');
+  throw new Error('it did not throw');
 }

@@ -1,8 +1,8 @@
-/** What generated keys begin with, for secret scanners: see {@link API_KEY_PATTERN}. */
-export const API_KEY_PREFIX = 'anst_';
+/** Secret scanners look for it. */
+const API_KEY_PREFIX = 'anst_';
 
-/** A generated key: the prefix, 30 random characters (178 bits) and a checksum of 6. */
-export const API_KEY_PATTERN: RegExp = /^anst_[0-9A-Za-z]{36}$/;
+/** The prefix, 30 random characters (178 bits) and a checksum of 6. */
+const API_KEY_PATTERN = /^anst_[0-9A-Za-z]{36}$/;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 30;
@@ -11,7 +11,7 @@ const VISIBLE_LENGTH = API_KEY_PREFIX.length + 4;
 
 /** What is kept about an API key. The key itself is known only to its holder. */
 export interface ApiKey {
-  /** Names the key to those who administer it: the first 16 digits of the digest. */
+  /** Names the key to administrators: the first 16 digits of the digest. */
   readonly id: string;
   /** SHA-256 of the key's characters, 64 lower-case hexadecimal digits. */
   readonly digest: string;
@@ -19,13 +19,13 @@ export interface ApiKey {
   readonly visiblePrefix: string;
   /** Whose key it is. Several keys of one holder share their idempotency keys, so that a key can be rotated. */
   readonly holder: string;
-  /** Whole milliseconds since the epoch, as all times here. */
+  /** Whole milliseconds since the epoch, like all times here. */
   readonly createdAt: number;
-  /** From this moment on it is refused; null: never. */
+  /** From then on the key is rejected; null: never. */
   readonly expiresAt: number | null;
-  /** When it was revoked; it is refused ever since, whatever the clocks of other processes say. null: it was not. */
+  /** When it was revoked. Since then it is rejected, whatever the clocks of other processes say. null: it was not. */
   readonly revokedAt: number | null;
-  /** When it was last seen, to a minute; null: not yet. */
+  /** When it was last used, to a minute; null: not yet. */
   readonly lastUsedAt: number | null;
 }
 
@@ -35,13 +35,7 @@ export type Digest = (text: string) => string;
 /** That many bytes from a cryptographically secure source. */
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** Milliseconds since the epoch, now; a clock may be finer than that. */
-export type Clock = () => number;
-
-/** Milliseconds since some moment or other, for measuring how long things take: unlike a {@link Clock} it is never set back. */
-export type MonotonicClock = () => number;
-
-/** A new key, see {@link API_KEY_PATTERN}. */
+/** A new key: `anst_`, 30 random characters (178 bits) and 6 of a checksum, all letters and digits. */
 export function generateApiKey(randomBytes: RandomBytes): string {
   let secret = '';
   while (secret.length < SECRET_LENGTH) {
@@ -53,12 +47,12 @@ export function generateApiKey(randomBytes: RandomBytes): string {
   return API_KEY_PREFIX + secret + checksum(API_KEY_PREFIX + secret);
 }
 
-/** Whether a key could have been generated here: its form and checksum are right. Catches typing errors, not forgery. */
+/** Whether the form and the checksum of a key are those of a generated one. Catches typing errors, not forgery. */
 export function isWellFormedApiKey(key: string): boolean {
   return API_KEY_PATTERN.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
-/** What to keep of a key that was just generated. */
+/** The record of a key that was just generated. */
 export function describeApiKey(
   key: string,
   { holder, digest, createdAt, expiresAt }: Pick<ApiKey, 'holder' | 'createdAt' | 'expiresAt'> & { digest: Digest },
@@ -81,7 +75,7 @@ export function apiKeyId(digest: string): string {
   return digest.slice(0, 16);
 }
 
-/** Whether a key is accepted at a moment. */
+/** Whether a key is accepted at a time, in milliseconds since the epoch. */
 export function isUsable({ expiresAt, revokedAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt);
 }

@@ -1,8 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { refusalOf } from '../test/refusal.ts';
-import { checkPetQuery, isPageLimit, limitViolation, type PetQuery } from './pet-query.ts';
+import { rejectionOf } from '../../test/rejection.ts';
+import { Violation } from '../quote.ts';
+import { checkPetQuery, type PetQuery } from './pet-query.ts';
 
-describe('a page can be asked for', () => {
+describe('checkPetQuery', () => {
   test.each<PetQuery>([
     {},
     { limit: 1 },
@@ -13,12 +14,10 @@ describe('a page can be asked for', () => {
     { after: 0n },
     { after: 2n ** 63n - 1n },
     { limit: undefined, status: undefined, after: undefined },
-  ])('with %o', (query) => {
+  ])('accepts %o', (query) => {
     expect(() => checkPetQuery(query)).not.toThrow();
   });
-});
 
-describe('a page cannot be asked for', () => {
   const LIMIT = 'limit must be an integer from 1 to 100, was';
   const STATUS = 'status must be one of available, pending, sold, was';
   const AFTER = 'after must be an id or 0, was';
@@ -31,6 +30,7 @@ describe('a page cannot be asked for', () => {
     [{ limit: Number.NaN }, `${LIMIT} NaN`],
     [{ limit: Number.POSITIVE_INFINITY }, `${LIMIT} Infinity`],
     [{ limit: '5' }, `${LIMIT} "5"`],
+    [{ limit: '05' }, `${LIMIT} "05"`],
     [{ limit: 5n }, `${LIMIT} 5`],
     [{ limit: null }, `${LIMIT} null`],
     [{ status: 'Sold' }, `${STATUS} "Sold"`],
@@ -40,20 +40,25 @@ describe('a page cannot be asked for', () => {
     [{ after: 2n ** 63n }, `${AFTER} 9223372036854775808`],
     [{ after: 1 }, `${AFTER} a number`],
     [{ after: null }, `${AFTER} null`],
-  ])('with %o', async (query, message) => {
-    expect(await refusalOf(() => checkPetQuery(query as PetQuery))).toEqual({ code: 'invalid_request', message });
+    [null, 'the query must be an object, was null'],
+    ['sold', 'the query must be an object, was "sold"'],
+  ])('rejects %o', async (query, message) => {
+    expect(await rejectionOf(() => checkPetQuery(query))).toEqual({ code: 'invalid', message });
   });
 
-  test('with several violations, of which each is named', async () => {
+  test('names all violations at once', async () => {
     const query = { limit: 0, status: 'lost', after: -1n };
-    expect((await refusalOf(() => checkPetQuery(query as unknown as PetQuery))).message).toBe(
-      `${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`,
+    expect((await rejectionOf(() => checkPetQuery(query))).message).toBe(`${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`);
+  });
+
+  test("uses a transport's messages for values that the transport rejects", async () => {
+    const query = {
+      limit: new Violation('limit must be given once'),
+      status: new Violation('status must be given once'),
+      after: new Violation('cursor must be given once'),
+    };
+    expect((await rejectionOf(() => checkPetQuery(query))).message).toBe(
+      'limit must be given once; status must be given once; cursor must be given once',
     );
   });
-});
-
-test('a transport can tell a limit before it asks, and quote what was no limit', () => {
-  expect([1, 20, 100].map(isPageLimit)).toEqual([true, true, true]);
-  expect([0, 101, 1.5, '5', undefined].map(isPageLimit)).toEqual([false, false, false, false, false]);
-  expect(limitViolation('05')).toBe('limit must be an integer from 1 to 100, was "05"');
 });

@@ -1,0 +1,33 @@
+import type { Awaitable } from '../awaitable.ts';
+import type { ApiKey } from './api-key.ts';
+
+/**
+ * The port for persistence of API keys. An adapter is right if it passes the suites of
+ * `@animal-store/adapter-contract`. It keeps digests and never sees a key.
+ *
+ * Each method throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be
+ * reached.
+ */
+export interface KeyStore {
+  /** Stores a key's record. A second one with the same digest changes nothing. */
+  add(key: ApiKey): Awaitable<void>;
+
+  /**
+   * The record of the key with this digest, expired and revoked ones too, or null. It may be up to 10 seconds old if
+   * another process changed it.
+   */
+  find(digest: string): Awaitable<ApiKey | null>;
+
+  /** All records, the oldest first. */
+  list(): Awaitable<readonly ApiKey[]>;
+
+  /**
+   * Sets the time of revocation, in milliseconds since the epoch, unless there is one already.
+   *
+   * @returns The record as it now is, or null for an unknown id.
+   */
+  revoke(id: string, at: number): Awaitable<ApiKey | null>;
+
+  /** Keeps the time as the key's last use, unless a later one is known. An unknown id is ignored. */
+  recordUse(id: string, at: number): Awaitable<void>;
+}

@@ -1,0 +1,145 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { answeringLater, keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
+import { rejectionOf } from '../../test/rejection.ts';
+import { Violation } from '../quote.ts';
+import { isWellFormedApiKey } from './api-key.ts';
+import type { KeyStore } from './key-store.ts';
+import { createKeyring } from './keyring.ts';
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const NOON = 1_800_000_000_000;
+const LAST_EXPIRY = Date.UTC(275_760, 0) - 1;
+
+const keyringOn = (keys: KeyStore, now = NOON) => createKeyring({ keys, digest, randomBytes, clock: () => now });
+
+describe.each([
+  ['at once', keysInMemory],
+  ['later', () => answeringLater(keysInMemory())],
+])('createKeyring, on storage that answers %s', (_when, open) => {
+  test('returns a new key once, and stores its digest', async () => {
+    const keyring = keyringOn(open());
+    const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
+    expect(isWellFormedApiKey(key)).toBe(true);
+    expect(record).toStrictEqual({
+      id: digest(key).slice(0, 16),
+      digest: digest(key),
+      visiblePrefix: key.slice(0, 9),
+      holder: 'the zoo',
+      createdAt: NOON,
+      expiresAt: null,
+      revokedAt: null,
+      lastUsedAt: null,
+    });
+    expect(await keyring.list()).toStrictEqual([record]);
+  });
+
+  test('revokes a key, and lists it as revoked', async () => {
+    const keys = open();
+    const { record } = await keyringOn(keys).issue({ holder: 'the zoo', expiresAt: null });
+    expect(await keyringOn(keys, NOON + 5).revoke(record.id)).toStrictEqual({ ...record, revokedAt: NOON + 5 });
+    expect(await keyringOn(keys).list()).toStrictEqual([{ ...record, revokedAt: NOON + 5 }]);
+  });
+
+  test.each([
+    ['0000000000000000', '"0000000000000000"'],
+    ['x'.repeat(41), `"${'x'.repeat(40)}"…`],
+    [{ $ne: null }, 'an object'],
+  ])('rejects the id %j, which no key has, with key_not_found', async (id, quoted) => {
+    const keyring = keyringOn(open());
+    const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
+    expect(await rejectionOf(() => keyring.revoke(id as string))).toEqual({
+      code: 'key_not_found',
+      message: `no API key has the id ${quoted}`,
+    });
+    expect(await keyring.list()).toStrictEqual([record]);
+  });
+});
+
+describe('createKeyring', () => {
+  test('stores whole milliseconds of a clock that is finer', async () => {
+    const keyring = keyringOn(keysInMemory(), NOON + 0.75);
+    const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: NOON + 1 });
+    expect(record.createdAt).toBe(NOON);
+    expect(await keyring.revoke(record.id)).toMatchObject({ revokedAt: NOON });
+  });
+
+  test('returns no key that it could not store', async () => {
+    for (const keys of [unavailable(keysInMemory()), answeringLater(unavailable(keysInMemory()))]) {
+      const { code } = await rejectionOf(() => keyringOn(keys).issue({ holder: 'the zoo', expiresAt: null }));
+      expect(code).toBe('storage_unavailable');
+    }
+  });
+
+  test.each(['z', '~!', 'the zoo', 'z'.repeat(100), `z${' '.repeat(98)}z`])(
+    'accepts the holder %.20j',
+    async (holder) => {
+      expect((await keyringOn(keysInMemory()).issue({ holder, expiresAt: null })).record.holder).toBe(holder);
+    },
+  );
+
+  test.each([null, NOON + 1, LAST_EXPIRY])('accepts a key that expires at %s', async (expiresAt) => {
+    const { record } = await keyringOn(keysInMemory()).issue({ holder: 'the zoo', expiresAt });
+    expect(record.expiresAt).toBe(expiresAt);
+  });
+
+  const HOLDER = 'holder must be 1 to 100 printable ASCII characters without outer spaces, was';
+  const EXPIRY =
+    'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760, was';
+
+  async function expectRejected(request: object, message: string) {
+    const { port, calls } = observed(keysInMemory());
+    const issue = () => keyringOn(port).issue(request as { holder: string; expiresAt: number | null });
+    expect(await rejectionOf(issue)).toEqual({ code: 'invalid', message });
+    expect(calls).toEqual([]);
+  }
+
+  test.each([
+    ['', '""'],
+    [' ', '" "'],
+    [' the zoo', '" the zoo"'],
+    ['the zoo ', '"the zoo "'],
+    ['the\nzoo', '"the\\nzoo"'],
+    ['the zoo\n', '"the zoo\\n"'],
+    ['the zöo', '"the zöo"'],
+    ['the\u007fzoo', '"the\u007fzoo"'],
+    ['z'.repeat(101), `"${'z'.repeat(40)}"…`],
+    [undefined, 'missing'],
+    [null, 'null'],
+    [7, 'a number'],
+  ])('issues no key to the holder %j', (holder, quoted) =>
+    expectRejected({ holder, expiresAt: null }, `${HOLDER} ${quoted}`),
+  );
+
+  test.each([NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.POSITIVE_INFINITY, Number.NaN])(
+    'issues no key that expires at %d',
+    (expiresAt) => expectRejected({ holder: 'the zoo', expiresAt }, `${EXPIRY} ${expiresAt}`),
+  );
+
+  test.each([undefined, '1', 1n])('issues no key that expires at %o', (expiresAt) =>
+    expectRejected(
+      { holder: 'the zoo', expiresAt },
+      `${EXPIRY} ${expiresAt === undefined ? 'missing' : expiresAt === 1n ? '1' : '"1"'}`,
+    ),
+  );
+
+  test('names all violations at once', () =>
+    expectRejected({ holder: '', expiresAt: NOON }, `${HOLDER} ""; ${EXPIRY} ${NOON}`));
+
+  test("uses a transport's message for a value that the transport rejects", () =>
+    expectRejected(
+      { holder: '', expiresAt: new Violation('days must be 1 or more') },
+      `${HOLDER} ""; days must be 1 or more`,
+    ));
+
+  test('rejects, and never throws at once', async () => {
+    const { issue, list, revoke } = keyringOn(unavailable(keysInMemory()));
+    for (const call of [() => issue({ holder: 'the zoo', expiresAt: null }), () => list(), () => revoke('a')]) {
+      let result: unknown;
+      expect(() => {
+        result = call();
+      }).not.toThrow();
+      await expect(result).rejects.toMatchObject({ code: 'storage_unavailable' });
+    }
+  });
+});

@@ -1,0 +1,90 @@
+import type { Clock } from '../clock.ts';
+import { DomainError, invalid } from '../domain-error.ts';
+import { quote, violation } from '../quote.ts';
+import { type ApiKey, type Digest, describeApiKey, generateApiKey, type RandomBytes } from './api-key.ts';
+import type { KeyStore } from './key-store.ts';
+
+const HOLDER = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+
+/** Administrators read times of expiry as dates, which end in the year 275760. */
+const EXPIRY_END = Date.UTC(275_760, 0);
+
+/** A key that was just made. */
+export interface IssuedKey {
+  /** The key itself, to be handed to its holder now: it is stored nowhere. */
+  readonly key: string;
+  readonly record: ApiKey;
+}
+
+/** The use cases for administrators of API keys. */
+export interface Keyring {
+  /**
+   * Makes a key.
+   *
+   * @param request.holder Whose key it is: 1 to 100 printable ASCII characters, neither beginning nor ending with a space.
+   * @param request.expiresAt Whole milliseconds since the epoch, in the future and before the year 275760; null for a key
+   * that does not expire.
+   * @throws DomainError `invalid`, `storage_unavailable`
+   */
+  issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;
+
+  /** All keys, the oldest first. @throws DomainError `storage_unavailable` */
+  list(): Promise<readonly ApiKey[]>;
+
+  /**
+   * Ends a key's life: within 10 seconds every process rejects it.
+   *
+   * @returns The key's record.
+   * @throws DomainError `key_not_found`, `storage_unavailable`
+   */
+  revoke(id: string): Promise<ApiKey>;
+}
+
+/** @param keys Where the records are stored. */
+export function createKeyring({
+  keys,
+  digest,
+  randomBytes,
+  clock,
+}: {
+  keys: KeyStore;
+  digest: Digest;
+  randomBytes: RandomBytes;
+  clock: Clock;
+}): Keyring {
+  const now = () => Math.floor(clock());
+  return {
+    async issue({ holder, expiresAt }) {
+      const createdAt = now();
+      const violations = [holderViolation(holder), expiryViolation(expiresAt, createdAt)].filter(
+        (message) => message !== null,
+      );
+      if (violations.length > 0) throw invalid(violations);
+      const key = generateApiKey(randomBytes);
+      const record = describeApiKey(key, { holder, digest, createdAt, expiresAt });
+      await keys.add(record);
+      return { key, record };
+    },
+
+    list: async () => keys.list(),
+
+    async revoke(id) {
+      const key = typeof id === 'string' ? await keys.revoke(id, now()) : null;
+      if (key === null) throw new DomainError('key_not_found', `no API key has the id ${quote(id)}`);
+      return key;
+    },
+  };
+}
+
+function holderViolation(holder: unknown): string | null {
+  if (typeof holder === 'string' && HOLDER.test(holder)) return null;
+  return violation('holder must be 1 to 100 printable ASCII characters without outer spaces', holder);
+}
+
+function expiryViolation(expiresAt: unknown, now: number): string | null {
+  if (expiresAt === null) return null;
+  const rule = 'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760';
+  if (typeof expiresAt !== 'number') return violation(rule, expiresAt);
+  const isInRange = Number.isInteger(expiresAt) && expiresAt > now && expiresAt < EXPIRY_END;
+  return isInRange ? null : `${rule}, was ${expiresAt}`;
+}

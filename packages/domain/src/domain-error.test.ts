@@ -1,0 +1,42 @@
+import { describe, expect, test } from 'vitest';
+import { DomainError } from './domain-error.ts';
+import { StorageMisconfigured } from './storage-misconfigured.ts';
+
+/** A module of another copy of this package, as an application with two versions of it has. */
+const anotherCopyOf = (module: string) => import(/* @vite-ignore */ `./${module}?another-copy`);
+
+describe('DomainError.is', () => {
+  test('recognizes an error of another copy of the package', async () => {
+    const { DomainError: Other } = (await anotherCopyOf('domain-error.ts')) as { DomainError: typeof DomainError };
+    const error = new Other('pet_not_found', 'no pet has the id 7');
+    expect(error instanceof DomainError).toBe(false);
+    expect(DomainError.is(error)).toBe(true);
+    expect(Other.is(new DomainError('invalid', 'name is required'))).toBe(true);
+  });
+
+  test.each([
+    new Error('pet_not_found'),
+    Object.assign(new Error('no'), { name: 'DomainError', code: 'pet_not_found' }),
+    new StorageMisconfigured('no'),
+    { code: 'pet_not_found' },
+    'pet_not_found',
+    null,
+    undefined,
+  ])('does not recognize %o', (error) => {
+    expect(DomainError.is(error)).toBe(false);
+  });
+});
+
+describe('StorageMisconfigured.is', () => {
+  test('recognizes an error of another copy of the package, and no other error', async () => {
+    const { StorageMisconfigured: Other } = (await anotherCopyOf('storage-misconfigured.ts')) as {
+      StorageMisconfigured: typeof StorageMisconfigured;
+    };
+    const error = new Other('the URL must name a database');
+    expect(error instanceof StorageMisconfigured).toBe(false);
+    expect(StorageMisconfigured.is(error)).toBe(true);
+    for (const other of [new Error('no'), new DomainError('storage_unavailable', 'no'), null]) {
+      expect(StorageMisconfigured.is(other)).toBe(false);
+    }
+  });
+});

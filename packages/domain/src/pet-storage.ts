@@ -1,0 +1,26 @@
+/// <reference lib="esnext.disposable" preserve="true" />
+import type { KeyStore } from './api-keys/key-store.ts';
+import type { Awaitable } from './awaitable.ts';
+import type { PetStore } from './pets/pet-store.ts';
+import type { RateLimiter, RatePolicy } from './rate-limiter.ts';
+
+/** One place where pets and API keys are stored, opened by an adapter. */
+export interface PetStorage {
+  readonly pets: PetStore;
+  readonly keys: KeyStore;
+
+  /** Where the pets are, without credentials, for logs: `this process`, `db1:27017`, `/var/lib/animals.db`. */
+  readonly location: string;
+
+  /** A limiter that counts for all processes on the storage. Absent if they can't share a count. */
+  createRateLimiter?(policy: RatePolicy): RateLimiter;
+
+  /** Resolves if the storage can be read and written now. @throws DomainError `storage_unavailable`, within 5 seconds. */
+  ready(): Awaitable<void>;
+
+  /** Releases everything the adapter opened. What was acknowledged stays. May be called twice. */
+  close(): Awaitable<void>;
+
+  /** The same as `close`, for `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
+}

@@ -1,0 +1,216 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { answeringLater, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { rejectionOf } from '../../test/rejection.ts';
+import { type Catalogue, createAwaitableCatalogue, createCatalogue } from './catalogue.ts';
+import type { IdempotencyKey } from './idempotency.ts';
+import type { NewPet, Pet } from './pet.ts';
+import type { PetQuery } from './pet-query.ts';
+import { PET_STATUSES } from './pet-status.ts';
+
+const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
+
+const newPets = fc.record({ status: fc.constantFrom(...PET_STATUSES, undefined) }).map(rex);
+
+async function created(catalogue: Catalogue, newPets: readonly NewPet[]): Promise<Pet[]> {
+  const pets: Pet[] = [];
+  for (const newPet of newPets) pets.push(await catalogue.createPet(newPet));
+  return pets;
+}
+
+async function everyPage(catalogue: Catalogue, query: PetQuery): Promise<(readonly Pet[])[]> {
+  const pages: (readonly Pet[])[] = [];
+  for (let after = query.after; ; ) {
+    const { pets, next } = await catalogue.listPets({ ...query, after });
+    pages.push(pets);
+    if (next === null) return pages;
+    expect(next).toBe(pets.at(-1)?.id);
+    after = next;
+  }
+}
+
+describe.each([
+  ['answers at once', petsInMemory],
+  ['answers later', () => answeringLater(petsInMemory())],
+])('createCatalogue, on storage that %s', (_when, open) => {
+  test('reads and lists a pet that was created', async () => {
+    const catalogue = createCatalogue(open());
+    const pet = await catalogue.createPet(rex({ status: 'sold' }));
+    expect(pet).toStrictEqual({ id: pet.id, name: 'Rex', categoryId: 7n, status: 'sold' });
+    expect(await catalogue.getPet(pet.id)).toStrictEqual(pet);
+    expect(await catalogue.listPets()).toStrictEqual({ pets: [pet], next: null });
+  });
+
+  test('rejects an id that no pet has with pet_not_found', async () => {
+    const catalogue = createCatalogue(open());
+    await catalogue.createPet(rex());
+    for (const id of [0n, 2n, -1n, 2n ** 80n]) {
+      expect(await rejectionOf(() => catalogue.getPet(id))).toEqual({
+        code: 'pet_not_found',
+        message: `no pet has the id ${id}`,
+      });
+    }
+  });
+
+  test('lists pages of 20 pets unless a limit is given', async () => {
+    const catalogue = createCatalogue(open());
+    const pets = await created(catalogue, Array(20).fill(rex()));
+    expect(await catalogue.listPets()).toStrictEqual({ pets, next: null });
+    pets.push(await catalogue.createPet(rex()));
+    expect(await catalogue.listPets()).toStrictEqual({ pets: pets.slice(0, 20), next: 20n });
+    expect(await catalogue.listPets({ after: 0n })).toStrictEqual(await catalogue.listPets());
+    expect(await catalogue.listPets({ limit: 1 })).toStrictEqual({ pets: pets.slice(0, 1), next: 1n });
+    expect(await catalogue.listPets({ limit: 21 })).toStrictEqual({ pets, next: null });
+    expect(await catalogue.listPets({ after: 2n ** 63n - 1n })).toStrictEqual({ pets: [], next: null });
+  });
+
+  test('lists each matching pet once over all pages, which are full, and ends with a page that is not empty', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(newPets, { maxLength: 30 }),
+        fc.integer({ min: 1, max: 12 }),
+        fc.constantFrom(...PET_STATUSES, undefined),
+        async (newPets, limit, status) => {
+          const catalogue = createCatalogue(open());
+          const pets = await created(catalogue, newPets);
+          const matching = pets.filter((pet) => status === undefined || pet.status === status);
+          const pages = await everyPage(catalogue, { limit, status });
+          expect(pages.flat()).toStrictEqual(matching);
+          expect(pages).toHaveLength(Math.max(1, Math.ceil(matching.length / limit)));
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('creates one pet for an idempotency key, however often it is called', async () => {
+    const catalogue = createCatalogue(open());
+    const key = { holder: 'the zoo', key: 'k-1' };
+    const pet = await catalogue.createPet(rex(), key);
+    expect(await catalogue.createPet(rex(), key)).toStrictEqual(pet);
+    expect((await catalogue.listPets()).pets).toStrictEqual([pet]);
+    // Another holder's key is another key, and without one each call creates.
+    await catalogue.createPet(rex(), { ...key, holder: 'another zoo' });
+    await catalogue.createPet(rex());
+    expect((await catalogue.listPets()).pets).toHaveLength(3);
+  });
+
+  test('rejects an idempotency key that stands for another pet', async () => {
+    const catalogue = createCatalogue(open());
+    const key = { holder: 'the zoo', key: 'k-1' };
+    const pet = await catalogue.createPet(rex(), key);
+    for (const other of [{ name: 'Max' }, { categoryId: 8n }, { status: 'sold' }]) {
+      expect(await rejectionOf(() => catalogue.createPet(rex(other), key))).toEqual({
+        code: 'idempotency_key_reused',
+        message: 'this idempotency key was used for another pet: use a new key, or send the first pet again',
+      });
+    }
+    expect((await catalogue.listPets()).pets).toStrictEqual([pet]);
+  });
+});
+
+describe('createCatalogue', () => {
+  test.each<PetQuery>([{ limit: 0 }, { limit: 101 }, { status: 'Sold' as 'sold' }, { after: -1n }])(
+    'rejects the query %o before it asks the storage',
+    async (query) => {
+      const { port, calls } = observed(petsInMemory());
+      const { code } = await rejectionOf(() => createCatalogue(port).listPets(query));
+      expect(code).toBe('invalid');
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test.each([{ name: '' }, { categoryId: 7 }, { status: null }, { name: 'x'.repeat(201) }])(
+    'rejects a pet with %o before it asks the storage',
+    async (wrong) => {
+      const { port, calls } = observed(petsInMemory());
+      const { code } = await rejectionOf(() => createCatalogue(port).createPet(rex(wrong)));
+      expect(code).toBe('invalid');
+      expect(calls).toEqual([]);
+    },
+  );
+
+  test.each([
+    ['', '""'],
+    [' ', '" "'],
+    ['a b', '"a b"'],
+    ['k\n', '"k\\n"'],
+    ['ключ', '"ключ"'],
+    ['\u007f', '"\u007f"'],
+    ['k'.repeat(256), `"${'k'.repeat(40)}"…`],
+    [7, 'a number'],
+  ])('rejects the idempotency key %j before it asks the storage', async (key, quoted) => {
+    const { port, calls } = observed(petsInMemory());
+    const idempotencyKey = { holder: 'the zoo', key } as IdempotencyKey;
+    expect(await rejectionOf(() => createCatalogue(port).createPet(rex(), idempotencyKey))).toEqual({
+      code: 'invalid',
+      message: `the idempotency key must be 1 to 255 visible ASCII characters, was ${quoted}`,
+    });
+    expect(calls).toEqual([]);
+  });
+
+  test.each(['!', '~', 'k'.repeat(255)])('accepts the idempotency key %.10j', async (key) => {
+    const catalogue = createCatalogue(petsInMemory());
+    expect(await catalogue.createPet(rex(), { holder: 'the zoo', key })).toMatchObject({ id: 1n });
+  });
+
+  test.each([7, '7', null, { $ne: null }])('rejects the id %j before it asks the storage', async (id) => {
+    const { port, calls } = observed(petsInMemory());
+    const { code, message } = await rejectionOf(() => createCatalogue(port).getPet(id as unknown as bigint));
+    expect([code, message]).toEqual(['invalid', expect.stringMatching(/^id must be a bigint, was /)]);
+    expect(calls).toEqual([]);
+  });
+
+  test('gives the storage an object of its own, with the members of a new pet only', () => {
+    const stored: NewPet[] = [];
+    const pets = petsInMemory();
+    const catalogue = createCatalogue({
+      ...pets,
+      add(newPet) {
+        stored.push(newPet);
+        return pets.add(newPet);
+      },
+    });
+    const given = { ...rex(), id: 5n, legs: 4, status: undefined };
+    catalogue.createPet(given as unknown as NewPet);
+    Object.assign(given, { name: 'Max' });
+    expect(stored).toStrictEqual([{ name: 'Rex', categoryId: 7n }]);
+  });
+
+  test('rejects, and never throws at once', async () => {
+    const { listPets, createPet, getPet } = createCatalogue(unavailable(petsInMemory()));
+    const calls = [() => listPets(), () => listPets({ limit: 0 }), () => createPet(rex()), () => getPet(1n)];
+    for (const call of calls) {
+      let result: unknown;
+      expect(() => {
+        result = call();
+      }).not.toThrow();
+      await expect(result).rejects.toThrow();
+    }
+  });
+
+  test('rejects with storage_unavailable, never with pet_not_found or an empty page, if the storage is', async () => {
+    const catalogue = createCatalogue(unavailable(petsInMemory()));
+    for (const call of [() => catalogue.getPet(1n), () => catalogue.listPets(), () => catalogue.createPet(rex())]) {
+      expect((await rejectionOf(call)).code).toBe('storage_unavailable');
+    }
+  });
+});
+
+describe('createAwaitableCatalogue', () => {
+  test('returns values, not promises, if the storage answers at once', () => {
+    const catalogue = createAwaitableCatalogue(petsInMemory());
+    expect(catalogue.createPet(rex())).toEqual({ id: 1n, name: 'Rex', categoryId: 7n });
+    expect(catalogue.getPet(1n)).toMatchObject({ id: 1n });
+    expect(catalogue.listPets()).toMatchObject({ next: null });
+  });
+
+  test('rejects text that a transport could not convert, and quotes it', async () => {
+    const catalogue = createAwaitableCatalogue(petsInMemory());
+    expect(await rejectionOf(() => catalogue.listPets({ limit: '0', status: 'lost' }))).toEqual({
+      code: 'invalid',
+      message:
+        'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
+    });
+  });
+});

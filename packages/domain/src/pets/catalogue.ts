@@ -1,0 +1,107 @@
+import { type Awaitable, andThen } from '../awaitable.ts';
+import { DomainError, invalid } from '../domain-error.ts';
+import { violation } from '../quote.ts';
+import { type IdempotencyKey, idempotentCreate } from './idempotency.ts';
+import { LIMITS } from './limits.ts';
+import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
+import { checkPetQuery, type PetQuery } from './pet-query.ts';
+import type { PetStore } from './pet-store.ts';
+
+/** One page of pets, in ascending order of id. */
+export interface PetPage {
+  readonly pets: readonly Pet[];
+  /** The {@link PetQuery.after} of the next page; null on the last page. */
+  readonly next: bigint | null;
+}
+
+/** The use cases of the catalogue, under the operation names of the interface. */
+export interface Catalogue {
+  /**
+   * Lists pets. Following `next` to its end yields every pet that existed at the start exactly once.
+   *
+   * @throws DomainError `invalid`, `storage_unavailable`
+   */
+  listPets(query?: PetQuery): Promise<PetPage>;
+
+  /**
+   * Creates a pet. With an idempotency key the same call can be repeated: it creates one pet and returns it each time.
+   *
+   * @throws DomainError `invalid`, `idempotency_key_reused`, `storage_unavailable`
+   */
+  createPet(newPet: NewPet, idempotencyKey?: IdempotencyKey): Promise<Pet>;
+
+  /**
+   * Reads one pet.
+   *
+   * @param id Any bigint.
+   * @throws DomainError `invalid` (for anything else), `pet_not_found`, `storage_unavailable`
+   */
+  getPet(id: bigint): Promise<Pet>;
+}
+
+/**
+ * The same use cases for transports. They return values if the storage answers at once, and may throw at once. They take
+ * arguments as they came from outside: a transport passes on what it can't convert, and the error says what is wrong with it.
+ */
+export interface AwaitableCatalogue {
+  /** @see Catalogue.listPets */
+  listPets(query?: { readonly [member in keyof PetQuery]?: unknown }): Awaitable<PetPage>;
+  /** @see Catalogue.createPet */
+  createPet(newPet: unknown, idempotencyKey?: IdempotencyKey): Awaitable<Pet>;
+  /** @see Catalogue.getPet */
+  getPet(id: bigint): Awaitable<Pet>;
+}
+
+/**
+ * The use cases on a storage, for callers in the same process.
+ *
+ * @example const catalogue = createCatalogue(createMemoryStorage().pets)
+ */
+export function createCatalogue(pets: PetStore): Catalogue {
+  const { listPets, createPet, getPet } = createAwaitableCatalogue(pets);
+  return {
+    listPets: async (query) => listPets(query),
+    createPet: async (newPet, idempotencyKey) => createPet(newPet, idempotencyKey),
+    getPet: async (id) => getPet(id),
+  };
+}
+
+/** The use cases on a storage, for transports. */
+export function createAwaitableCatalogue(pets: PetStore): AwaitableCatalogue {
+  return {
+    listPets(query = {}) {
+      checkPetQuery(query);
+      const { status, after = 0n, limit = LIMITS.page.default } = query;
+      // One more than asked for tells whether there is a next page.
+      return andThen(pets.list({ status, after, limit: limit + 1 }), (found) => pageOf(found, limit));
+    },
+
+    createPet(given, idempotencyKey) {
+      const newPet = checkedNewPet(given);
+      const create = idempotencyKey && idempotentCreate(idempotencyKey, newPet);
+      return andThen(pets.add(newPet, create), (pet) => pet ?? keyReused());
+    },
+
+    getPet(id) {
+      if (typeof id !== 'bigint') throw invalid([violation('id must be a bigint', id)]);
+      return andThen(pets.find(id), (pet) => pet ?? petNotFound(id));
+    },
+  };
+}
+
+function pageOf(found: readonly Pet[], limit: number): PetPage {
+  if (found.length <= limit) return { pets: found, next: null };
+  const pets = found.slice(0, limit);
+  return { pets, next: (pets[limit - 1] as Pet).id };
+}
+
+function keyReused(): never {
+  throw new DomainError(
+    'idempotency_key_reused',
+    'this idempotency key was used for another pet: use a new key, or send the first pet again',
+  );
+}
+
+function petNotFound(id: bigint): never {
+  throw new DomainError('pet_not_found', `no pet has the id ${id}`);
+}

@@ -1,0 +1,58 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { fingerprint, idempotentCreate } from './idempotency.ts';
+
+const fields = fc.record({
+  // Few letters and JSON's own characters, so that different pets come close to each other.
+  name: fc.string({ unit: fc.constantFrom('a', '"', ',', '[', ']', '\\', '1', 'é', '🐕'), maxLength: 4 }),
+  categoryId: fc.bigInt({ min: -12n, max: 12n }),
+  status: fc.constantFrom('available' as const, 'sold' as const, undefined),
+});
+
+const asGiven = ({ name, categoryId, status }: { name: string; categoryId: bigint; status?: string | undefined }) =>
+  [name, categoryId, status] as const;
+
+const withoutAbsent = ({
+  status,
+  ...rest
+}: {
+  name: string;
+  categoryId: bigint;
+  status?: 'available' | 'sold' | undefined;
+}) => (status === undefined ? rest : { ...rest, status });
+
+describe('fingerprint', () => {
+  test('is the same for two pets exactly if they are the same', () => {
+    fc.assert(
+      fc.property(fields, fields, (one, other) => {
+        const same = asGiven(one).every((value, index) => value === asGiven(other)[index]);
+        expect(fingerprint(withoutAbsent(one)) === fingerprint(withoutAbsent(other))).toBe(same);
+        expect(fingerprint(withoutAbsent(one))).toBe(fingerprint(withoutAbsent({ ...one })));
+      }),
+      { numRuns: 5_000 },
+    );
+  });
+
+  test('differs for categories that a double cannot tell apart', () => {
+    const [even, odd] = [2n ** 53n, 2n ** 53n + 1n].map((categoryId) => fingerprint({ name: 'Rex', categoryId }));
+    expect(even).not.toBe(odd);
+  });
+
+  test('differs for composed and decomposed letters', () => {
+    const [composed, decomposed] = ['é', 'e\u0301'].map((name) => fingerprint({ name, categoryId: 1n }));
+    expect(composed).not.toBe(decomposed);
+  });
+});
+
+describe('idempotentCreate', () => {
+  test.each([
+    ['a\ud800', '"a\\ud800"'],
+    ['\udc00', '"\\udc00"'],
+    [7, 'a number'],
+    [undefined, 'missing'],
+  ])('rejects the holder %j, which not every storage could tell from others', (holder, quoted) => {
+    expect(() => idempotentCreate({ holder: holder as string, key: 'k' }, { name: 'Rex', categoryId: 1n })).toThrow(
+      `the holder of an idempotency key must be well-formed Unicode, was ${quoted}`,
+    );
+  });
+});

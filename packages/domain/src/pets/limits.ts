@@ -1,0 +1,25 @@
+const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
+
+/** The ranges of what the catalogue accepts and returns. */
+export const LIMITS = {
+  name: {
+    /** In Unicode code points: 1 to 200. */
+    maxLength: 200,
+    /**
+     * A name has a character that is not white space, as ECMAScript's `\s` defines it. Spelt out, because schemas repeat it
+     * and `\S` means other characters in other languages.
+     */
+    pattern: /[^\t\n\v\f\r \u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]/,
+  },
+  /** A signed 64-bit integer: -2^63 to 2^63 - 1. */
+  categoryId: { min: -(2n ** 63n), max: 2n ** 63n - 1n },
+  /** Ids that can be asked for are 1 to 2^63 - 1. Storages assign up to 2^53 - 1, which fits into a double. */
+  id: { min: 1n, max: 2n ** 63n - 1n, maxAssigned: 2n ** 53n - 1n },
+  /** Pets on a page: 1 to 100, 20 by default. */
+  page: { min: 1, max: 100, default: 20 },
+  /** 1 to 255 visible ASCII characters. */
+  idempotencyKey: {
+    maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
+    pattern: new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX_LENGTH}}$`),
+  },
+} as const;

@@ -1,0 +1,137 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { DomainError } from '../domain-error.ts';
+import { NumberLiteral, Violation } from '../quote.ts';
+import { LIMITS } from './limits.ts';
+import { checkedNewPet } from './pet.ts';
+
+function messageFor(given: unknown): string {
+  try {
+    checkedNewPet(given);
+  } catch (error) {
+    expect(error).toBeInstanceOf(DomainError);
+    expect((error as DomainError).code).toBe('invalid');
+    return (error as DomainError).message;
+  }
+  throw new Error('accepted');
+}
+
+const valid = { name: 'Rex', categoryId: 7n };
+
+describe('checkedNewPet', () => {
+  test('keeps name and categoryId, and status only if it was given', () => {
+    expect(checkedNewPet(valid)).toStrictEqual({ name: 'Rex', categoryId: 7n });
+    expect(checkedNewPet({ ...valid, status: undefined })).toStrictEqual({ name: 'Rex', categoryId: 7n });
+    expect(checkedNewPet({ ...valid, status: 'sold' })).toStrictEqual({ name: 'Rex', categoryId: 7n, status: 'sold' });
+  });
+
+  test('ignores other members, id among them', () => {
+    const given = { ...valid, id: 'x', legs: 4, constructor: 1 };
+    expect(checkedNewPet(given)).toStrictEqual({ name: 'Rex', categoryId: 7n });
+  });
+
+  test('reads each member once, so that what was checked is what is returned', () => {
+    const names = ['Rex', ''];
+    const given = {
+      ...valid,
+      get name() {
+        return names.shift();
+      },
+    };
+    expect(checkedNewPet(given).name).toBe('Rex');
+  });
+
+  test.each(['R', ' Rex ', '\u200b', 'x'.repeat(200), '🐕'.repeat(200), '\u0000'])('accepts the name %j', (name) => {
+    expect(checkedNewPet({ ...valid, name }).name).toBe(name);
+  });
+
+  test.each([-(2n ** 63n), -1n, 0n, 2n ** 53n + 1n, 2n ** 63n - 1n])('accepts the category %d', (categoryId) => {
+    expect(checkedNewPet({ ...valid, categoryId }).categoryId).toBe(categoryId);
+  });
+
+  test.each([
+    ['', 'name must have a character that is not white space'],
+    [' \t\n\u00a0\u2003\ufeff', 'name must have a character that is not white space'],
+    ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
+    ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
+    ['x'.repeat(100_000), 'name must be at most 200 characters (Unicode code points), was 100000'],
+    ['Rex \ud800', 'name must be well-formed Unicode, without a lone surrogate'],
+    [7, 'name must be a string, was a number'],
+    [null, 'name must be a string, was null'],
+    [['Rex'], 'name must be a string, was an array'],
+    [undefined, 'name is required'],
+  ])('rejects the name %j', (name, message) => {
+    expect(messageFor({ ...valid, name })).toBe(message);
+  });
+
+  test.each([
+    [2n ** 63n, '9223372036854775808'],
+    [-(2n ** 63n) - 1n, '-9223372036854775809'],
+    [new NumberLiteral('1.50'), '1.50'],
+    [new NumberLiteral('1'.repeat(40)), '1'.repeat(40)],
+    [new NumberLiteral('1'.repeat(41)), `${'1'.repeat(40)}…`],
+    ['7', '"7"'],
+    [true, 'true'],
+    [{}, 'an object'],
+    [10n ** 60n, `1${'0'.repeat(39)}…`],
+  ])('rejects the category %s', (categoryId, quoted) => {
+    expect(messageFor({ ...valid, categoryId })).toBe(
+      `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`,
+    );
+  });
+
+  test('rejects a category that is a number, even one without a fraction', () => {
+    expect(messageFor({ ...valid, categoryId: 7 })).toBe('categoryId must be a bigint, was the number 7');
+  });
+
+  test.each([
+    ['Sold', '"Sold"'],
+    ['', '""'],
+    [null, 'null'],
+    [0, 'a number'],
+    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+    ['x'.repeat(1000), `"${'x'.repeat(40)}"…`],
+  ])('rejects the status %j', (status, quoted) => {
+    expect(messageFor({ ...valid, status })).toBe(`status must be one of available, pending, sold, was ${quoted}`);
+  });
+
+  test.each([null, undefined, 'Rex', 7, [], true])('rejects %j instead of an object', (given) => {
+    expect(messageFor(given)).toMatch(/^the pet must be an object with name and categoryId, was /);
+  });
+
+  test('names all violations at once', () => {
+    expect(messageFor({ status: 'lost' })).toBe(
+      'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
+    );
+  });
+
+  test("uses a transport's message for a value that the transport rejects", () => {
+    const categoryId = new Violation('category must be given once');
+    expect(messageFor({ name: 7, categoryId })).toBe(
+      'name must be a string, was a number; category must be given once',
+    );
+  });
+
+  test('either accepts or throws invalid, whatever it is given', () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.anything(), fc.record({ name: fc.anything(), categoryId: fc.anything() })), (given) => {
+        try {
+          const { name, categoryId } = checkedNewPet(given);
+          expect([typeof name, typeof categoryId]).toEqual(['string', 'bigint']);
+        } catch (error) {
+          expect(error).toBeInstanceOf(DomainError);
+        }
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+});
+
+describe("the name's pattern", () => {
+  test("means by white space what ECMAScript's \\s matches", () => {
+    for (let unit = 0; unit < 0x1_0000; unit += 1) {
+      const character = String.fromCharCode(unit);
+      expect([unit, LIMITS.name.pattern.test(character)]).toEqual([unit, /\S/.test(character)]);
+    }
+  });
+});

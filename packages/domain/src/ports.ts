@@ -1,0 +1,13 @@
+// For adapters: the ports that they implement, and what their implementations have in common.
+
+export { apiKeyId } from './api-keys/api-key.ts';
+export type { KeyStore } from './api-keys/key-store.ts';
+export type { Awaitable } from './awaitable.ts';
+export type { PetStorage } from './pet-storage.ts';
+export type { IdempotentCreate } from './pets/idempotency.ts';
+export { fingerprint } from './pets/idempotency.ts';
+export type { PetSelection, PetStore } from './pets/pet-store.ts';
+export type { Quota, RateLimiter, RatePolicy } from './rate-limiter.ts';
+export { quotaAfter } from './rate-limiter.ts';
+export type { StorageAdapter, StorageEvents } from './storage-adapter.ts';
+export { StorageMisconfigured } from './storage-misconfigured.ts';

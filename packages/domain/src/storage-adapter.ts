@@ -1,0 +1,28 @@
+import type { PetStorage } from './pet-storage.ts';
+
+/** What an adapter reports while it works. */
+export interface StorageEvents {
+  /**
+   * Called for each lookup of an API key. Must not throw.
+   *
+   * @param cached Whether the record came from memory, without a query.
+   */
+  onKeyLookup?(cached: boolean): void;
+}
+
+/** What an adapter package exports as `adapter`: everything an application has to know of a kind of storage. */
+export interface StorageAdapter {
+  /** Completes "The pets are kept …": `in memory: they are gone when the service stops`, `in MongoDB`, `in a SQLite file`. */
+  readonly keeps: string;
+
+  /** Whether the stores return the same object for an unchanged pet again and again, so that derived text may be memoized. */
+  readonly reusesPets: boolean;
+
+  /**
+   * Opens a storage. A server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
+   *
+   * @param setting The value of the adapter's variable; `''` if it has none.
+   * @throws StorageMisconfigured
+   */
+  open(setting: string, events?: StorageEvents): PetStorage;
+}

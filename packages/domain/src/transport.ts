@@ -1,0 +1,10 @@
+// For transports: the use cases as they need them, authentication, and values that they can't convert.
+
+export { generateApiKey, isUsable } from './api-keys/api-key.ts';
+export type { Authenticate } from './api-keys/authentication.ts';
+export { createAuthentication } from './api-keys/authentication.ts';
+export type { Awaitable } from './awaitable.ts';
+export { andThen, isPromise } from './awaitable.ts';
+export type { AwaitableCatalogue } from './pets/catalogue.ts';
+export { createAwaitableCatalogue } from './pets/catalogue.ts';
+export { NumberLiteral, quote, Violation } from './quote.ts';
