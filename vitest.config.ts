@@ -1,60 +1,38 @@
+import { existsSync, globSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { defineConfig, type TestProjectInlineConfiguration } from 'vitest/config';
 
-const project = (root: string, test: object = {}) => ({
-  extends: true as const,
-  root,
-  test: { name: root, include: ['{src,test}/**/*.test.ts'], ...test },
-});
+/** The Vitest projects of each workspace: one, or those that its `vitest.projects.ts` exports. */
+async function projects(): Promise<TestProjectInlineConfiguration[]> {
+  const workspaces = globSync('{apps,packages,tools}/*/package.json', { cwd: import.meta.dirname })
+    .map(dirname)
+    .sort();
+  const declared = await Promise.all(
+    workspaces.map(async (root) => {
+      const file = join(import.meta.dirname, root, 'vitest.projects.ts');
+      const options: ProjectOptions[] = existsSync(file) ? (await import(pathToFileURL(file).href)).default : [{}];
+      return options.map(({ name, ...test }) => ({
+        extends: true,
+        root,
+        test: { include: ['{src,test}/**/*.test.ts'], ...test, name: name === undefined ? root : `${root} ${name}` },
+      }));
+    }),
+  );
+  return declared.flat();
+}
 
-/** Starts one server for the run, whichever projects name it: see tools/test-mongodb. */
-const withMongo = { globalSetup: ['../../tools/test-mongodb/src/global-setup.ts'] };
+/** The options of a Vitest project. Its name follows the folder of the workspace: 'on MongoDB'. */
+export type ProjectOptions = Omit<NonNullable<TestProjectInlineConfiguration['test']>, 'name'> & { name?: string };
 
-/** Tests of apps/http that say the same on any storage. */
-const WITHOUT_STORAGE = ['cors', 'docs-page*', 'limits', 'monitoring', 'storage-down'].map(
-  (name) => `test/${name}.test.ts`,
-);
-
-export default defineConfig({
+export default defineConfig(async () => ({
   // Workspace packages are tested from their sources: see `exports` in their package.json.
   ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
   test: {
     environment: 'node',
-    // Two at least, however few cores there are: most of what is tested here waits.
+    // At least two, even on one core: most tests wait for something.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    projects: [
-      project('apps/http', { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts'] }),
-      // What memory promises to HTTP clients, MongoDB promises.
-      project('apps/http', {
-        ...withMongo,
-        name: 'apps/http on MongoDB',
-        include: ['test/**/*.test.ts'],
-        exclude: WITHOUT_STORAGE,
-        env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
-        setupFiles: ['test/needs-mongodb.ts'],
-      }),
-      // And what SQLite promises, too: the tests in which animals are stored.
-      project('apps/http', {
-        name: 'apps/http on SQLite',
-        include: ['test/{create-pet,get-pet,list-pets,openapi,durable-storage}.test.ts'],
-        env: { TEST_STORAGE: 'sqlite' },
-      }),
-      project('apps/cli'),
-      project('packages/exact-json'),
-      project('packages/domain'),
-      project('packages/adapter-memory'),
-      project('packages/adapter-mongodb', withMongo),
-      project('packages/adapter-sqlite'),
-      project('tools/bootstrap'),
-      project('tools/boundaries'),
-      // The tests of the image build it first, which takes a while where nothing of it is cached.
-      project('tools/container-smoke', {
-        globalSetup: [`${import.meta.dirname}/tools/container-smoke/src/global-setup.ts`],
-        testTimeout: 60_000,
-      }),
-      project('tools/deploy'),
-      project('tools/packaging'),
-      project('tools/test-mongodb'),
-    ],
+    projects: await projects(),
   },
-});
+}));

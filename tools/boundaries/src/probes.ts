@@ -122,6 +122,7 @@ export const CLEAN: Files = {
     import '@animal-store/adapter-memory';
   `,
   'apps/http/test/service.test.ts': "import './service.ts';",
+  'apps/http/vitest.projects.ts': "import type { Test } from 'vitest';",
   'apps/cli/package.json': manifest('cli', { dependencies: ['driver-of-next', 'mongodb'] }),
   'apps/cli/src/main.ts': '',
   'tools/test-mongodb/package.json': manifest('test-mongodb', { dependencies: ['mongodb'] }),

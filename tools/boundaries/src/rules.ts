@@ -2,8 +2,8 @@ import type { IForbiddenRuleType, IRegularForbiddenRuleType } from 'dependency-c
 
 type ImportRule = IRegularForbiddenRuleType & { comment: string };
 
-/** What is neither built nor deployed: test files, and the folders of tests and helpers beside src/. */
-const TESTS = ['\\.test\\.ts$', '^(?:packages|apps)/[^/]+/test/'];
+/** Files that are neither built nor deployed: tests, their helpers and their Vitest projects. */
+const TESTS = ['\\.test\\.ts$', '^(?:packages|apps)/[^/]+/(?:test/|vitest\\.projects\\.ts$)'];
 
 /**
  * The architecture as rules about imports, by name. Paths are relative to the repository's root; `$1` is what the first
