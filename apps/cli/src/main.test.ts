@@ -53,15 +53,20 @@ test('a reader that has enough ends a command without a word', async () => {
 });
 
 test.each([
-  [{}, /^animal-store: neither MONGODB_URL nor SQLITE_FILE is set: set one of them/],
+  [
+    {},
+    /^animal-store: set MONGODB_URL or SQLITE_FILE: no storage is named, and nothing in memory outlives a command\n$/,
+  ],
+  [{ STORAGE: 'memory' }, /^animal-store: set MONGODB_URL or SQLITE_FILE: STORAGE is memory/],
+  [{ STORAGE: 'mongodb', SQLITE_FILE: '/d' }, /^animal-store: MONGODB_URL must be set if STORAGE is mongodb/],
   [
     { MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: '/d' },
-    /^animal-store: MONGODB_URL and SQLITE_FILE are both set: set only one/,
+    /^animal-store: STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set\n$/,
   ],
-  [{ MONGODB_URL: '', SQLITE_FILE: '' }, /^animal-store: neither MONGODB_URL nor SQLITE_FILE is set/],
-  [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: the MongoDB URL (?!.*secret)/],
+  [{ MONGODB_URL: '', SQLITE_FILE: '' }, /^animal-store: set MONGODB_URL or SQLITE_FILE: no storage is named/],
+  [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: MONGODB_URL: the MongoDB URL (?!.*secret)/],
   [{ SQLITE_FILE: '/nowhere/animals.db' }, /^animal-store: .*\n$/],
-] as [Record<string, string>, RegExp][])('the environment %o is refused in one line', async (environment, line) => {
+] as [Record<string, string>, RegExp][])('rejects the environment %o in one line', async (environment, line) => {
   const { code, out, err } = await run(environment, 'pets', 'list');
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(line);
@@ -98,7 +103,5 @@ test.each([['help'], ['--help'], ['pets', 'add', '--help'], []])('help is no mis
 test('a database out of reach is one line with the reason, and no password', async () => {
   const { code, out, err } = await run({ MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' }, 'keys', 'list');
   expect([code, out]).toEqual([1, '']);
-  expect(err).toBe(
-    'animal-store: the storage at 127.0.0.1:1 is out of reach or too slow: connect ECONNREFUSED 127.0.0.1:1\n',
-  );
+  expect(err).toBe('animal-store: the storage at 127.0.0.1:1 is unavailable: connect ECONNREFUSED 127.0.0.1:1\n');
 });

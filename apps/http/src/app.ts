@@ -18,6 +18,8 @@ import { PET_SCHEMAS } from './pets/index.ts';
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
+  /** The base address for clients; null: the base path on the host that serves the document. */
+  readonly publicUrl: string | null;
   readonly operations: readonly Operation[];
   readonly storage: Pick<PetStorage, 'ready'>;
   /** null: scripts of other origins get no access. */
@@ -80,7 +82,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
 }
 
 /** The routes that need no key. */
-function openRoutes({ basePath, docs, isStopping, metrics, operations, storage }: AppDependencies): Route[] {
+function openRoutes({ basePath, docs, isStopping, metrics, operations, publicUrl, storage }: AppDependencies): Route[] {
   const get = (path: string, responder: Responder): Route => ({ method: 'get', path, responder });
   const checkStorage = singleFlight(() => storage.ready());
   const ready: Responder = () => {
@@ -88,7 +90,7 @@ function openRoutes({ basePath, docs, isStopping, metrics, operations, storage }
     return andThen(checkStorage(), () => jsonResponse('{"status":"ready"}'));
   };
   const document = openApiDocument({
-    server: basePath,
+    server: publicUrl ?? basePath,
     operations,
     schemas: PET_SCHEMAS,
     notFoundMessage: notFoundMessage({ basePath, operations }),

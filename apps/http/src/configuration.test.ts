@@ -1,10 +1,8 @@
-import { createHash } from 'node:crypto';
+import { ConfigurationError } from '@animal-store/app-kit';
 import { describe, expect, test } from 'vitest';
-import { ConfigurationError, readConfiguration } from './configuration.ts';
+import { readConfiguration, VARIABLE_NAMES } from './configuration.ts';
 
-const digest = (key: string) => createHash('sha256').update(key).digest('hex');
-
-function mistakesIn(environment: Record<string, string>): string {
+function errorsIn(environment: Record<string, string>): string {
   try {
     readConfiguration(environment);
   } catch (error) {
@@ -14,12 +12,13 @@ function mistakesIn(environment: Record<string, string>): string {
   throw new Error('accepted');
 }
 
-test('with nothing set, everything has its default', () => {
+test('has a default for everything', () => {
   expect(readConfiguration({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
     basePath: '/v1',
-    storage: { kind: 'memory' },
+    publicUrl: null,
+    storage: { name: 'memory', variable: null, setting: '' },
     production: false,
     configuredKeys: new Map(),
     logLevel: 'info',
@@ -31,10 +30,11 @@ test('with nothing set, everything has its default', () => {
     stopDeadline: 10_000,
     maxConnections: 10_000,
     maxEventLoopDelay: 50,
+    warnings: [],
   });
 });
 
-test('a variable that is empty is not set', () => {
+test('takes an empty variable for an unset one', () => {
   const empty = { HOST: '', PORT: '', BASE_PATH: '', STORAGE: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '' };
   expect(readConfiguration(empty)).toEqual(readConfiguration({}));
 });
@@ -47,11 +47,17 @@ test.each([
   [{ BASE_PATH: '/animals/store-2/v1' }, { basePath: '/animals/store-2/v1' }],
   [{ BASE_PATH: '/~me/a.b_c/v1' }, { basePath: '/~me/a.b_c/v1' }],
   [{ LOG_LEVEL: 'silent' }, { logLevel: 'silent' }],
-  [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, { production: true }],
-  [{ NODE_ENV: 'Production', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ NODE_ENV: 'production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ NODE_ENV: 'Production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ NODE_ENV: 'test' }, { production: false }],
+  [{ PUBLIC_URL: 'https://api.example.org/animals/v1' }, { publicUrl: 'https://api.example.org/animals/v1' }],
   [
     { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' },
-    { storage: { kind: 'memory' } },
+    { storage: { name: 'memory' } },
+  ],
+  [
+    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
+    { storage: { name: 'mongodb', setting: 'mongodb://h/d' } },
   ],
   [{ METRICS: 'off' }, { metrics: false, docs: true }],
   [{ DOCS: 'off' }, { metrics: true, docs: false }],
@@ -67,10 +73,8 @@ test.each([
     { STOP_GRACE_SECONDS: '5', STOP_DEADLINE_SECONDS: '20' },
     { stopGrace: 5_000, stopDeadline: 20_000 },
   ],
-  [{ STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' }, { storage: { kind: 'memory' } }],
-  [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://h/d' }, { storage: { kind: 'mongodb', url: 'mongodb://h/d' } }],
-  [{ STORAGE: 'sqlite', SQLITE_FILE: './a.db' }, { storage: { kind: 'sqlite', file: './a.db' } }],
-])('%o is understood', (environment, expected) => {
+  [{ STORAGE: 'sqlite', SQLITE_FILE: './a.db' }, { storage: { name: 'sqlite', setting: './a.db' } }],
+])('understands %o', (environment, expected) => {
   expect(readConfiguration(environment)).toMatchObject(expected);
 });
 
@@ -92,69 +96,53 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
-  [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set where STORAGE is mongodb/],
-  [{ STORAGE: 'sqlite', MONGODB_URL: 'mongodb://h/d' }, /^SQLITE_FILE must be set where STORAGE is sqlite/],
-  [{ STORAGE: 'sqlite', SQLITE_FILE: ':memory:' }, /^SQLITE_FILE must name a file; STORAGE=memory/],
-  [
-    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
-    /^STORAGE must be set where MONGODB_URL is/,
-  ],
-  [
-    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), SQLITE_FILE: './a.db' },
-    /^STORAGE must be set where SQLITE_FILE is/,
-  ],
-  [{ STORAGE: 'Memory' }, /^STORAGE must be one of memory.*, was "Memory"$/],
+  [{ PUBLIC_URL: 'https://api.example.org' }, /^PUBLIC_URL must be an absolute URL that ends in the segment v1/],
+  [{ PUBLIC_URL: '/v1' }, /^PUBLIC_URL must be an absolute URL/],
+  [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb/],
+  [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, /^STORAGE must be set if NODE_ENV is production/],
+  [{ NODE_ENV: 'prod' }, 'NODE_ENV must be one of development, production, test, was "prod"'],
+  [{ MONGODB_URL: '"mongodb://h/d"' }, 'MONGODB_URL is in quotes: remove them, they are part of the value'],
+  [{ API_KEYS: `"${'k'.repeat(20)}"` }, 'API_KEYS entry 1 must be without quotes'],
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, was "loud"$/],
   ...['v1', '/', '/v1/', '/v2', '/api', '/a b/v1', '//v1', '/../v1', '/./v1', '/%41/v1', '/:id/v1', '/*/v1', '/V1'].map(
     (path): [Record<string, string>, RegExp] => [{ BASE_PATH: path }, /^BASE_PATH must be a path/],
   ),
-])('%o is refused', (environment, message) => {
-  expect(mistakesIn(environment)).toEqual(message instanceof RegExp ? expect.stringMatching(message) : message);
+])('rejects %o', (environment, message) => {
+  expect(errorsIn(environment)).toEqual(message instanceof RegExp ? expect.stringMatching(message) : message);
 });
 
-test('all mistakes are named in one message', () => {
-  const message = mistakesIn({ PORT: 'x', BASE_PATH: 'x', STORAGE: 'x', API_KEYS: 'x', LOG_LEVEL: 'x' });
+test('names all errors in one message', () => {
+  const message = errorsIn({ PORT: 'x', BASE_PATH: 'x', STORAGE: 'x', API_KEYS: 'x', LOG_LEVEL: 'x' });
   for (const name of ['PORT', 'BASE_PATH', 'STORAGE', 'API_KEYS', 'LOG_LEVEL']) expect(message).toContain(name);
   expect(message).not.toContain('\n');
 });
 
-describe('API_KEYS', () => {
-  test('each key is a holder of its own, known by its digest', () => {
-    const [one, other] = ['a-key-of-16-chars', 'another-key-of-20-chars'];
-    const { configuredKeys } = readConfiguration({ API_KEYS: `${one}, sha256:${digest(other).toUpperCase()}` });
-    expect([...configuredKeys.keys()]).toEqual([digest(one), digest(other)]);
-    expect(new Set(configuredKeys.values()).size).toBe(2);
-  });
+describe('in production', () => {
+  const production = { NODE_ENV: 'production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) };
 
-  test('a key has the same holder whether it is given itself or as its digest, first or last', () => {
-    const key = 'a-key-of-16-chars';
-    const holder = readConfiguration({ API_KEYS: key }).configuredKeys.get(digest(key));
-    expect(holder).toBeDefined();
-    const { configuredKeys } = readConfiguration({ API_KEYS: `${'x'.repeat(16)},SHA256:${digest(key)}` });
-    expect(configuredKeys.get(digest(key))).toBe(holder);
-  });
-
-  test.each([
-    ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, has 9 characters'],
-    ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, has 15 characters'],
-    ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, has 18 characters'],
-    ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, has 19 characters'],
-    [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, has 0 characters'],
-    ['sha256:', 'entry 1 must be sha256: and 64 hexadecimal digits'],
-    [`sha256:${'a'.repeat(63)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
-    [`sha256:${'g'.repeat(64)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
-    [`sha256:${'a'.repeat(65)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
-  ])('%j is refused without being repeated', (given, violation) => {
-    const message = mistakesIn({ API_KEYS: given });
-    expect(message).toBe(`API_KEYS ${violation}`);
-  });
-
-  test('in production there must be some', () => {
-    expect(mistakesIn({ NODE_ENV: 'production' })).toMatch(/^API_KEYS must be set/);
-    expect(mistakesIn({ NODE_ENV: 'production', API_KEYS: 'short' })).toMatch(/^API_KEYS entry 1 must be [^;]*$/);
-    // Where keys can be issued, the storage is asked first.
-    const issued = { NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: 'mongodb://h/d' };
+  test('needs a key, unless the storage may hold some', () => {
+    expect(errorsIn({ ...production, API_KEYS: '' })).toMatch(/^API_KEYS must be set/);
+    expect(errorsIn({ ...production, API_KEYS: 'short' })).toMatch(/^API_KEYS entry 1 must be [^;]*$/);
+    const issued = { NODE_ENV: 'production', MONGODB_URL: 'mongodb://h/d' };
     expect(() => readConfiguration(issued)).not.toThrow();
-    expect(() => readConfiguration({ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) })).not.toThrow();
   });
+
+  test.each(['MONGO_URL', 'MONGODB_URI', 'RATELIMIT', 'CORS_ORIGIN', 'LOGLEVEL', 'SQLITE_PATH', 'MAX_CONNECTION'])(
+    'rejects the misspelled variable %s; elsewhere it warns',
+    (name) => {
+      const sentence = expect.stringMatching(new RegExp(`^${name} is not a setting: [A-Z_]+ is meant`));
+      expect(errorsIn({ ...production, [name]: 'x' })).toEqual(sentence);
+      expect(readConfiguration({ [name]: 'x' }).warnings).toEqual([sentence]);
+    },
+  );
+});
+
+test('no variable is taken for a misspelling of another', () => {
+  const { warnings } = readConfiguration({
+    ...Object.fromEntries(VARIABLE_NAMES.map((name) => [name, ''])),
+    SQLITE_FILE: 'x',
+    API_KEYS: 'k'.repeat(16),
+    RATE_LIMIT: '1',
+  });
+  expect(warnings).toEqual([]);
 });

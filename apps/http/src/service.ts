@@ -1,16 +1,19 @@
+import { randomBytes } from 'node:crypto';
 import { isatty } from 'node:tty';
-import { isUsable } from '@animal-store/domain/transport';
-import { type Application, compose } from './composition.ts';
-import { type Configuration, ConfigurationError, readConfiguration } from './configuration.ts';
-import { createLog } from './observability/log.ts';
+import { ConfigurationError, configuredHolder, loadStorage, misconfigurationOf, sha256 } from '@animal-store/app-kit';
+import type { Stop } from '@animal-store/app-kit/stop-signals';
+import { generateApiKey, isUsable } from '@animal-store/domain/transport';
+import { compose, type Service } from './composition.ts';
+import { type Configuration, readConfiguration } from './configuration.ts';
+import { createLog, type Log } from './observability/log.ts';
 import { monitorStorage } from './observability/storage-monitor.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startupMessage } from './startup-message.ts';
 
-/** What the process exits with where its environment is at fault: restarting it will not help. */
+/** The exit code of a configuration error: restarting does not help. */
 const EXIT_MISCONFIGURED = 2;
 
-/** Errors of the system that say that an address can't be listened at. */
+/** Errors of the system that say that the service can't listen at an address. */
 const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
   EADDRINUSE: 'it is in use; choose another PORT',
   EACCES: 'this user may not use the port; choose a PORT above 1023',
@@ -20,80 +23,108 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 /**
- * Runs the service as its environment says, until it is stopped. A mistake in the environment is one line on standard
- * error and makes the process end with 2.
+ * Runs the service as its environment says, until it is stopped. A configuration error is one line on standard error, and
+ * the process ends with 2.
  *
- * @param onListening Given what stops the service, to be called once, as soon as there is something to stop.
+ * @param onListening Called with the function that stops the service, as soon as there is something to stop.
  */
-export async function runService(onListening: (stop: (signal: NodeJS.Signals) => void) => void): Promise<void> {
+export async function runService(onListening: (stop: Stop) => void): Promise<void> {
   try {
     await start(onListening);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    refuse(error.message);
+    reportMisconfiguration(error.message);
   }
 }
 
-async function start(onListening: (stop: (signal: NodeJS.Signals) => void) => void): Promise<void> {
-  const configuration = readConfiguration(process.env);
-  const { host, port, basePath } = configuration;
+async function start(onListening: (stop: Stop) => void): Promise<void> {
+  const { configuration, developmentKey } = withKey(readConfiguration(process.env));
   const log = createLog(configuration.logLevel, { readable: isatty(1) });
-  const application = await compose(configuration, log);
-  const { app, developmentKey, observers, onUnexpectedError, onDrop } = application;
+  const storage = await loadStorage(configuration.storage);
+  const service = compose({ configuration, storage, log });
+  const server = await listen(service, configuration, log);
 
-  let server: RunningServer;
-  try {
-    const { maxConnections } = configuration;
-    server = await startServer(app, { host, port, maxConnections, observers, onUnexpectedError, onDrop });
-  } catch (error) {
-    await application.close();
-    const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
-    if (reason === undefined) throw error;
-    throw new ConfigurationError(`can't listen at ${host}, port ${port}: ${reason}`);
-  }
-
-  const stopOnce = async (grace: number, deadline: number) => {
-    check.stop();
-    application.beginStop();
-    const connectionsCut = await server.stop({ grace, deadline });
-    await application.close();
-    log.info('stopped', { connectionsCut });
-    await log.close();
-  };
   let stopped: Promise<void> | null = null;
   const stop = (grace: number, deadline: number) => {
     stopped ??= stopOnce(grace, deadline);
     return stopped;
+  };
+  const stopOnce = async (grace: number, deadline: number) => {
+    monitor.stop();
+    service.beginStop();
+    const connectionsCut = await server.stop({ grace, deadline });
+    await service.close();
+    log.info('stopped', { connectionsCut });
+    await log.close();
   };
   onListening(async (signal) => {
     log.info('stopping', { signal });
     await stop(configuration.stopGrace, configuration.stopDeadline);
   });
 
-  const url = `http://${reachable(server.address.address)}:${server.address.port}${basePath}`;
-  const { kind } = configuration.storage;
-  if (developmentKey === null) log.info('listening', { url, storage: kind });
-  else log.print(startupMessage({ url, key: developmentKey, storage: kind }));
+  const url = `http://${callable(server.address.address)}:${server.address.port}${configuration.basePath}`;
+  for (const warning of configuration.warnings) log.warn(warning);
+  if (developmentKey === null) log.info('listening', { url, storage: configuration.storage.name });
+  else log.print(startupMessage({ url, key: developmentKey, keeps: storage.keeps }));
 
   // Only now: a storage that is unavailable must not keep the service from starting.
-  const check = monitorStorage({
-    storage: application.storage,
-    names: { storage: kind, at: application.storageAddress },
-    misconfiguration: application.misconfiguration,
-    findMisconfiguration: () => mistakeInKeys(configuration, application),
-    async onMisconfiguration(mistake) {
-      refuse(mistake);
+  const monitor = monitorStorage({
+    storage: service.storage,
+    names: { storage: configuration.storage.name, at: service.storage.location },
+    misconfiguration: (error) => misconfigurationOf(error, configuration.storage),
+    findMisconfiguration: () => missingKeys(configuration, service),
+    async onMisconfiguration(message) {
+      reportMisconfiguration(message);
       await stop(0, 0);
     },
-    onCheck: application.onStorageCheck,
+    onCheck: service.metrics.storageChecked,
     log,
   });
 }
 
+/** Without any key, outside production, one is generated for this run. */
+function withKey(configuration: Configuration): { configuration: Configuration; developmentKey: string | null } {
+  if (configuration.configuredKeys.size > 0 || configuration.production) return { configuration, developmentKey: null };
+  const developmentKey = generateApiKey(randomBytes);
+  const digest = sha256(developmentKey);
+  const configuredKeys = new Map([[digest, configuredHolder(digest)]]);
+  return { configuration: { ...configuration, configuredKeys }, developmentKey };
+}
+
+async function listen(
+  service: Service,
+  { host, port, maxConnections }: Configuration,
+  log: Log,
+): Promise<RunningServer> {
+  try {
+    return await startServer(service.app, {
+      host,
+      port,
+      maxConnections,
+      observers: service.observers,
+      onUnexpectedError: service.onUnexpectedError,
+      onDrop(reason) {
+        service.metrics.countDrop(reason);
+        log.warnThrottled(DROP_WARNINGS[reason]);
+      },
+    });
+  } catch (error) {
+    await service.close();
+    const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+    if (reason === undefined) throw error;
+    throw new ConfigurationError(`can't listen at ${host}, port ${port}: ${reason}`);
+  }
+}
+
+const DROP_WARNINGS = {
+  connections: 'connections are dropped: there are MAX_CONNECTIONS of them',
+  requests: 'connections are closed: they sent too many requests without waiting for responses',
+} as const;
+
 /** In production somebody must be able to call the service. */
-async function mistakeInKeys(
+async function missingKeys(
   { configuredKeys, production }: Configuration,
-  { storage }: Application,
+  { storage }: Service,
 ): Promise<string | null> {
   if (!production || configuredKeys.size > 0) return null;
   const issued = await storage.keys.list();
@@ -103,13 +134,13 @@ async function mistakeInKeys(
   return `there is ${missing}: set API_KEYS or issue one, since nobody could call the service`;
 }
 
-/** An address to call: a service that listens everywhere is called at home. */
-function reachable(address: string): string {
+/** A host to call: a service that listens at all addresses is called at localhost. */
+function callable(address: string): string {
   if (address === '0.0.0.0' || address === '::') return 'localhost';
   return address.includes(':') ? `[${address}]` : address;
 }
 
-function refuse(mistake: string): void {
-  process.stderr.write(`animal-store: ${mistake}\n`);
+function reportMisconfiguration(message: string): void {
+  process.stderr.write(`animal-store: ${message}\n`);
   process.exitCode = EXIT_MISCONFIGURED;
 }

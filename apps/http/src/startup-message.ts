@@ -1,26 +1,14 @@
-import type { Configuration } from './configuration.ts';
-
-const KEPT = {
-  memory: 'The animals are kept in memory: they are gone when the service stops.',
-  mongodb: 'The animals are kept in MongoDB.',
-  sqlite: 'The animals are kept in a SQLite file.',
-} satisfies Record<Configuration['storage']['kind'], string>;
-
-/** What someone who started the service without keys wants to know, in a few lines to read. */
-export function startupMessage({
-  url,
-  key,
-  storage,
-}: {
-  url: string;
-  key: string;
-  storage: keyof typeof KEPT;
-}): string {
+/**
+ * The message for a person who started the service without keys.
+ *
+ * @param keeps How the storage keeps pets, as it completes "The pets are kept …".
+ */
+export function startupMessage({ url, key, keeps }: { url: string; key: string; keeps: string }): string {
   return `
 Animal Store answers at ${url}
 
   API key, made for this run:  ${key}
-  ${KEPT[storage]}
+  The animals are kept ${keeps}.
 
 Add an animal:
 

@@ -231,7 +231,7 @@ describe('a body', () => {
   });
 
   test('of any bytes is a pet or a client error', async () => {
-    const { call, violations } = await startService();
+    const { call, unexpectedErrors } = await startService();
     await fc.assert(
       fc.asyncProperty(
         fc.oneof(
@@ -246,7 +246,7 @@ describe('a body', () => {
       ),
       { numRuns: 300 },
     );
-    expect(violations).toEqual([]);
+    expect(unexpectedErrors).toEqual([]);
   });
 });
 

@@ -67,7 +67,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
       const elsewhere = requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'));
       expect(elsewhere).toEqual([]);
       expect(complaints).toEqual([]);
-      expect(service.violations).toEqual([]);
+      expect(service.unexpectedErrors).toEqual([]);
     };
     return { page, service, origin, requests, expectQuiet };
   }

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createMongoStorage } from '@animal-store/adapter-mongodb';
+import { loadStorage } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
 import {
   behindProxy,
@@ -81,7 +81,8 @@ describeWithMongo('at the start', () => {
 
   test('in production, keys that are all revoked or expired are as good as none', async () => {
     const url = freshDatabase();
-    const storage = createMongoStorage({ url });
+    const loaded = await loadStorage({ name: 'mongodb', variable: 'MONGODB_URL', setting: url });
+    const storage = loaded.open();
     onTestFinished(async () => storage.close());
     const digest = (text: string) => createHash('sha256').update(text).digest('hex');
     const issue = async (clock: () => number, expiresAt: number | null) => {

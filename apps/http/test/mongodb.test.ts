@@ -1,13 +1,14 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { createMongoStorage } from '@animal-store/adapter-mongodb';
+import { loadStorage } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
 import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { errorLike, KEY, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
-function keyringAt(url: string) {
-  const storage = createMongoStorage({ url });
+async function keyringAt(url: string) {
+  const loaded = await loadStorage({ name: 'mongodb', variable: 'MONGODB_URL', setting: url });
+  const storage = loaded.open();
   onTestFinished(async () => {
     await storage.close();
   });
@@ -18,7 +19,7 @@ function keyringAt(url: string) {
 describeWithMongo('the service on MongoDB', () => {
   test('in production a key that was issued is enough to start', async () => {
     const url = freshDatabase();
-    const { key } = await keyringAt(url).issue({ holder: 'the zoo', expiresAt: null });
+    const { key } = await (await keyringAt(url)).issue({ holder: 'the zoo', expiresAt: null });
     const running = startProcess({ NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url });
     const { call } = serviceAt(await listeningAt(running));
     expect((await call('GET', '/v1/pets', { key })).status).toBe(200);
@@ -28,7 +29,7 @@ describeWithMongo('the service on MongoDB', () => {
   test('a key that is issued is accepted, a key that is revoked elsewhere is refused within 10 seconds', async () => {
     const url = freshDatabase();
     const { call } = await startService({ STORAGE: 'mongodb', MONGODB_URL: url });
-    const keyring = keyringAt(url);
+    const keyring = await keyringAt(url);
     const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
     const status = async () => (await call('GET', '/v1/pets', { key })).status;
     expect(await status()).toBe(200);

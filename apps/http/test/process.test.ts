@@ -28,7 +28,7 @@ test('every run has another key', async () => {
 });
 
 test('with keys configured, what is printed is one line of JSON that holds no key', async () => {
-  const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production' });
+  const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory', ...storageEnvironment() });
   const port = await listeningAt(running);
   expect(JSON.parse(running.output.out)).toMatchObject({ msg: 'listening', url: `http://127.0.0.1:${port}/v1` });
   expect(running.output.out).not.toContain(KEY);
@@ -64,14 +64,14 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
   },
 );
 
-/** Sends the process a signal as soon as it loads anything beside its first file. */
+/** Sends the process a signal as soon as it loads anything beside its first two files. */
 function signalOnLoading(signal: string): Record<string, string> {
   const program = `
     import { registerHooks } from 'node:module';
     let sent = false;
     registerHooks({
       load(url, context, next) {
-        if (!sent && !url.endsWith('/main.ts')) sent = process.kill(process.pid, '${signal}');
+        if (!sent && !/\\/(?:main|stop-signals)\\.ts$/.test(url)) sent = process.kill(process.pid, '${signal}');
         return next(url, context);
       },
     });`;

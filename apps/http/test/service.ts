@@ -3,10 +3,11 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequ
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { loadStorage } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
-import { compose } from '../src/composition.ts';
+import { compose, type Parts } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import type { Observer } from '../src/http/exchange.ts';
 import { SERVER_LIMITS, startServer } from '../src/server/server.ts';
@@ -39,8 +40,8 @@ export interface Service {
   add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
   /** Sends bytes on a connection and returns all that comes back until the other side closes it. */
   raw(bytes: string | Buffer): Promise<string>;
-  /** Every error that was a fault of the service. */
-  readonly violations: unknown[];
+  /** Every unexpected error of the service. */
+  readonly unexpectedErrors: unknown[];
 }
 
 /** What tells the service to use the storage that the run of these tests is for, empty for each call. */
@@ -67,39 +68,47 @@ export async function startService(
   environment: Record<string, string> = {},
   clock?: Clock,
   limits: Partial<typeof SERVER_LIMITS> = {},
-  observer: Observer = { end() {} },
+  observer?: Observer,
 ): Promise<Service> {
-  const violations: unknown[] = [];
-  const log = {
-    info() {},
-    unexpectedError: (error: unknown) => void violations.push(error),
-    warnThrottled() {},
-    observer,
-    linesLost: () => 0,
-    close: async () => {},
-  };
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
-    // Test and service share an event loop here: how late it is says nothing about the service.
+    // The test and the service share an event loop: its delay says nothing about the service.
     MAX_EVENT_LOOP_DELAY_MS: '0',
     ...storageEnvironment(),
     ...environment,
   });
-  const application = await compose(configuration, log, clock);
-  const server = await startServer(application.app, {
+  const storage = await loadStorage(configuration.storage);
+  return serve({ configuration, storage, ...(clock === undefined ? {} : { clock }) }, limits, observer);
+}
+
+/** Serves what is put together from these parts for the running test. */
+export async function serve(
+  parts: Omit<Parts, 'log'>,
+  limits: Partial<typeof SERVER_LIMITS> = {},
+  observer: Observer = { end() {} },
+): Promise<Service> {
+  const unexpectedErrors: unknown[] = [];
+  const log = {
+    linesLost: () => 0,
+    unexpectedError: (error: unknown) => void unexpectedErrors.push(error),
+    warnThrottled() {},
+    observer,
+  };
+  const service = compose({ ...parts, log });
+  const server = await startServer(service.app, {
     host: '127.0.0.1',
     port: 0,
-    maxConnections: configuration.maxConnections,
-    observers: application.observers,
-    onUnexpectedError: application.onUnexpectedError,
-    onDrop: application.onDrop,
+    maxConnections: parts.configuration.maxConnections,
+    observers: service.observers,
+    onUnexpectedError: service.onUnexpectedError,
+    onDrop: service.metrics.countDrop,
     limits: { ...SERVER_LIMITS, ...limits },
   });
   onTestFinished(async () => {
     await server.stop({ grace: 0, deadline: 0 });
-    await application.close();
+    await service.close();
   });
-  return serviceAt(server.address.port, violations);
+  return serviceAt(server.address.port, unexpectedErrors);
 }
 
 /** A port that nobody listens at. */
@@ -112,7 +121,7 @@ export async function freePort(): Promise<number> {
 }
 
 /** A service that listens already. */
-export function serviceAt(port: number, violations: unknown[] = []): Service {
+export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Service {
   const call: Service['call'] = (method, path, { headers = {}, body, key = KEY } = {}) =>
     new Promise((resolve, reject) => {
       const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
@@ -150,7 +159,7 @@ export function serviceAt(port: number, violations: unknown[] = []): Service {
 
   return {
     port,
-    violations,
+    unexpectedErrors,
     call,
     add: (newPet, headers = {}) =>
       call('POST', '/v1/pets', {

@@ -2,16 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
+import { sha256 } from '@animal-store/app-kit';
+import { createKeyring, DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { createAuthentication } from '@animal-store/domain/transport';
-import { expect, onTestFinished, test } from 'vitest';
-import { createApp } from '../src/app.ts';
-import { petOperations } from '../src/pets/index.ts';
-import { petJson } from '../src/pets/pet-json.ts';
-import { startServer } from '../src/server/server.ts';
-import { sha256 } from '../src/sha256.ts';
-import { errorLike, KEY, type Service, serviceAt } from './service.ts';
+import { expect, test } from 'vitest';
+import { readConfiguration } from '../src/configuration.ts';
+import { errorLike, KEY, type Service, serve } from './service.ts';
 
 /** A service whose storage can be made to fail: at once, or later with a promise. */
 async function serviceOnFailingStorage(
@@ -29,42 +25,11 @@ async function serviceOnFailingStorage(
         };
       },
     });
-  const storage: PetStorage = failing({ ...memory, pets: failing(memory.pets), keys: failing(memory.keys) });
-  const violations: unknown[] = [];
-  const app = createApp({
-    operations: petOperations({
-      catalogue: createCatalogue(failing(memory.pets)),
-      petJson,
-      clock: Date.now,
-      basePath: '/v1',
-    }),
-    authenticate: createAuthentication({
-      configuredKeys: new Map([[sha256(KEY), 'tests']]),
-      issuedKeys: failing(memory.keys),
-      digest: sha256,
-      clock: Date.now,
-    }),
-    storage: { ready: () => storage.ready() },
-    basePath: '/v1',
-    cors: null,
-    rateLimit: null,
-    observers: [],
-    onUnexpectedError: (error) => violations.push(error),
-    metrics: null,
-    docs: [],
-    isStopping: () => false,
-    shouldShed: () => false,
-  });
-  const server = await startServer(app, {
-    host: '127.0.0.1',
-    port: 0,
-    maxConnections: 100,
-    observers: [],
-    onUnexpectedError: (error) => violations.push(error),
-    onDrop() {},
-  });
-  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  return { ...serviceAt(server.address.port, violations), failure };
+  const { ready } = failing(memory);
+  const storage: PetStorage = { ...memory, pets: failing(memory.pets), keys: failing(memory.keys), ready };
+  const configuration = readConfiguration({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0' });
+  const loaded = { keeps: 'nowhere', reusesPets: false, open: () => storage };
+  return { ...(await serve({ configuration, storage: loaded })), failure };
 }
 
 /** Sends an animal whose last character comes after six seconds. @returns All that was answered. */
@@ -84,7 +49,7 @@ const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 test.each([false, true])(
   'while the storage is out of reach (told later: %s), what needs it is 503, and it heals',
   async (promised) => {
-    const { add, call, failure, violations } = await serviceOnFailingStorage();
+    const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     await add(REX);
     failure.promised = promised;
     failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
@@ -112,7 +77,7 @@ test.each([false, true])(
       // No waiting heals these.
       expect([answer.status, answer.headers['retry-after']]).toEqual([status, undefined]);
     }
-    expect(violations).toEqual([]);
+    expect(unexpectedErrors).toEqual([]);
 
     delete failure.with;
     expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
@@ -123,14 +88,14 @@ test.each([false, true])(
 test.each([false, true])(
   'an error that nobody foresaw (told later: %s) is 500 without a word of it, and is reported',
   async (promised) => {
-    const { add, call, failure, violations } = await serviceOnFailingStorage();
+    const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     failure.promised = promised;
     failure.with = new TypeError('secret of the driver at /etc/passwd');
     for (const answer of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
       expect([answer.status, answer.json]).toEqual([500, errorLike('internal_error', 500)]);
       expect(answer.text).not.toMatch(/secret|passwd|TypeError| at /);
     }
-    expect(violations).toEqual([failure.with, failure.with, failure.with]);
+    expect(unexpectedErrors).toEqual([failure.with, failure.with, failure.with]);
   },
 );
 

@@ -58,7 +58,7 @@ test.each([
   ['a Host field of two hosts', 'GET /livez HTTP/1.1\r\nHost: x, y\r\nConnection: close\r\n\r\n', 400],
   ['no Host field, whoever asks', `GET /v1/pets HTTP/1.1\r\n${AUTHORIZATION}Connection: close\r\n\r\n`, 400],
 ])('%s is refused in the Error shape', async (_what, bytes, status) => {
-  const { raw, violations } = await startService();
+  const { raw, unexpectedErrors } = await startService();
   const [answer, ...more] = answersIn(await raw(bytes));
   expect(more).toEqual([]);
   expect(answer?.status).toBe(status);
@@ -67,7 +67,7 @@ test.each([
   expect(answer?.head).toMatch(/^x-request-id: [\da-f-]{36}$/im);
   expect(answer?.head).toMatch(/^date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/im);
   expect(answer?.body).toEqual({ code: 'invalid_request', message: expect.stringMatching(/./), status });
-  expect(violations).toEqual([]);
+  expect(unexpectedErrors).toEqual([]);
 });
 
 test('chunk extensions without end are refused', async () => {
@@ -164,14 +164,14 @@ test.each([
   ['GET /livez/%2E%2e/v1/pets', 401],
   ['GET /livez?\\^`{|}"<>', 200],
 ])('%s is a path like any other: %d', async (line, status) => {
-  const { raw, violations } = await startService();
+  const { raw, unexpectedErrors } = await startService();
   const [answer] = answersIn(await raw(`${line} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`));
   expect(answer?.status).toBe(status);
-  expect(violations).toEqual([]);
+  expect(unexpectedErrors).toEqual([]);
 });
 
 test('a client that goes away in the middle of its body does no harm', async () => {
-  const { port, call, violations } = await startService();
+  const { port, call, unexpectedErrors } = await startService();
   const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}Content-Type: application/json\r\nContent-Length: 100\r\n\r\n{"name`;
   for (let count = 0; count < 20; count += 1) {
     await new Promise<void>((resolve) => {
@@ -187,7 +187,7 @@ test('a client that goes away in the middle of its body does no harm', async () 
   // Nothing waits for the rest.
   const inFlight = async () => /^http_requests_in_flight (\d+)$/m.exec((await call('GET', '/metrics')).text)?.[1];
   await expect.poll(inFlight).toBe('1');
-  expect(violations).toEqual([]);
+  expect(unexpectedErrors).toEqual([]);
 });
 
 test('the body of a client that went away while its key was looked up is not waited for', async () => {
@@ -205,7 +205,7 @@ test('the body of a client that went away while its key was looked up is not wai
 });
 
 test('a client that asks for a tunnel and is gone does no harm', async () => {
-  const { port, call, violations } = await startService();
+  const { port, call, unexpectedErrors } = await startService();
   for (let count = 0; count < 20; count += 1) {
     await new Promise<void>((resolve) => {
       const socket = connect(port, '127.0.0.1', () => {
@@ -216,7 +216,7 @@ test('a client that asks for a tunnel and is gone does no harm', async () => {
     });
   }
   expect((await call('GET', '/livez')).status).toBe(200);
-  expect(violations).toEqual([]);
+  expect(unexpectedErrors).toEqual([]);
 });
 
 test('a client that never stops sending nonsense is told so once, and cut off', async () => {

@@ -48,7 +48,7 @@ describe('this repository', () => {
   // A rule about something that the cruiser can't see would never fire.
   test.each([
     ['a workspace package', /^packages\/adapter-memory\//, /^packages\/domain\/src\/index\.ts$/],
-    ['an adapter', /^apps\/http\/src\/composition\.ts$/, /^packages\/adapter-memory\/src\/index\.ts$/],
+    ['an adapter', /^packages\/app-kit\/src\/storages\.ts$/, /^packages\/adapter-memory\/src\/index\.ts$/],
     ['the container', /^apps\/http\/src\/composition\.ts$/, /\/node_modules\/tsyringe\//],
     ['the web framework', /^apps\/http\/src\//, /\/node_modules\/hono\//],
     ['a scoped package', /^apps\/http\/src\//, /\/node_modules\/@hono\/node-server\//],

@@ -85,12 +85,19 @@ export const CLEAN: Files = {
     import 'driver-of-next';
     import '@animal-store/domain';
   `,
+  'packages/app-kit/package.json': manifest('app-kit', {
+    dependencies: ['@animal-store/adapter-memory', '@animal-store/adapter-mongodb', '@animal-store/domain'],
+  }),
+  'packages/app-kit/src/index.ts': `
+    import '@animal-store/domain';
+    export const load = () => [import('@animal-store/adapter-memory'), import('@animal-store/adapter-mongodb')];
+  `,
   'packages/words/package.json': manifest('words', { dependencies: ['tsyringe'] }),
   'packages/words/src/index.ts': '',
   'apps/http/package.json': manifest('http', {
     dependencies: [
       '@animal-store/adapter-memory',
-      '@animal-store/adapter-mongodb',
+      '@animal-store/app-kit',
       '@animal-store/domain',
       '@animal-store/exact-json',
       'hono',
@@ -105,8 +112,7 @@ export const CLEAN: Files = {
     import 'reflect-metadata';
     import 'tsyringe';
     import './app.ts';
-    import '@animal-store/adapter-memory';
-    import '@animal-store/adapter-mongodb';
+    import '@animal-store/app-kit';
   `,
   'apps/http/src/app.ts': `
     import 'node:http';
@@ -123,7 +129,9 @@ export const CLEAN: Files = {
   `,
   'apps/http/test/service.test.ts': "import './service.ts';",
   'apps/http/vitest.projects.ts': "import type { Test } from 'vitest';",
-  'apps/cli/package.json': manifest('cli', { dependencies: ['driver-of-next', 'mongodb'] }),
+  'apps/cli/package.json': manifest('cli', {
+    dependencies: ['@animal-store/adapter-memory', 'driver-of-next', 'mongodb'],
+  }),
   'apps/cli/src/main.ts': '',
   'tools/test-mongodb/package.json': manifest('test-mongodb', { dependencies: ['mongodb'] }),
   'tools/test-mongodb/src/index.ts': "import 'mongodb';",
@@ -178,7 +186,7 @@ export const PROBES = {
     'packages/words/src/probe-app.ts': "import '../../../apps/http/src/app.ts';",
     'packages/domain/src/probe-app.test.ts': "import '../../../apps/http/src/app.ts';",
   },
-  'apps-know-domain-and-exact-json-only': {
+  'apps-know-domain-exact-json-and-app-kit-only': {
     'apps/http/src/probe-package.ts': "import '@animal-store/words';",
     'apps/http/test/probe-tool.ts': "import '@animal-store/bench';",
   },
@@ -190,8 +198,9 @@ export const PROBES = {
     'apps/cli/test/probe-driver.ts': "import 'mongodb';",
     'apps/cli/test/probe-next-driver.ts': "import 'driver-of-next';",
   },
-  'only-composition-names-adapters': {
+  'apps-name-no-adapter': {
     'apps/http/src/probe-adapter.ts': "import type { MemoryStorage } from '@animal-store/adapter-memory';",
+    'apps/cli/src/composition.ts': "import '@animal-store/adapter-memory';",
   },
   'only-composition-uses-the-container': {
     'apps/http/src/probe-container.ts': "import { container } from 'tsyringe';",

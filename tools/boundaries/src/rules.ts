@@ -63,8 +63,8 @@ function importRules(drivers: readonly string[]) {
       },
     },
     'libraries-do-not-know-adapters': {
-      comment: 'A package that is neither domain nor adapter serves every adapter and every app alike.',
-      from: { path: '^packages/(?!domain/|adapter-)', pathNot: TESTS },
+      comment: 'Only app-kit has the list of storages: every other package serves all of them alike.',
+      from: { path: '^packages/(?!domain/|adapter-|app-kit/)', pathNot: TESTS },
       to: { path: '^packages/adapter-(?!contract/)' },
     },
     'packages-do-not-know-apps': {
@@ -72,12 +72,12 @@ function importRules(drivers: readonly string[]) {
       from: { path: '^packages/' },
       to: { path: '^apps/' },
     },
-    'apps-know-domain-and-exact-json-only': {
-      comment: 'Of the workspace, besides the adapters it is composed of. What the team runs is not deployed.',
+    'apps-know-domain-exact-json-and-app-kit-only': {
+      comment: 'An app imports the packages for apps. Tools are not deployed.',
       from: { path: '^apps/' },
       to: {
         path: '^(?:packages|tools)/',
-        pathNot: ['^packages/(?:domain|exact-json|adapter-[^/]+)/', '^tools/test-'],
+        pathNot: ['^packages/(?:domain|exact-json|app-kit|adapter-[^/]+)/', '^tools/test-'],
       },
     },
     'apps-do-not-know-each-other': {
@@ -90,9 +90,9 @@ function importRules(drivers: readonly string[]) {
       from: { path: '^apps/' },
       to: { path: npm(...drivers) },
     },
-    'only-composition-names-adapters': {
-      comment: 'Which adapter is used is decided in one file of an app, its composition. Tests may choose one, too.',
-      from: { path: '^apps/', pathNot: ['^apps/[^/]+/src/composition\\.ts$', ...TESTS] },
+    'apps-name-no-adapter': {
+      comment: 'app-kit has the one list of storages. Tests may choose an adapter.',
+      from: { path: '^apps/', pathNot: TESTS },
       to: { path: '^packages/adapter-(?!contract/)' },
     },
     'only-composition-uses-the-container': {

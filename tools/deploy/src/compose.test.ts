@@ -11,7 +11,7 @@ const service = services['animal-store'];
 
 test('the service takes the variables it is given, and knows each of them', () => {
   const { ignored, production, storage } = configurationOf(service.environment);
-  expect({ ignored, production, storage: storage.kind }).toEqual({ ignored: [], production: true, storage: 'mongodb' });
+  expect({ ignored, production, storage: storage.name }).toEqual({ ignored: [], production: true, storage: 'mongodb' });
 });
 
 test('it looks for the database where it is: the replica set has that name, and its member that address', () => {

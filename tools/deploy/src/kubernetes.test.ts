@@ -73,7 +73,7 @@ test('ports are named alike, and lead to where the service listens', () => {
 
 test('the service takes the variables it is given, and knows each of them', () => {
   const { host, ignored, production, storage } = configurationOf(environment());
-  expect({ host, ignored, production, storage: storage.kind }).toEqual({
+  expect({ host, ignored, production, storage: storage.name }).toEqual({
     host: '0.0.0.0',
     ignored: [],
     production: true,

@@ -1,28 +1,28 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Headers, HttpResponse } from '../http/response.ts';
 
-/** Fields that a script may read beside those that the Fetch standard lets it read anyway. */
+/** Header fields that scripts may read, besides those that the Fetch standard always allows. */
 const EXPOSED =
   'Link, Location, Retry-After, Deprecation, Sunset, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, X-Request-Id';
 
-/** How long a browser may remember what a preflight said, in seconds. */
+/** How long a browser may cache the response to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = '600';
 
-/** Lets scripts of other origins call the service (Fetch standard, HTTP CORS protocol). */
+/** Access for scripts of other origins (Fetch standard, HTTP CORS protocol). */
 export interface Cors {
-  /** The fields for an answer to a request of this origin. */
+  /** The header fields of a response to a request of this origin. */
   headers(origin: string | undefined): Headers;
-  /** The answer to a preflight; null where the request is none. */
+  /** The response to a preflight; null if the request is none. */
   preflight(method: string | undefined, headers: IncomingHttpHeaders): HttpResponse | null;
 }
 
-/** @param origins Those that are let in, at least one; `*` lets in all. */
+/** @param origins The origins that get access, at least one; `*` stands for all. */
 export function createCors(origins: ReadonlySet<string>): Cors {
   const all = origins.has('*');
 
   function headers(origin: string | undefined): Headers {
     if (all) return { 'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED };
-    // Caches must not give one origin the answer to another.
+    // Caches must not give one origin the response to another.
     if (origin === undefined || !origins.has(origin)) return { vary: 'Origin' };
     return { vary: 'Origin', 'access-control-allow-origin': origin, 'access-control-expose-headers': EXPOSED };
   }

@@ -1,4 +1,4 @@
-/** What the Authorization header fields of a request say: a key, nothing for us, or something that can't be a key. */
+/** The bearer credentials of a request: a key, none, or malformed ones. */
 export type Credentials = { kind: 'key'; key: string } | { kind: 'none' } | { kind: 'malformed' };
 
 const NONE: Credentials = { kind: 'none' };
@@ -10,8 +10,8 @@ const BEARER = /^bearer(?=\s|$)/i;
  * Reads bearer credentials (RFC 9110, section 11.4; RFC 6750, section 2.1): the scheme in any case, one or more spaces,
  * the key in visible ASCII characters.
  *
- * @param fields The values of all Authorization header fields. More than one is malformed. A scheme other than Bearer,
- * or Bearer without anything behind it, carries no credentials.
+ * @param fields The values of all Authorization header fields. More than one is malformed. Another scheme than Bearer, or
+ * Bearer without a key, carries no credentials.
  */
 export function readCredentials(fields: readonly string[]): Credentials {
   const [field, ...others] = fields;

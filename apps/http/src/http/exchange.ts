@@ -1,59 +1,59 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Headers, HttpResponse } from './response.ts';
 
-/** Why a request could not be served. */
+/** Why a request is answered with 503. */
 export interface Unavailable {
   readonly reason: UnavailableReason;
-  /** What the storage failed with. */
+  /** The error behind it. */
   readonly error: unknown;
 }
 
-/** The storage is out of reach or too slow; there is too much to do; the service is about to stop. */
+/** The storage is unavailable; the service is overloaded; the service is stopping. */
 export const UNAVAILABLE_REASONS = ['storage', 'overload', 'stopping'] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
-/** A request and its answer, as those see it who watch the service. */
+/** One request and its response, as observers see it. */
 export interface Exchange {
-  /** The request's X-Request-Id where it has a well-formed one, else a new UUID; returned in the answer. */
+  /** The X-Request-Id of the request if it is well-formed, else a new UUID; returned with the response. */
   readonly id: string;
   readonly method: string;
-  /** The path with its parameters' names, or `unmatched`: one of few values whatever a client sends. */
+  /** The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. */
   readonly route: string;
   /** The trace id of the request's traceparent (W3C Trace Context, level 2), or null. */
   readonly traceId: string | null;
   /** On the monotonic clock of `performance.now()`, in milliseconds. */
   readonly startedAt: number;
-  /** Whose key it is, once that is known. */
+  /** The holder of the key, once it is known. */
   holder: string | null;
-  /** Why it is answered with 503, if it is. */
+  /** Set if the response is 503. */
   unavailable: Unavailable | null;
-  /** Fields that come with whatever is answered. */
+  /** Header fields of the response, whatever it is. */
   headers: Headers;
 }
 
-/** Someone who watches. Must not throw. */
+/** Is notified of each request and its response. */
 export interface Observer {
   begin?(): void;
   /**
-   * @param bytes Length of the answer's body.
-   * @param duration Milliseconds from the request's header section to the answer.
+   * @param bytes Length of the body of the response.
+   * @param duration Milliseconds from the header section of the request to the response.
    */
   end(exchange: Exchange, answer: Pick<HttpResponse, 'status'>, bytes: number, duration: number): void;
 }
 
-/** Told of every error that is a fault of the service. @param requestId The request's that met with it, if it was one. */
+/** Called for every unexpected error. @param requestId The id of the request that met it, if there is one. */
 export type OnUnexpectedError = (error: unknown, requestId?: string) => void;
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
-/** Version 00 has nothing behind its 55 characters, later ones may. */
+/** Version 00 has exactly 55 characters, later ones may have more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** Begins an exchange. @param headers The request's, as Node has them. */
+/** Begins an exchange. @param headers The header fields of the request. @param responseHeaders Those of the response. */
 export function beginExchange(
   headers: IncomingHttpHeaders,
   method: string,
   route: string,
-  accompanying: Headers,
+  responseHeaders: Headers,
 ): Exchange {
   const given = headers['x-request-id'];
   const traceparent = headers['traceparent'];
@@ -65,6 +65,6 @@ export function beginExchange(
     startedAt: performance.now(),
     holder: null,
     unavailable: null,
-    headers: accompanying,
+    headers: responseHeaders,
   };
 }

@@ -2,7 +2,7 @@ import { DomainError, type DomainErrorCode } from '@animal-store/domain';
 import type { Unavailable, UnavailableReason } from './exchange.ts';
 import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
 
-/** Every code an Error body can have, with the status it stands for. Closed: clients may switch over it. */
+/** Every code of an Error body, with its status. The set is closed: clients may switch over it. */
 export const ERROR_STATUS = {
   invalid_request: 400,
   unauthorized: 401,
@@ -33,7 +33,7 @@ const CODE_OF_DOMAIN_ERROR = {
 /** Of every 503, in seconds. */
 const RETRY_AFTER: Headers = { 'retry-after': '1' };
 
-/** A request that is answered with an Error body. */
+/** The response to a request is an Error body. */
 export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
@@ -42,7 +42,7 @@ export class HttpError extends Error {
 
   /**
    * @param message For the client: what to do about it.
-   * @param status Where the code is only the nearest: the set of codes is closed.
+   * @param status If the code is only the nearest of the closed set.
    */
   constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
     super(message);
@@ -78,7 +78,7 @@ export function errorBody(code: ErrorCode, message: string, status: number): str
   return JSON.stringify({ code, message, status });
 }
 
-/** Turns whatever was thrown into an answer. Only errors that were thrown on purpose keep their message. */
+/** The response to a request that ended in an error. Unexpected errors do not show their message. */
 export function errorResponse(error: unknown): HttpResponse {
   const { code, message, own, status = ERROR_STATUS[code] } = described(error);
   return jsonResponse(errorBody(code, message, status), status, jsonHeaders(own));
@@ -100,7 +100,13 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
   };
 }
 
-/** Whether an error is a fault of the service, to be looked at by those who run it. */
+/** Why an error happened, for operators: the storage's own words if it has some. The message of a DomainError is for callers. */
+export function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return DomainError.is(error) && cause instanceof Error ? cause.message : message;
+}
+
+/** Whether an error is a defect of the service, for operators to see. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof HttpError || DomainError.is(error));
 }

@@ -16,7 +16,7 @@ export function requestPath({ url }: { url: string }): string {
   }
 }
 
-/** Everything behind the first question mark of a URL; empty where there is none. */
+/** Everything after the first question mark of a URL; empty if there is none. */
 export function queryString({ url }: { url: string }): string {
   const start = url.indexOf('?');
   return start === -1 ? '' : url.slice(start + 1);

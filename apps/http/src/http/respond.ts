@@ -2,8 +2,8 @@ import type { Exchange, Observer } from './exchange.ts';
 import { type Headers, type HttpResponse, JSON_ONLY } from './response.ts';
 
 /**
- * Fields of every answer (OWASP REST Security Cheat Sheet): its type is what it says, nobody keeps it, and a browser that is
- * led to it runs nothing in it.
+ * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
+ * run.
  */
 export const SECURITY_HEADERS: Headers = Object.freeze({
   'x-content-type-options': 'nosniff',
@@ -13,7 +13,7 @@ export const SECURITY_HEADERS: Headers = Object.freeze({
 
 /**
  * Ends an exchange in the one shape that @hono/node-server writes without building a Fetch API response: a string or bytes,
- * and a plain object of header fields. Whoever reads `.headers` or `.body` of it gives that up.
+ * and a plain object of header fields. Reading `.headers` or `.body` of the result loses that.
  */
 export function respond(exchange: Exchange, answer: HttpResponse, observers: readonly Observer[]): Response {
   const { status, body, headers } = answer;

@@ -1,18 +1,17 @@
 import { type Awaitable, isPromise } from '@animal-store/domain/transport';
 
 /**
- * The same work, done once for all who ask for it while it is under way: for what anybody may ask for, as often as they like.
- * What they get may have begun before they asked.
+ * Runs `work` once for all callers that come while it is in flight. Their result may be of work that began before they came.
  */
 export function singleFlight<T>(work: () => Awaitable<T>): () => Awaitable<T> {
-  let underWay: Promise<T> | null = null;
+  let inFlight: Promise<T> | null = null;
   return () => {
-    if (underWay !== null) return underWay;
+    if (inFlight !== null) return inFlight;
     const result = work();
     if (!isPromise(result)) return result;
-    underWay = result.finally(() => {
-      underWay = null;
+    inFlight = result.finally(() => {
+      inFlight = null;
     });
-    return underWay;
+    return inFlight;
   };
 }

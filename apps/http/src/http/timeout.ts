@@ -1,10 +1,10 @@
 import type { Awaitable } from '@animal-store/domain/transport';
 
 /**
- * Waits for `work` as long as there is time; what it comes to later is dropped.
+ * Waits for `work` up to a time limit, and ignores its result after that.
  *
  * @param limit In milliseconds.
- * @throws `late` when that is over; what `work` throws before.
+ * @throws `late` after the limit, else the error of `work`.
  */
 export function withTimeout<T>(work: Awaitable<T>, limit: number, late: Error): Promise<T> {
   return new Promise((resolve, reject) => {

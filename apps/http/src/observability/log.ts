@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
-import { DomainError } from '@animal-store/domain';
 import type { Exchange, Observer, OnUnexpectedError, UnavailableReason } from '../http/exchange.ts';
+import { reasonOf } from '../http/http-error.ts';
 import { createLineWriter } from './line-writer.ts';
 import { openStandardOutput } from './standard-output.ts';
 import { createThrottle } from './throttle.ts';
@@ -146,10 +146,4 @@ function errorFields(error: unknown): { type: string; message: string; stack: st
 function stackWithCauses(error: Error, depth = 5): string {
   const { stack = String(error), cause } = error;
   return cause instanceof Error && depth > 0 ? `${stack}\ncaused by: ${stackWithCauses(cause, depth - 1)}` : stack;
-}
-
-/** What the adapter knows; the error's own message is for clients. */
-export function reasonOf(error: unknown): string {
-  const { cause } = error as Error;
-  return DomainError.is(error) && cause instanceof Error ? cause.message : (error as Error).message;
 }

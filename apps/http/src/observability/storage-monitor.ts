@@ -1,5 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
-import { type Log, REPEAT, reasonOf } from './log.ts';
+import { reasonOf } from '../http/http-error.ts';
+import { type Log, REPEAT } from './log.ts';
 import { createThrottle } from './throttle.ts';
 
 /** The time between two checks, in milliseconds. */

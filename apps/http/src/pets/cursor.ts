@@ -1,21 +1,21 @@
 import { LIMITS } from '@animal-store/domain';
 
-/** The layout of the bytes below, so that a later one can be told apart. */
+/** The version of the layout of the bytes below. */
 const VERSION = 1;
 
 /** A version byte and an id in eight make twelve characters, without padding. */
 const TEXT = /^[\w-]{12}$/;
 
-// One for all: making a Buffer costs more than all the rest.
+// One for all calls: allocating a Buffer costs more than the rest.
 const bytes = Buffer.alloc(9, VERSION);
 
-/** An opaque name, fit for a URL, for the place in the list behind an animal. */
+/** The cursor of the page that begins after a pet: base64url text. */
 export function cursorAfter(id: bigint): string {
   bytes.writeBigInt64BE(id, 1);
   return bytes.toString('base64url');
 }
 
-/** The id of the animal that a cursor stands behind; null where the text is no cursor. */
+/** The id of the pet after which the page of a cursor begins; null if the text is no cursor. */
 export function readCursor(text: string): bigint | null {
   if (!TEXT.test(text)) return null;
   const given = Buffer.from(text, 'base64url');

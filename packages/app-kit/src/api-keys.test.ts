@@ -1,0 +1,43 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { readApiKeys } from './api-keys.ts';
+
+const digest = (key: string) => createHash('sha256').update(key).digest('hex');
+
+function read(text: string) {
+  const errors: string[] = [];
+  return { keys: readApiKeys({ API_KEYS: text }, errors), errors };
+}
+
+describe('readApiKeys', () => {
+  test('gives each key a holder of its own, by its digest', () => {
+    const [one, other] = ['a-key-of-16-chars', 'another-key-of-20-chars'];
+    const { keys, errors } = read(`${one}, sha256:${digest(other).toUpperCase()}`);
+    expect(errors).toEqual([]);
+    expect([...keys.keys()]).toEqual([digest(one), digest(other)]);
+    expect(new Set(keys.values()).size).toBe(2);
+  });
+
+  test('gives a key the same holder as its digest, at any position', () => {
+    const key = 'a-key-of-16-chars';
+    const holder = read(key).keys.get(digest(key));
+    expect(holder).toBeDefined();
+    expect(read(`${'x'.repeat(16)},SHA256:${digest(key)}`).keys.get(digest(key))).toBe(holder);
+  });
+
+  test.each([
+    ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, has 9 characters'],
+    ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, has 15 characters'],
+    ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, has 18 characters'],
+    ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, has 19 characters'],
+    [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, has 0 characters'],
+    ['sha256:', 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`sha256:${'a'.repeat(63)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`sha256:${'g'.repeat(64)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`sha256:${'a'.repeat(65)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
+    [`"${'k'.repeat(16)}"`, 'entry 1 must be without quotes'],
+    [`${'k'.repeat(16)},'${'k'.repeat(16)}'`, 'entry 2 must be without quotes'],
+  ])('rejects %j and does not repeat it', (text, violation) => {
+    expect(read(text).errors).toEqual([`API_KEYS ${violation}`]);
+  });
+});

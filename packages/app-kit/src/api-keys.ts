@@ -1,0 +1,46 @@
+import { apiKeyId } from '@animal-store/domain/ports';
+import { sha256 } from './sha256.ts';
+
+/** Holders' names by the SHA-256 digests of their keys. */
+export type ConfiguredKeys = ReadonlyMap<string, string>;
+
+const KEY = /^[\x21-\x7e]{16,}$/;
+const DIGEST_PREFIX = /^sha256:/i;
+const DIGEST = /^[\da-f]{64}$/i;
+const IN_QUOTES = /^(["']).*\1$/s;
+
+/**
+ * Reads API_KEYS: comma-separated keys of at least 16 visible ASCII characters, or `sha256:` and 64 hexadecimal digits.
+ *
+ * @param errors Takes a sentence for each error. It names an entry by its position: the entry may be a secret.
+ */
+export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): ConfiguredKeys {
+  const text = environment['API_KEYS'] ?? '';
+  const holders = new Map<string, string>();
+  const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
+  for (const [index, entry] of entries.entries()) {
+    const digest = digestOf(entry);
+    if (digest === null) errors.push(`API_KEYS entry ${index + 1} must be ${ruleFor(entry)}`);
+    else holders.set(digest, configuredHolder(digest));
+  }
+  return holders;
+}
+
+/** The name of the holder of a configured key: the same in every process and after a restart. */
+export function configuredHolder(digest: string): string {
+  return `configured-${apiKeyId(digest)}`;
+}
+
+function digestOf(entry: string): string | null {
+  // A file of variables that is no shell script keeps quotes.
+  if (IN_QUOTES.test(entry)) return null;
+  if (!DIGEST_PREFIX.test(entry)) return KEY.test(entry) ? sha256(entry) : null;
+  const digest = entry.replace(DIGEST_PREFIX, '');
+  return DIGEST.test(digest) ? digest.toLowerCase() : null;
+}
+
+function ruleFor(entry: string): string {
+  if (IN_QUOTES.test(entry)) return 'without quotes';
+  if (DIGEST_PREFIX.test(entry)) return 'sha256: and 64 hexadecimal digits';
+  return `a key of at least 16 visible ASCII characters, has ${entry.length} characters`;
+}

@@ -1,0 +1,54 @@
+import { distance } from 'fastest-levenshtein';
+
+/** Words that end the names of variables which say where a database is. */
+const PLACES: ReadonlySet<string> = new Set(['URL', 'URI', 'FILE', 'PATH', 'DB', 'DATABASE', 'DSN']);
+
+/** Shorter names resemble too many others. */
+const SHORTEST = 6;
+
+/**
+ * Finds variables that are set, that nothing reads, and that resemble one of ours.
+ *
+ * @param known The variables that the application reads.
+ * @returns A sentence for each, which names the variable that was probably meant.
+ */
+export function findMisspelledVariables(environment: NodeJS.ProcessEnv, known: readonly string[]): string[] {
+  const sentences: string[] = [];
+  for (const name of Object.keys(environment).sort()) {
+    if (known.includes(name)) continue;
+    const meant = known.find((each) => resembles(name, each));
+    if (meant !== undefined && environment[name])
+      sentences.push(`${name} is not a setting: ${meant} is meant, rename or remove it`);
+  }
+  return sentences;
+}
+
+function resembles(name: string, known: string): boolean {
+  const [given, meant] = [normalized(name), normalized(known)];
+  if (given === meant) return true;
+  if (meant.length < SHORTEST) return false;
+  if (distance(given, meant) <= (meant.length < 9 ? 1 : 2)) return true;
+  const [givenWords, meantWords] = [words(name), words(known)];
+  return isOtherPlace(givenWords, meantWords) || lacksLastWord(givenWords, meantWords);
+}
+
+/** MONGO_URI for MONGODB_URL, SQLITE_PATH for SQLITE_FILE. */
+function isOtherPlace(given: readonly string[], meant: readonly string[]): boolean {
+  if (given.length !== 2 || meant.length !== 2 || !PLACES.has(given[1] ?? '') || !PLACES.has(meant[1] ?? ''))
+    return false;
+  return meant[0]?.slice(0, 5) === given[0]?.slice(0, 5);
+}
+
+/** STOP_GRACE or STOP_GRACE_MS for STOP_GRACE_SECONDS. */
+function lacksLastWord(given: readonly string[], meant: readonly string[]): boolean {
+  const stem = meant.slice(0, -1).join('_');
+  return meant.length >= 3 && (given.join('_') === stem || given.slice(0, -1).join('_') === stem);
+}
+
+function words(name: string): string[] {
+  return name.toUpperCase().split('_');
+}
+
+function normalized(name: string): string {
+  return name.toUpperCase().replaceAll('_', '');
+}

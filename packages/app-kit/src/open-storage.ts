@@ -1,0 +1,45 @@
+import { DomainError } from '@animal-store/domain';
+import {
+  type PetStorage,
+  type StorageAdapter,
+  type StorageEvents,
+  StorageMisconfigured,
+} from '@animal-store/domain/ports';
+import { ConfigurationError } from './configuration-error.ts';
+import type { StorageSettings } from './storage-settings.ts';
+import { STORAGES, type StorageEntry } from './storages.ts';
+
+/** A storage whose adapter is loaded and that can be opened. */
+export interface LoadedStorage extends Pick<StorageAdapter, 'keeps' | 'reusesPets'> {
+  /** @throws ConfigurationError if the settings can't be right. A server that can't be reached is no error here. */
+  open(events?: StorageEvents): PetStorage;
+}
+
+/** Loads the adapter of a storage. */
+export async function loadStorage(settings: StorageSettings): Promise<LoadedStorage> {
+  const entry: StorageEntry = STORAGES[settings.name];
+  const { adapter } = await entry.load();
+  const { keeps, reusesPets } = adapter;
+  return {
+    keeps,
+    reusesPets,
+    open(events) {
+      try {
+        return adapter.open(settings.setting, events);
+      } catch (error) {
+        const message = misconfigurationOf(error, settings);
+        throw message === null ? error : new ConfigurationError(message, { cause: error });
+      }
+    },
+  };
+}
+
+/**
+ * The configuration error that an error of the storage shows: waiting does not help, the settings must change.
+ *
+ * @returns One line for the operator, without credentials; null for every other error.
+ */
+export function misconfigurationOf(error: unknown, { name, variable }: StorageSettings): string | null {
+  const cause = DomainError.is(error) ? error.cause : error;
+  return StorageMisconfigured.is(cause) ? `${variable ?? `STORAGE=${name}`}: ${(cause as Error).message}` : null;
+}

@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'vitest';
+import { type MemoryPolicy, readStorageSettings } from './storage-settings.ts';
+
+function read(environment: Record<string, string>, memory: MemoryPolicy = 'allowed') {
+  const errors: string[] = [];
+  const settings = readStorageSettings(environment, memory, errors);
+  return { settings, errors };
+}
+
+describe('readStorageSettings', () => {
+  test.each<[Record<string, string>, object]>([
+    [{}, { name: 'memory', variable: null, setting: '' }],
+    [{ STORAGE: '', MONGODB_URL: '' }, { name: 'memory' }],
+    [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', variable: 'MONGODB_URL', setting: 'mongodb://h/d' }],
+    [{ SQLITE_FILE: './a.db' }, { name: 'sqlite', variable: 'SQLITE_FILE', setting: './a.db' }],
+    [
+      { STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' },
+      { name: 'memory', setting: '' },
+    ],
+    [{ STORAGE: 'sqlite', SQLITE_FILE: './a.db', MONGODB_URL: 'mongodb://h/d' }, { name: 'sqlite' }],
+  ])('understands %o', (environment, expected) => {
+    const { settings, errors } = read(environment);
+    expect(errors).toEqual([]);
+    expect(settings).toMatchObject(expected);
+  });
+
+  test.each<[Record<string, string>, MemoryPolicy, string | RegExp]>([
+    [{ STORAGE: 'Memory' }, 'allowed', 'STORAGE must be one of memory, mongodb, sqlite, was "Memory"'],
+    [{ STORAGE: 'mongodb' }, 'allowed', /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
+    [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, 'allowed', /^SQLITE_FILE must be set if STORAGE is sqlite/],
+    [
+      { SQLITE_FILE: 'x', MONGODB_URL: 'x' },
+      'allowed',
+      'STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set',
+    ],
+    [{}, 'if named', /^STORAGE must be set if NODE_ENV is production/],
+    [{}, 'never', /^set MONGODB_URL or SQLITE_FILE: no storage is named/],
+    [{ STORAGE: 'memory' }, 'never', /^set MONGODB_URL or SQLITE_FILE: STORAGE is memory/],
+  ])('rejects %o if memory is %s', (environment, memory, message) => {
+    const { errors } = read(environment, memory);
+    expect(errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);
+  });
+
+  test.each<[Record<string, string>, MemoryPolicy]>([
+    [{ STORAGE: 'memory' }, 'if named'],
+    [{ MONGODB_URL: 'mongodb://h/d' }, 'if named'],
+    [{ SQLITE_FILE: './a.db' }, 'never'],
+  ])('accepts %o if memory is %s', (environment, memory) => {
+    expect(read(environment, memory).errors).toEqual([]);
+  });
+});

@@ -1,0 +1,31 @@
+import type { StorageAdapter } from '@animal-store/domain/ports';
+
+/** A kind of storage that applications can use. */
+export interface StorageEntry {
+  /** Loads the adapter, and its driver with it, on use only: a driver takes longer to load than all the rest. */
+  load(): Promise<{ readonly adapter: StorageAdapter }>;
+  /** The variable that says where the pets are. A storage without one keeps them in the process alone. */
+  readonly setting?: { readonly variable: string; readonly example: string };
+}
+
+/** Every storage, by the value of STORAGE. A new one is a package, its line here, and its dependency in package.json. */
+export const STORAGES = {
+  memory: { load: () => import('@animal-store/adapter-memory') },
+  mongodb: {
+    load: () => import('@animal-store/adapter-mongodb'),
+    setting: { variable: 'MONGODB_URL', example: 'mongodb://localhost:27017/animals' },
+  },
+  sqlite: {
+    load: () => import('@animal-store/adapter-sqlite'),
+    setting: { variable: 'SQLITE_FILE', example: '/var/lib/animal-store/animals.db' },
+  },
+} as const satisfies Readonly<Record<string, StorageEntry>>;
+
+/** A value of STORAGE. */
+export type StorageName = keyof typeof STORAGES;
+
+/** The same table without what is special about each entry. */
+export const storageEntries: readonly (readonly [StorageName, StorageEntry])[] = Object.entries(STORAGES) as [
+  StorageName,
+  StorageEntry,
+][];
