@@ -31,7 +31,10 @@ export async function cruiseRepository(root: string): Promise<Cruise> {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     // Not simply `/dist/`: that would hide most packages of npm, and with them what the rules look for.
-    exclude: { path: '^(?:packages|apps|tools)/[^/]+/(?:dist|coverage|node_modules)/' },
+    // The programs of tools/clients import clients that their tests generate.
+    exclude: {
+      path: '^(?:packages|apps|tools)/[^/]+/(?:dist|coverage|node_modules)/|^tools/clients/(?:programs|generated)/',
+    },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
       // As node --conditions=source does. Without it a workspace package is its dist/, which may not exist.

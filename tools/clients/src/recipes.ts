@@ -1,0 +1,25 @@
+import { readFileSync } from 'node:fs';
+
+const MANUAL = new URL('../../../docs/clients.md', import.meta.url);
+
+/** A code block of docs/clients.md. */
+export interface Recipe {
+  /** How the block is highlighted: sh, js, python. */
+  readonly language: string;
+  /** The second word behind the fence. */
+  readonly name: string;
+  readonly code: string;
+}
+
+/** The code blocks of docs/clients.md that have a name, in their order. */
+function readRecipes(): readonly Recipe[] {
+  const fences = readFileSync(MANUAL, 'utf8').matchAll(/^```(\w+) (\S+)\n(.*?)^```$/gms);
+  return [...fences].map(([, language = '', name = '', code = '']) => ({ language, name, code }));
+}
+
+/** @throws Error if no code block has this name. */
+export function recipe(name: string): Recipe {
+  const found = readRecipes().find((candidate) => candidate.name === name);
+  if (found === undefined) throw new Error(`docs/clients.md has no code block named ${name}`);
+  return found;
+}
