@@ -1,4 +1,5 @@
 import { parseArgs } from 'node:util';
+import { storageVariables } from '@animal-store/app-kit';
 import { type ApiKey, type Keyring, LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { type AwaitableCatalogue, quote, Violation } from '@animal-store/domain/transport';
 
@@ -114,7 +115,7 @@ ${Object.entries(COMMANDS)
   .map(([name, { synopsis }]) => `  ${name} ${synopsis}`.trimEnd())
   .join('\n')}
 
-Answers are JSON, one object a line. MONGODB_URL or SQLITE_FILE names the database.`;
+Answers are JSON, one object a line. ${storageVariables.map(([, variable]) => variable).join(' or ')} names the database.`;
 
 /**
  * Carries out one command.

@@ -1,0 +1,128 @@
+import { execFile, spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const NAME = '@animal-store/adapter-throwaway';
+
+/** A copy of the repository. */
+let copy: string;
+
+const write = (path: string, text: string) => {
+  mkdirSync(join(copy, path, '..'), { recursive: true });
+  writeFileSync(join(copy, path), text);
+};
+
+/** As pnpm installs a package of the workspace. */
+const link = (folder: string, name: string) => {
+  const path = join(copy, folder, 'node_modules/@animal-store', name);
+  mkdirSync(join(path, '..'), { recursive: true });
+  symlinkSync(join(copy, 'packages', name), path);
+};
+
+beforeAll(() => {
+  copy = mkdtempSync(join(tmpdir(), 'animal-store-new-storage-'));
+  for (const folder of ['packages', 'apps']) {
+    const filter = (path: string) => !/\/(?:dist|test|coverage)$/.test(path);
+    cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, verbatimSymlinks: true, filter });
+  }
+  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+
+  // The package.
+  write(
+    'packages/adapter-throwaway/package.json',
+    JSON.stringify({ name: NAME, type: 'module', exports: './src/index.ts' }),
+  );
+  write(
+    'packages/adapter-throwaway/src/index.ts',
+    `import { createMemoryStorage } from '@animal-store/adapter-memory';
+    import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+
+    export const adapter: StorageAdapter = {
+      keeps: 'until the end of this test',
+      reusesPets: true,
+      open(place) {
+        if (place === 'nowhere') throw new StorageMisconfigured('there is no such place');
+        return { ...createMemoryStorage(), location: place };
+      },
+    };`,
+  );
+  for (const name of ['adapter-memory', 'domain']) link('packages/adapter-throwaway', name);
+  link('packages/app-kit', 'adapter-throwaway');
+
+  // The line.
+  const storages = 'packages/app-kit/src/storages.ts';
+  const line = `throwaway: { load: () => import('${NAME}'), setting: { variable: 'THROWAWAY_PLACE', example: 'here' } },`;
+  const text = readFileSync(join(copy, storages), 'utf8');
+  expect(text).toContain('export const STORAGES = {\n');
+  write(storages, text.replace('export const STORAGES = {\n', `$&  ${line}\n`));
+});
+
+afterAll(() => rmSync(copy, { recursive: true, force: true }));
+
+const PATH = process.env['PATH'] as string;
+
+/** The output of an application up to a pattern; the application ends with the test. */
+function startUntil(pattern: RegExp, main: string, environment: Record<string, string>): Promise<RegExpExecArray> {
+  const child = spawn(process.execPath, ['--conditions=source', main], { cwd: copy, env: { PATH, ...environment } });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return new Promise((resolve, reject) => {
+    let output = '';
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      const match = pattern.exec(output);
+      if (match !== null) resolve(match);
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('exit', (code) => reject(new Error(`it ended with ${code}:\n${output}`)));
+  });
+}
+
+/** Runs the command line to its end. */
+const command = (environment: Record<string, string>, ...words: string[]) =>
+  promisify(execFile)(process.execPath, ['--conditions=source', 'apps/cli/src/main.ts', ...words], {
+    cwd: copy,
+    env: { PATH, ...environment },
+  });
+
+describe('a storage added as one package and one line', () => {
+  test.each([{ THROWAWAY_PLACE: 'here' }, { THROWAWAY_PLACE: 'here', STORAGE: 'throwaway', SQLITE_FILE: 'x' }])(
+    'is served over HTTP with %o',
+    async (environment) => {
+      const greeting = /answers at (\S+).*this run: +(\S+)\n {2}The animals are kept until the end of this test\./s;
+      const [, url, key] = await startUntil(greeting, 'apps/http/src/main.ts', { PORT: '0', ...environment });
+      const response = await fetch(`${url}/pets`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+        body: '{"name":"Rex","categoryId":1}',
+      });
+      expect([response.status, await response.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
+    },
+  );
+
+  test('is logged with its name and its location', async () => {
+    const environment = { PORT: '0', API_KEYS: 'k'.repeat(16), NODE_ENV: 'production', THROWAWAY_PLACE: 'here' };
+    const [line] = await startUntil(/\{.*"listening".*\}\n/, 'apps/http/src/main.ts', environment);
+    expect(JSON.parse(line)).toMatchObject({ storage: 'throwaway' });
+  });
+
+  test('reports its configuration errors under the name of its variable', async () => {
+    await expect(startUntil(/never/, 'apps/http/src/main.ts', { THROWAWAY_PLACE: 'nowhere' })).rejects.toThrow(
+      /ended with 2:\nanimal-store: THROWAWAY_PLACE: there is no such place\n/,
+    );
+    await expect(startUntil(/never/, 'apps/http/src/main.ts', { STORAGE: 'throwaway' })).rejects.toThrow(
+      /ended with 2:\nanimal-store: THROWAWAY_PLACE must be set if STORAGE is throwaway, as in here\n/,
+    );
+  });
+
+  test('is used on the command line', async () => {
+    const { stdout } = await command({ THROWAWAY_PLACE: 'here' }, 'keys', 'issue', '--holder', 'the zoo');
+    expect(JSON.parse(stdout)).toMatchObject({ holder: 'the zoo' });
+    await expect(command({}, 'pets', 'list')).rejects.toThrow(/set THROWAWAY_PLACE or MONGODB_URL or SQLITE_FILE/);
+  });
+});
