@@ -49,6 +49,11 @@ export async function prepareCollections({ db, pets, keys, counters, rates }: Co
   ]);
 }
 
+/** Is answered by a primary that the majority has just followed: it can be written, too. */
+export async function readLinearizable({ counters }: Collections, limits: TimeLimits): Promise<void> {
+  await counters.findOne({ _id: 'pets' }, { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation });
+}
+
 const NAMESPACE_EXISTS = 48;
 const MAJORITY = { writeConcern: { w: 'majority' } } as const;
 

@@ -1,9 +1,10 @@
 import { DomainError } from '@animal-store/domain';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
+import { type Collections, collectionsOf, prepareCollections, readLinearizable } from './collections.ts';
 import { readUrl } from './connection-url.ts';
 import { checkDeployment, hasNoServer } from './deployment.ts';
 import { asThrown, unavailable } from './failures.ts';
+import { createReadBarrier, followPrimary, type ReadBarrier } from './read-barrier.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
@@ -18,8 +19,17 @@ export interface Connection {
    */
   call<T>(work: (collections: Collections) => Promise<T>): Promise<T>;
 
+  /** The same for reads, whose result contains every write that was acknowledged before the call, by any process. */
+  read<T>(work: (collections: Collections) => Promise<T>): Promise<T>;
+
   /** Ends what is under way and lets go of every socket. Never throws. */
   close(): Promise<void>;
+}
+
+/** A database that can be worked with. */
+interface OpenDatabase {
+  readonly collections: Collections;
+  readonly barrier: ReadBarrier;
 }
 
 /** @throws StorageMisconfigured if the URL can't be used. */
@@ -40,20 +50,21 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
   };
   const { redact, servers } = readUrl(url, options);
   let client: MongoClient | null = null;
-  let opening: Promise<Collections> | null = null;
+  let opening: Promise<OpenDatabase> | null = null;
   let closed = false;
 
-  function opened(): Promise<Collections> {
+  function opened(): Promise<OpenDatabase> {
     if (closed) return Promise.reject(new DomainError('storage_unavailable', 'the storage is closed'));
     opening ??= open();
     return opening;
   }
 
-  async function open(): Promise<Collections> {
+  async function open(): Promise<OpenDatabase> {
     // A client whose first connection failed stays useless: each try is made with a new one. Once connected, it follows
     // the servers through every outage by itself.
     const current = new MongoClient(url, options);
     client = current;
+    const primary = followPrimary(current);
     try {
       await current.connect();
       // The driver goes on connecting where it was closed before it had looked up the servers.
@@ -61,7 +72,8 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
       await checkDeployment(current);
       const collections = collectionsOf(current.db(), limits);
       await prepareCollections(collections);
-      return collections;
+      const barrier = createReadBarrier(primary, () => readLinearizable(collections, limits));
+      return { collections, barrier };
     } catch (failure) {
       opening = null;
       current.close().catch(() => {});
@@ -70,7 +82,7 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
   }
 
   /** Has the next call connect anew, unless another call has brought that about. */
-  function discard(used: Promise<Collections>): void {
+  function discard(used: Promise<OpenDatabase>): void {
     if (opening !== used) return;
     opening = null;
     client?.close().catch(() => {});
@@ -85,19 +97,23 @@ export function createConnection(url: string, limits: TimeLimits): Connection {
     });
   }
 
+  async function run<T>(work: (database: OpenDatabase) => Promise<T>): Promise<T> {
+    const used = opened();
+    try {
+      return await withTimeout(used.then(work));
+    } catch (failure) {
+      // The one outage that a client does not follow: it never again looks at a server that was no member for a moment.
+      if (hasNoServer(failure)) discard(used);
+      throw asThrown(failure, redact);
+    }
+  }
+
   return {
     servers,
 
-    async call(work) {
-      const used = opened();
-      try {
-        return await withTimeout(used.then(work));
-      } catch (failure) {
-        // The one outage that a client does not follow: it never again looks at a server that was no member for a moment.
-        if (hasNoServer(failure)) discard(used);
-        throw asThrown(failure, redact);
-      }
-    },
+    call: (work) => run(({ collections }) => work(collections)),
+
+    read: (work) => run(({ collections, barrier }) => barrier(() => work(collections))),
 
     async close() {
       closed = true;

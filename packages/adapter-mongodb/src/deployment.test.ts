@@ -34,7 +34,7 @@ describe('what a server says of itself', () => {
 
   test.each([
     ['a member of a replica set', { ...NEW, setName: 'rs0' }, null],
-    ['a router of a sharded cluster', { ...NEW, msg: 'isdbgrid' }, null],
+    ['a router of a sharded cluster', { ...NEW, msg: 'isdbgrid' }, 'ROUTER'],
     ['a member of a set that is not initiated', { ...NEW, isreplicaset: true }, null],
     ['a standalone', { ...NEW, isWritablePrimary: true }, 'STANDALONE'],
     ['a member of MongoDB 5.0', { maxWireVersion: 13, setName: 'rs0' }, 'TOO_OLD'],

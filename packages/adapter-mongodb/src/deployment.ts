@@ -8,6 +8,9 @@ export const DEPLOYMENT_FAULTS = {
   NO_MEMBER:
     'no server of the URL is a member of the replica set that it names: correct replicaSet, or, if the server is a ' +
     'standalone, start mongod with --replSet and run rs.initiate()',
+  ROUTER:
+    'the server is a router of a sharded cluster, whose elections the service cannot see: name the members of a ' +
+    'replica set',
   TOO_OLD: 'the server is too old: MongoDB 6.0 or newer is needed',
 } as const;
 
@@ -47,10 +50,10 @@ export async function checkDeployment(client: MongoClient): Promise<void> {
  */
 export function faultOf(hello: Document): keyof typeof DEPLOYMENT_FAULTS | null {
   if (Number(hello['maxWireVersion']) < OLDEST_WIRE_VERSION) return 'TOO_OLD';
+  if (hello['msg'] === 'isdbgrid') return 'ROUTER';
   // A member whose set is not initiated yet has no name of a set either.
-  const sharded = hello['msg'] === 'isdbgrid';
   const member = hello['setName'] !== undefined || hello['isreplicaset'] === true;
-  return sharded || member ? null : 'STANDALONE';
+  return member ? null : 'STANDALONE';
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter } from '@animal-store/domain/ports';
 import { createCachedKeyStore } from './cached-key-store.ts';
+import { readLinearizable } from './collections.ts';
 import { createConnection } from './connection.ts';
 import { createMongoKeyStore } from './mongo-key-store.ts';
 import { createMongoPetStore } from './mongo-pet-store.ts';
@@ -50,12 +51,7 @@ export function createMongoStorage({
     // The servers that the URL names, comma-separated.
     location: connection.servers,
 
-    ready: () =>
-      connection.call(async ({ counters }) => {
-        // A linearizable read is answered by a primary that the majority has just followed: it can be written, too.
-        const options = { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation } as const;
-        await counters.findOne({ _id: 'pets' }, options);
-      }),
+    ready: () => connection.call((collections) => readLinearizable(collections, limits)),
 
     createRateLimiter: (policy) => createMongoRateLimiter(connection, limits, policy),
 

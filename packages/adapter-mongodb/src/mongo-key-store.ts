@@ -18,13 +18,13 @@ export function createMongoKeyStore(connection: Connection, limits: TimeLimits):
       }),
 
     find: (digest) =>
-      connection.call(async ({ keys }) => {
+      connection.read(async ({ keys }) => {
         const document = await keys.findOne({ digest }, bounded);
         return document && apiKeyOf(document);
       }),
 
     list: () =>
-      connection.call(async ({ keys }) => (await keys.find({}, { sort: BY_AGE, ...bounded }).toArray()).map(apiKeyOf)),
+      connection.read(async ({ keys }) => (await keys.find({}, { sort: BY_AGE, ...bounded }).toArray()).map(apiKeyOf)),
 
     revoke: (id, at) =>
       connection.call(async ({ keys }) => {

@@ -34,7 +34,10 @@ export function createMongoPetStore(connection: Connection, limits: TimeLimits, 
   /** Moves the counter above every stored animal: it was behind, as after a restore of animals without it. */
   async function raiseCounter({ counters, pets }: Collections): Promise<void> {
     const [highest] = await pets
-      .find({}, { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1, ...bounded })
+      .find(
+        {},
+        { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1, readConcern: { level: 'linearizable' }, ...bounded },
+      )
       .toArray();
     await counters.updateOne({ _id: 'pets' }, { $max: { last: highest?._id ?? 0n } }, { upsert: true, ...bounded });
     ids.discard();

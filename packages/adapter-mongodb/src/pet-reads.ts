@@ -25,7 +25,7 @@ export function createPetReads(connection: Connection, limits: TimeLimits): Pick
 
   const findTogether = createBatches(
     (ids: readonly bigint[]) =>
-      connection.call(async ({ pets }) => {
+      connection.read(async ({ pets }) => {
         const wanted = [...new Set(ids)];
         const options = { projection: PET_MEMBERS, limit: wanted.length, batchSize: wanted.length, ...bounded };
         // The server has a shorter way to one.
@@ -40,7 +40,7 @@ export function createPetReads(connection: Connection, limits: TimeLimits): Pick
   const listTogether = createKeyedBatches(
     ({ status, after, limit }: PetSelection) => `${status} ${after} ${limit > MAX_SHARED_LIMIT ? limit : 'shared'}`,
     (selections) =>
-      connection.call(async ({ pets }) => {
+      connection.read(async ({ pets }) => {
         const { status, after } = selections[0] as PetSelection;
         const limit = Math.max(...selections.map((selection) => selection.limit));
         const page = { projection: PET_MEMBERS, sort: { _id: 1 }, limit, batchSize: limit, ...bounded } as const;

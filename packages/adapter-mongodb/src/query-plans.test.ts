@@ -24,6 +24,8 @@ async function profiled(work: (storage: ReturnType<typeof createMongoStorage>) =
     ),
   );
   for (const number of [1, 2, 3]) await storage.keys.add(apiKey(number));
+  // The first read confirms the primary, too.
+  await storage.keys.list();
   const db = databaseAt(url);
   await db.command({ profile: 2 });
   await work(storage);

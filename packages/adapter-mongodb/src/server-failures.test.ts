@@ -25,6 +25,8 @@ describeWithContainers('a server that fails on demand, while many calls are made
     const storage = createMongoStorage({ url });
     onTestFinished(async () => storage.close());
     await Promise.all(times(100, (index) => storage.pets.add(rex, addition(`old-${index}`))));
+    // The first read confirms the primary, too.
+    await storage.pets.find(1n);
     return { pets: storage.pets, url, count: () => databaseAt(url).collection('pets').countDocuments() };
   }
 

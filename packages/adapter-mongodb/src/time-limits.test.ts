@@ -45,7 +45,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
   test('silence on a socket', { timeout: LONG }, async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const storage = opened(url, { ...long, socket: 300, connect: 300 });
-    await storage.ready();
+    await storage.pets.find(1n);
     proxy.swallow();
     const { cause, after } = await failure(storage.pets.find(1n));
     expect(cause.message).toMatch(/timed out/);
@@ -56,7 +56,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
   test('and the call, however long its stages may take', { timeout: LONG }, async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const storage = opened(url, { ...long, call: 1_000 });
-    await storage.ready();
+    await storage.pets.find(1n);
     proxy.swallow();
     const { cause, after } = await failure(storage.pets.find(1n));
     expect(cause.message).toBe('no answer within 1000 ms');
@@ -66,7 +66,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
   test('waiting for a connection', { timeout: LONG }, async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const storage = opened(`${url}&maxPoolSize=1`, { ...long, socket: 5_000, queue: 300 });
-    await storage.ready();
+    await storage.pets.find(1n);
     proxy.swallow();
     const first = failure(storage.pets.find(1n));
     const { cause, after } = await failure(storage.pets.list({ after: 0n, limit: 1 }));
@@ -79,7 +79,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
   test('waiting for a read that is under way', { timeout: LONG }, async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const storage = opened(`${url}&maxPoolSize=1`, { ...long, socket: 5_000, queue: 300, batch: 300 });
-    await storage.ready();
+    await storage.pets.find(1n);
     proxy.swallow();
     const first = failure(storage.pets.find(1n));
     // The first has the only connection: that the second fails for want of another shows that it has set out.

@@ -30,6 +30,13 @@ export async function whyNoContainers(): Promise<string | null> {
   }
 }
 
+/** Whether a container can use the network of this machine: in Docker Desktop it gets that of a virtual machine. */
+export async function hasHostNetwork(): Promise<boolean> {
+  const { container } = await getContainerRuntimeClient();
+  const { OperatingSystem } = await container.dockerode.info();
+  return OperatingSystem !== 'Docker Desktop';
+}
+
 /**
  * Removes the containers of runs that crashed: those whose process on this machine is gone, and those of any machine
  * that are a day old. It touches nothing that does not carry the label.

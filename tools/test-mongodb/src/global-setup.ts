@@ -32,6 +32,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
     delete shared[SHARED];
     if ('missing' in provided) process.stderr.write(notRun(run.projects, provided.missing));
     else if (!provided.containers) process.stderr.write(notAgainstOwnServer(run.projects));
+    else if (!provided.hostNetwork) process.stderr.write(notPartitioned(run.projects));
     await stop();
   };
 }
@@ -53,6 +54,14 @@ function notAgainstOwnServer(projects: readonly string[]): string {
     'NOT RUN: the suites that stop and kill servers, in',
     ...projects.map((project) => `  - ${project}`),
     'because TEST_MONGODB_URL is set: they need containers, and leave your server alone.',
+  ]);
+}
+
+function notPartitioned(projects: readonly string[]): string {
+  return box([
+    'NOT RUN: the suites that partition a replica set, in',
+    ...projects.map((project) => `  - ${project}`),
+    "because containers of Docker Desktop don't share the network of this machine.",
   ]);
 }
 

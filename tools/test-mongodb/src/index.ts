@@ -5,6 +5,8 @@ import type { MongoForTests } from './server.ts';
 import { startProxy, type TcpProxy } from './tcp-proxy.ts';
 
 export { type LoneServer, startLoneServer } from './lone-server.ts';
+export { CLIENTS } from './member-proxy.ts';
+export { type PartitionableSet, startPartitionableSet } from './partitionable-set.ts';
 export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
 export type { TcpProxy } from './tcp-proxy.ts';
 
@@ -17,23 +19,22 @@ declare module 'vitest' {
 const mongodb = inject('mongodb');
 const admins = new Map<string, MongoClient>();
 
-/** Suites that need a server; skipped where the run has none, of which the end of the run gives notice. */
-export function describeWithMongo(name: string, suites: () => void): void {
-  describe.skipIf('missing' in mongodb)(name, () => {
+/** Declares suites that are skipped where the run has not what they need, of which its end gives notice. */
+const describeIf = (isThere: boolean) => (name: string, suites: () => void) =>
+  describe.skipIf(!isThere)(name, () => {
     suites();
     // The last hook is the first to run: while the servers are still there.
     afterAll(closeAdmins);
   });
-}
 
-/** Suites that cut connections, or stop servers in containers of their own; skipped where there can be none. */
-export function describeWithContainers(name: string, suites: () => void): void {
-  describe.skipIf('missing' in mongodb || !mongodb.containers)(name, () => {
-    suites();
-    // The last hook is the first to run: while the servers are still there.
-    afterAll(closeAdmins);
-  });
-}
+/** Suites that need a server. */
+export const describeWithMongo = describeIf(!('missing' in mongodb));
+
+/** Suites that cut connections, or stop servers in containers of their own. */
+export const describeWithContainers = describeIf(!('missing' in mongodb) && mongodb.containers);
+
+/** Suites that partition a replica set, whose members must reach proxies of the test. */
+export const describeWithPartitions = describeIf(!('missing' in mongodb) && mongodb.hostNetwork);
 
 /** The URL of a database that is new, and dropped when the running test ends. */
 export function freshDatabase(): string {

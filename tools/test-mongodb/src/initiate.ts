@@ -1,18 +1,29 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { MongoClient } from 'mongodb';
 
+/** A member as the configuration of the replica set has it. */
+export interface ConfiguredMember {
+  /** `host:port`, by which members and clients reach it. */
+  readonly host: string;
+  /** 0: it votes and is never elected. */
+  readonly priority?: number;
+}
+
 /**
  * Makes a replica set of running servers and waits for its primary.
  *
- * @param url Leads to one of the members directly.
- * @param hosts The members, as they and their clients reach each other.
+ * @param url Leads to the first of the members directly.
  */
-export async function initiate(url: string, hosts: readonly string[], settings: object = {}): Promise<void> {
+export async function initiate(
+  url: string,
+  members: readonly ConfiguredMember[],
+  settings: object = {},
+): Promise<void> {
   const client = new MongoClient(url, { serverSelectionTimeoutMS: 10_000 });
   const admin = client.db('admin');
   try {
-    const members = hosts.map((host, _id) => ({ _id, host }));
-    await admin.command({ replSetInitiate: { _id: 'rs0', members, settings } });
+    const configured = members.map((member, _id) => ({ _id, ...member }));
+    await admin.command({ replSetInitiate: { _id: 'rs0', members: configured, settings } });
     for (const until = Date.now() + 30_000; Date.now() < until; await pause(50)) {
       if ((await admin.command({ hello: 1 }))['primary'] !== undefined) return;
     }

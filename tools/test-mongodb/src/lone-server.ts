@@ -23,7 +23,7 @@ export async function startLoneServer(kind: 'standalone' | 'uninitiated'): Promi
   const server = `mongodb://${container.getHost()}:${container.getMappedPort(PORT)}`;
   return {
     url: (database, query = '') => `${server}/${database}?${query}`,
-    initiate: () => initiate(`${server}/?directConnection=true`, [`localhost:${PORT}`]),
+    initiate: () => initiate(`${server}/?directConnection=true`, [{ host: `localhost:${PORT}` }]),
     async stop() {
       await container.stop({ timeout: 0 });
     },

@@ -1,8 +1,7 @@
-import { type AddressInfo, createServer } from 'node:net';
 import { MongoClient } from 'mongodb';
-import { Wait } from 'testcontainers';
-import { mongoContainer, SMALL } from './containers.ts';
+import { freePorts } from './free-ports.ts';
 import { initiate } from './initiate.ts';
+import { startMemberProcesses } from './member-processes.ts';
 
 /** A replica set of real servers whose members can be killed, paused and started, in one container. */
 export interface ReplicaSet {
@@ -13,11 +12,11 @@ export interface ReplicaSet {
   readonly members: readonly number[];
   /** Ends a member as a crash does. */
   kill(member: number): Promise<void>;
-  /** Starts a member that was killed, and returns when it takes connections. */
+  /** Starts a member that was killed, and returns when it accepts connections. */
   start(member: number): Promise<void>;
   /** The same as a standalone, with the member's data. */
   startAlone(member: number): Promise<void>;
-  /** SIGSTOP: the member keeps its connections and answers nothing. */
+  /** SIGSTOP: the member keeps its connections and responds to nothing. */
   pause(member: number): Promise<void>;
   /** SIGCONT */
   resume(member: number): Promise<void>;
@@ -25,42 +24,16 @@ export interface ReplicaSet {
   stop(): Promise<void>;
 }
 
-/**
- * The members listen on ports that have the same numbers inside the container and outside: so they and their clients
- * know each other by the same names, whatever the platform.
- */
+/** Elections within a second or two, not ten. */
+const QUICK_ELECTIONS = { electionTimeoutMillis: 1_000, heartbeatIntervalMillis: 200 };
+
 export async function startReplicaSet(size: number): Promise<ReplicaSet> {
   const members = await freePorts(size);
-  const container = await mongoContainer()
-    // Its first process only waits, and takes leave of the members that end.
-    .withEntrypoint(['/bin/sh', '-c', 'echo waiting; while :; do sleep 1; done'])
-    .withWaitStrategy(Wait.forLogMessage(/waiting/))
-    .withExposedPorts(...members.map((port) => ({ container: port, host: port })))
-    .start();
-
-  async function run(script: string): Promise<void> {
-    const { exitCode, output } = await container.exec(['/bin/sh', '-c', script]);
-    if (exitCode !== 0) throw new Error(`in the container: ${script}\n${output}`);
-  }
-  const signal = (name: string, member: number) => run(`kill -${name} $(cat /data/db/${member}.pid)`);
-  const files = (member: number) =>
-    `--dbpath /data/db/${member} --logpath /data/db/${member}.log --pidfilepath /data/db/${member}.pid`;
-  const start = (member: number, set = '--replSet rs0') =>
-    run(
-      `mkdir -p /data/db/${member} && ` +
-        `mongod --fork ${set} --bind_ip_all --port ${member} ${files(member)} ` +
-        // Allows a test to make the server fail: see its failCommand.
-        `--setParameter enableTestCommands=1 ${SMALL.join(' ')}`,
-    );
+  const { stop, ...processes } = await startMemberProcesses(members, 'published');
   const hosts = members.map((member) => `127.0.0.1:${member}`);
-  const directly = `mongodb://${hosts[0]}/?directConnection=true`;
-  const stop = async () => {
-    await container.stop({ timeout: 0 });
-  };
-
   try {
-    for (const member of members) await start(member);
-    await initiate(directly, hosts, { electionTimeoutMillis: 1_000, heartbeatIntervalMillis: 200 });
+    const configured = hosts.map((host) => ({ host }));
+    await initiate(`mongodb://${hosts[0]}/?directConnection=true`, configured, QUICK_ELECTIONS);
   } catch (error) {
     await stop();
     throw error;
@@ -78,26 +51,11 @@ export async function startReplicaSet(size: number): Promise<ReplicaSet> {
         await client.close();
       }
     },
-    async kill(member) {
-      await signal('KILL', member);
-      // The files are free once the process is gone.
-      await run(`while kill -0 $(cat /data/db/${member}.pid) 2>/dev/null; do sleep 0.1; done`);
-    },
-    start: (member) => start(member),
-    startAlone: (member) => start(member, ''),
-    pause: (member) => signal('STOP', member),
-    resume: (member) => signal('CONT', member),
+    kill: processes.kill,
+    start: (member) => processes.start(member),
+    startAlone: (member) => processes.start(member, ''),
+    pause: processes.pause,
+    resume: processes.resume,
     stop,
   };
-}
-
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'));
-  const ports: number[] = [];
-  for (const server of servers) {
-    if (!server.listening) await new Promise((resolve) => server.once('listening', resolve));
-    ports.push((server.address() as AddressInfo).port);
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

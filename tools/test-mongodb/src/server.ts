@@ -1,6 +1,6 @@
 import { MongoClient } from 'mongodb';
 import { Wait } from 'testcontainers';
-import { mongoContainer, removeStaleContainers, SMALL, whyNoContainers } from './containers.ts';
+import { hasHostNetwork, mongoContainer, removeStaleContainers, SMALL, whyNoContainers } from './containers.ts';
 import { databaseOf } from './database-url.ts';
 import { initiate } from './initiate.ts';
 
@@ -13,6 +13,8 @@ export type MongoForTests =
       readonly prefix: string;
       /** Whether tests can start containers of their own. */
       readonly containers: boolean;
+      /** Whether these can use the network of this machine. */
+      readonly hostNetwork: boolean;
     }
   | { readonly missing: string };
 
@@ -45,8 +47,11 @@ async function containerServer(): Promise<RunningServer> {
   };
   try {
     const url = `mongodb://${container.getHost()}:${container.getMappedPort(PORT)}/?directConnection=true`;
-    await initiate(url, [`localhost:${PORT}`]);
-    return { provided: { url, prefix: runPrefix('animals'), containers: true }, stop };
+    await initiate(url, [{ host: `localhost:${PORT}` }]);
+    return {
+      provided: { url, prefix: runPrefix('animals'), containers: true, hostNetwork: await hasHostNetwork() },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;
@@ -66,7 +71,7 @@ async function ownServer(url: string): Promise<RunningServer> {
   // What a crashed run left behind is dropped once no run can be using it any more.
   await dropDatabases(url, (other) => other.startsWith(prefix) || isStale(other, base));
   return {
-    provided: { url, prefix, containers: false },
+    provided: { url, prefix, containers: false, hostNetwork: false },
     stop: () => dropDatabases(url, (other) => other.startsWith(prefix)),
   };
 }

@@ -1,0 +1,201 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
+import { fingerprint } from '@animal-store/domain/ports';
+import {
+  CLIENTS,
+  databaseAt,
+  describeWithPartitions,
+  type PartitionableSet,
+  startPartitionableSet,
+} from '@animal-store/test-mongodb';
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { createMongoStorage, type MongoStorage } from '../src/index.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
+
+const idempotentCreate = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(rex) };
+
+const key: ApiKey = {
+  id: 'ab'.repeat(8),
+  digest: 'ab'.repeat(32),
+  visiblePrefix: 'anst_0000',
+  holder: 'the zoo',
+  createdAt: 1,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+};
+
+/** How late the second member hears what the primary has committed, in milliseconds; the third hears it later still. */
+const COMMIT_DELAY = 300;
+
+const ELECTION_TIMEOUT = 4_000;
+
+/** What a busy machine may add to it, in milliseconds. */
+const TOLERANCE = 1_000;
+
+const TEST_TIMEOUT = 120_000;
+
+function opened(url: string, clock = () => performance.now()): MongoStorage {
+  const storage = createMongoStorage({ url, clock });
+  onTestFinished(async () => storage.close());
+  return storage;
+}
+
+interface Observation {
+  readonly saw: 'everything' | 'too little' | 'nothing: unavailable';
+  readonly at: number;
+}
+
+interface Observer {
+  readonly observations: readonly Observation[];
+  stop(): Promise<void>;
+}
+
+/** Calls again and again, until it is stopped. */
+function observe<T>(call: () => T, sawEverything: (result: Awaited<T>) => boolean): Observer {
+  const observations: Observation[] = [];
+  let done = false;
+  async function once(): Promise<Observation['saw']> {
+    try {
+      return sawEverything(await call()) ? 'everything' : 'too little';
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'storage_unavailable' });
+      return 'nothing: unavailable';
+    }
+  }
+  const ended = (async () => {
+    while (!done) {
+      observations.push({ saw: await once(), at: performance.now() });
+      await pause(10);
+    }
+  })();
+  return {
+    observations,
+    stop() {
+      done = true;
+      return ended;
+    },
+  };
+}
+
+async function eventually<T>(call: () => T): Promise<Awaited<T>> {
+  for (;;) {
+    try {
+      return await call();
+    } catch (error) {
+      expect(error).toMatchObject({ code: 'storage_unavailable' });
+    }
+  }
+}
+
+describeWithPartitions('a network partition', () => {
+  let set: PartitionableSet;
+  beforeAll(async () => {
+    set = await startPartitionableSet(ELECTION_TIMEOUT);
+  }, 90_000);
+  afterAll(() => set?.stop());
+
+  afterEach(() => set.heal(), 60_000);
+
+  describe('right after the primary has acknowledged writes', () => {
+    test.each([
+      ['isolated_from_members', false],
+      ['isolated_from_everybody', true],
+    ])('hides none of them from reads through the next primary (%s)', { timeout: TEST_TIMEOUT }, async (name, all) => {
+      const [first, second, slow] = set.members;
+      const [writer, reader] = [opened(set.url(name)), opened(set.url(name))];
+      let now = 0;
+      const { keys } = opened(set.url(name), () => now);
+      // The writer has ids in stock, and the others have read from the first primary.
+      for (let count = 0; count < 3; count += 1) await writer.pets.add(rex);
+      await reader.pets.find(1n);
+      await keys.list();
+
+      // The third member does not follow the second, which therefore can't commit anything.
+      set.silence(slow, second);
+      set.delayResponses(second, first, COMMIT_DELAY);
+      set.delayResponses(slow, first, 2 * COMMIT_DELAY);
+      const [pet] = await Promise.all([writer.pets.add(rex, idempotentCreate), writer.keys.add(key)]);
+      set.isolate(first);
+      if (all) set.silence(CLIENTS, first);
+
+      const { id } = pet as Pet;
+      const page = { after: 0n, limit: 100 };
+      const observers = [
+        observe(
+          () => reader.pets.find(id),
+          (found) => found !== null,
+        ),
+        observe(
+          () => reader.pets.list(page),
+          (pets) => pets.length === 4,
+        ),
+        observe(
+          () => reader.pets.list({ ...page, status: 'sold' }),
+          (pets) => pets.length === 4,
+        ),
+        observe(
+          () => reader.pets.add(rex, idempotentCreate),
+          (earlier) => earlier?.id === id,
+        ),
+        observe(
+          () => {
+            // Nothing that is cached is younger.
+            now += 10_000;
+            return keys.find(key.digest);
+          },
+          (found) => found !== null,
+        ),
+        observe(
+          () => keys.list(),
+          (records) => records.length === 1,
+        ),
+      ];
+      await set.becomesPrimary(second);
+      await pause(3_000);
+      // The new primary has the pet and does not know that a majority has it: there is something to miss.
+      const stored = databaseAt(set.urlPastProxies(second, name)).collection('pets');
+      expect(await stored.countDocuments({}, { readConcern: { level: 'local' } })).toBe(4);
+      expect(await stored.countDocuments({}, { readConcern: { level: 'majority' } })).toBe(3);
+
+      await set.heal();
+      for (const { observations, stop } of observers) {
+        await expect.poll(() => observations.at(-1)?.saw, { timeout: 30_000 }).toBe('everything');
+        await stop();
+        const seen = observations.map(({ saw }) => saw);
+        expect(seen).not.toContain('too little');
+        expect(seen).toContain('nothing: unavailable');
+      }
+    });
+  });
+
+  test('lets a primary that does not know of it miss the writes of the next one no longer than electionTimeoutMillis', {
+    timeout: TEST_TIMEOUT,
+  }, async () => {
+    const [first, second] = set.members;
+    const writer = opened(set.url('unaware'));
+    await writer.pets.add(rex);
+    // A process that reaches the first primary alone.
+    const reader = opened(set.urlOf(first, 'unaware'));
+    await reader.pets.find(1n);
+
+    const isolatedAt = performance.now();
+    set.isolate(first);
+    // Without this command there is no next primary before the first one steps down.
+    await databaseAt(set.urlPastProxies(second, 'admin')).command({ replSetStepUp: 1 });
+    await set.becomesPrimary(second);
+    const { id } = (await eventually(() => writer.pets.add(rex))) as Pet;
+    // Otherwise the first primary has stepped down, and there is nothing to see.
+    expect(performance.now() - isolatedAt).toBeLessThan(ELECTION_TIMEOUT);
+    const { observations, stop } = observe(
+      () => reader.pets.find(id),
+      (found) => found !== null,
+    );
+    await pause(2 * ELECTION_TIMEOUT + TOLERANCE);
+    await stop();
+    const misses = observations.filter(({ saw }) => saw === 'too little').map(({ at }) => at - isolatedAt);
+    expect(Math.max(...misses)).toBeLessThan(ELECTION_TIMEOUT + TOLERANCE);
+    expect(observations.at(-1)?.saw).toBe('nothing: unavailable');
+  });
+});

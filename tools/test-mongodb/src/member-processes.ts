@@ -1,0 +1,68 @@
+import { Wait } from 'testcontainers';
+import { mongoContainer, SMALL } from './containers.ts';
+
+/** Server processes of a replica set in one container, each named by the port that it listens on. */
+export interface MemberProcesses {
+  /** Starts a process, and returns when it accepts connections. @param set `''` for a standalone. */
+  start(port: number, set?: string): Promise<void>;
+  /** Ends a process as a crash does. */
+  kill(port: number): Promise<void>;
+  /** SIGSTOP: the process keeps its connections and responds to nothing. */
+  pause(port: number): Promise<void>;
+  /** SIGCONT */
+  resume(port: number): Promise<void>;
+  /** Ends all of them. */
+  stop(): Promise<void>;
+}
+
+/**
+ * @param network `published`: the ports have the same numbers inside the container and outside, so that members and
+ * clients know each other by the same addresses on any platform. `host`: members also reach the ports of this machine.
+ */
+export async function startMemberProcesses(
+  ports: readonly number[],
+  network: 'published' | 'host',
+): Promise<MemberProcesses> {
+  const base = mongoContainer()
+    // Its first process only waits, and reaps the members that end.
+    .withEntrypoint(['/bin/sh', '-c', 'echo waiting; while :; do sleep 1; done'])
+    .withWaitStrategy(Wait.forLogMessage(/waiting/));
+  const container = await (network === 'host'
+    ? base.withNetworkMode('host')
+    : base.withExposedPorts(...ports.map((port) => ({ container: port, host: port })))
+  ).start();
+  const bind = network === 'host' ? '--bind_ip 127.0.0.1' : '--bind_ip_all';
+
+  async function run(script: string): Promise<void> {
+    const { exitCode, output } = await container.exec(['/bin/sh', '-c', script]);
+    if (exitCode !== 0) throw new Error(`in the container: ${script}\n${output}`);
+  }
+  const signal = (name: string, port: number) => run(`kill -${name} $(cat /data/db/${port}.pid)`);
+  const files = (port: number) =>
+    `--dbpath /data/db/${port} --logpath /data/db/${port}.log --pidfilepath /data/db/${port}.pid`;
+  const processes: MemberProcesses = {
+    start: (port, set = '--replSet rs0') =>
+      run(
+        `mkdir -p /data/db/${port} && mongod --fork ${set} ${bind} --port ${port} ${files(port)} ` +
+          // Lets a test make the server fail (failCommand), and a proxy see which member connects to it (hostInfo).
+          `--setParameter enableTestCommands=1 ${SMALL.join(' ')}`,
+      ),
+    async kill(port) {
+      await signal('KILL', port);
+      // The files are free once the process is gone.
+      await run(`while kill -0 $(cat /data/db/${port}.pid) 2>/dev/null; do sleep 0.1; done`);
+    },
+    pause: (port) => signal('STOP', port),
+    resume: (port) => signal('CONT', port),
+    async stop() {
+      await container.stop({ timeout: 0 });
+    },
+  };
+  try {
+    for (const port of ports) await processes.start(port);
+  } catch (error) {
+    await processes.stop();
+    throw error;
+  }
+  return processes;
+}

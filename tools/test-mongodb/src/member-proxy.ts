@@ -1,0 +1,96 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** Who connects: the port that a member listens on, or {@link CLIENTS}. */
+export type Source = number;
+
+/** Everybody who is no member. */
+export const CLIENTS: Source = 0;
+
+/** A TCP proxy in front of a member, which treats the connections of each source as a test wants it. */
+export interface MemberProxy {
+  /** The port to connect to. */
+  readonly port: number;
+  /** Drops every byte in both directions from now on. New connections are accepted and left alone. */
+  silence(source: Source): void;
+  /** Breaks the connections, new ones too. */
+  refuse(source: Source): void;
+  /** Delivers responses that many milliseconds late. */
+  delayResponses(source: Source, milliseconds: number): void;
+  /** Lets everything through again; breaks the connections that there are, of which bytes may be missing. */
+  heal(): void;
+  close(): Promise<void>;
+}
+
+/** @param target The port that the member listens on. */
+export async function startMemberProxy(target: number): Promise<MemberProxy> {
+  const silent = new Set<Source>();
+  const refused = new Set<Source>();
+  const delays = new Map<Source, number>();
+  const sockets = new Map<Socket, Source | null>();
+
+  function track(socket: Socket, source: Source | null): void {
+    sockets.set(socket, source);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  }
+
+  function forward(client: Socket, source: Source, first: Buffer): void {
+    const member = connect(target, '127.0.0.1');
+    track(member, source);
+    member.write(first);
+    client.on('data', (data) => {
+      if (!silent.has(source)) member.write(data);
+    });
+    member.on('data', (data) => {
+      // Looked up when it is due: a partition drops what is on its way, too.
+      setTimeout(() => !silent.has(source) && client.write(data), delays.get(source) ?? 0);
+    });
+    // The end of a connection is not heard of either.
+    client.on('close', () => !silent.has(source) && member.destroy());
+    member.on('close', () => !silent.has(source) && client.destroy());
+  }
+
+  const server = createServer((client) => {
+    track(client, null);
+    // In this protocol the client speaks first.
+    client.once('data', (first) => {
+      const source = sourceOf(first);
+      sockets.set(client, source);
+      if (refused.has(source)) client.destroy();
+      else if (!silent.has(source)) forward(client, source, first);
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  function breakConnections(isBroken: (source: Source | null) => boolean): void {
+    for (const [socket, source] of sockets) if (isBroken(source)) socket.destroy();
+  }
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    silence: (source) => silent.add(source),
+    refuse(source) {
+      refused.add(source);
+      breakConnections((one) => one === source);
+    },
+    delayResponses: (source, milliseconds) => delays.set(source, milliseconds),
+    heal() {
+      for (const treated of [silent, refused, delays]) treated.clear();
+      breakConnections(() => true);
+    },
+    close() {
+      breakConnections(() => true);
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
+
+const HOST_INFO = 'hostInfo\0';
+
+/** With test commands enabled a member sends its name and port along with its first request, as mongobridge needs it. */
+function sourceOf(firstRequest: Buffer): Source {
+  const at = firstRequest.indexOf(HOST_INFO);
+  if (at === -1) return CLIENTS;
+  const length = at + HOST_INFO.length;
+  const text = firstRequest.toString('latin1', length + 4, length + 4 + firstRequest.readInt32LE(length) - 1);
+  return Number(text.slice(text.lastIndexOf(':') + 1));
+}

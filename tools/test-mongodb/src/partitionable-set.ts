@@ -1,0 +1,117 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Document, MongoClient } from 'mongodb';
+import { freePorts } from './free-ports.ts';
+import { initiate } from './initiate.ts';
+import { startMemberProcesses } from './member-processes.ts';
+import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';
+
+/**
+ * A replica set of three whose members reach each other, and are reached, by way of proxies. A member is named by the
+ * port that it listens on; whoever connects to that port goes past the proxies.
+ */
+export interface PartitionableSet {
+  /** The primary at the start, a member that can follow it as primary, and one that votes and is never elected. */
+  readonly members: readonly [number, number, number];
+  /** The URL of a database on it. */
+  url(database: string): string;
+  /** The URL of a database on one member, whatever it is, by way of its proxy. */
+  urlOf(member: number, database: string): string;
+  /** The same past the proxies: no partition concerns it. */
+  urlPastProxies(member: number, database: string): string;
+  /** Drops the requests of a source to a member, and the responses to them, from now on. */
+  silence(from: Source, to: number): void;
+  /** Delivers the responses of a member to a source that many milliseconds late. */
+  delayResponses(from: Source, to: number, milliseconds: number): void;
+  /** Breaks the connections between a member and the other members, also new ones; clients still reach it. */
+  isolate(member: number): void;
+  /** Ends all of that, and waits until the first member is the primary and the others have everything that it has. */
+  heal(): Promise<void>;
+  /** Waits until a member is the primary and can be written. */
+  becomesPrimary(member: number): Promise<void>;
+  stop(): Promise<void>;
+}
+
+const SETTINGS = {
+  heartbeatIntervalMillis: 200,
+  heartbeatTimeoutSecs: 1,
+  // A new primary does not wait long for members that it can't reach.
+  catchUpTimeoutMillis: 100,
+  // Every member follows the primary.
+  chainingAllowed: false,
+};
+
+/**
+ * Needs the host's network for its container, because members must reach proxies in this process.
+ *
+ * @param electionTimeoutMillis After so long without a word of the primary another is elected, and a primary without a
+ * word of the majority steps down.
+ */
+export async function startPartitionableSet(electionTimeoutMillis: number): Promise<PartitionableSet> {
+  const members = (await freePorts(3)) as [number, number, number];
+  const processes = await startMemberProcesses(members, 'host');
+  const proxies = new Map<number, MemberProxy>();
+
+  async function stop(): Promise<void> {
+    await Promise.all([...proxies.values()].map((proxy) => proxy.close()));
+    await processes.stop();
+  }
+
+  const urlPastProxies = (member: number, database: string) =>
+    `mongodb://127.0.0.1:${member}/${database}?directConnection=true`;
+  const proxyOf = (member: number) => proxies.get(member) as MemberProxy;
+  const addressOf = (member: number) => `127.0.0.1:${proxyOf(member).port}`;
+
+  try {
+    for (const member of members) proxies.set(member, await startMemberProxy(member));
+    const configured = members.map((member, index) => ({ host: addressOf(member), priority: 2 - index }));
+    await initiate(urlPastProxies(members[0], ''), configured, { ...SETTINGS, electionTimeoutMillis });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+
+  /** Waits until the response of a member to a command is as it should be. */
+  async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<void> {
+    const client = new MongoClient(urlPastProxies(member, 'admin'));
+    try {
+      const deadline = Date.now() + 40_000;
+      for (;;) {
+        const response = await client.db().command(command);
+        if (isRight(response)) return;
+        if (Date.now() > deadline) throw new Error(`member ${member} after 40 seconds: ${JSON.stringify(response)}`);
+        await pause(20);
+      }
+    } finally {
+      await client.close();
+    }
+  }
+
+  return {
+    members,
+    url: (database) => `mongodb://${members.map(addressOf).join(',')}/${database}?replicaSet=rs0`,
+    urlOf: (member, database) => `mongodb://${addressOf(member)}/${database}?directConnection=true`,
+    urlPastProxies,
+    silence: (from, to) => proxyOf(to).silence(from),
+    delayResponses: (from, to, milliseconds) => proxyOf(to).delayResponses(from, milliseconds),
+    isolate(member) {
+      for (const other of members) {
+        if (other === member) continue;
+        proxyOf(member).refuse(other);
+        proxyOf(other).refuse(member);
+      }
+    },
+    async heal() {
+      for (const proxy of proxies.values()) proxy.heal();
+      for (const member of members) {
+        await until(member, { replSetGetStatus: 1 }, ({ members: seen }) =>
+          (seen as Document[]).every(
+            ({ stateStr, optime }, index) =>
+              stateStr === (index === 0 ? 'PRIMARY' : 'SECONDARY') && optime.ts.equals(seen[0].optime.ts),
+          ),
+        );
+      }
+    },
+    becomesPrimary: (member) => until(member, { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true),
+    stop,
+  };
+}
