@@ -1,4 +1,4 @@
-import { bin, chooseNode, environment, exitCodeOf, interrupted, pnpm, runProgram } from './programs.mjs';
+import { bin, environment, exitCodeOf, interrupted, pnpm, runProgram } from './programs.mjs';
 import { tally } from './tally.mjs';
 import { workspaces } from './workspaces.mjs';
 
@@ -7,7 +7,7 @@ const checks = {
   build: () => pnpm('turbo', 'run', 'build', '--output-logs=errors-only'),
   'lint and format': () => [bin('biome'), 'check', '--error-on-warnings', '.'],
   'unused files, exports and dependencies': () => [bin('knip')],
-  boundaries: () => [chooseNode(), 'tools/boundaries/src/check.ts'],
+  boundaries: () => [bin('depcruise'), '--output-type=err-long', 'apps', 'packages', 'tools'],
   // One program for each workspace: what one of them declares globally is not seen by another.
   types: () => [bin('tsc'), '--build', '.', ...workspaces()],
 };

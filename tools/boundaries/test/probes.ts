@@ -1,22 +1,15 @@
-import type { RuleName } from './rules.ts';
-
 /** Files by path, relative to the root of a repository. */
 export type Files = Readonly<Record<string, string>>;
 
-/**
- * A repository in miniature that keeps to every rule: the same folders, and everything in it that is allowed although
- * it looks like what is forbidden.
- */
+/** A repository in miniature that keeps to every rule. Some of its imports resemble forbidden ones, and are allowed. */
 export const CLEAN: Files = {
   'packages/domain/package.json': manifest('domain', {
     dependencies: ['zod'],
     devDependencies: ['vitest', '@animal-store/adapter-memory'],
   }),
-  'packages/domain/src/index.ts': `
-    import { pet } from './pet.ts';
-    /** @throws never: no decorator, nor this: {@link pet} */
-    export const name = '@Pet() ' + pet;
-  `,
+  'packages/domain/src/index.ts': "export * from './pet.ts';",
+  'packages/domain/src/ports.ts': "export type { pet } from './pet.ts';",
+  'packages/domain/src/transport.ts': "export * from './pet.ts';",
   'packages/domain/src/pet.ts': 'export const pet = 1;',
   'packages/domain/src/pet.test.ts': `
     import 'node:assert';
@@ -45,7 +38,10 @@ export const CLEAN: Files = {
     dependencies: ['@animal-store/domain', 'zod'],
     devDependencies: ['@animal-store/adapter-contract'],
   }),
-  'packages/adapter-memory/src/index.ts': "import type { pet } from '@animal-store/domain';",
+  'packages/adapter-memory/src/index.ts': `
+    import type { pet } from '@animal-store/domain';
+    import type { pet as port } from '@animal-store/domain/ports';
+  `,
   'packages/adapter-memory/src/index.test.ts': `
     import './index.ts';
     import 'node:vm';
@@ -92,6 +88,12 @@ export const CLEAN: Files = {
     import '@animal-store/domain';
     export const load = () => [import('@animal-store/adapter-memory'), import('@animal-store/adapter-mongodb')];
   `,
+  'packages/http-server/package.json': manifest('http-server', {
+    dependencies: ['@animal-store/domain', 'hono'],
+    devDependencies: ['vitest'],
+  }),
+  'packages/http-server/src/index.ts': "import 'node:http';",
+  'packages/http-server/src/index.test.ts': "import 'vitest';",
   'packages/words/package.json': manifest('words', { dependencies: ['tsyringe'] }),
   'packages/words/src/index.ts': '',
   'apps/http/package.json': manifest('http', {
@@ -100,6 +102,7 @@ export const CLEAN: Files = {
       '@animal-store/app-kit',
       '@animal-store/domain',
       '@animal-store/exact-json',
+      '@animal-store/http-server',
       'hono',
       'mongodb',
       'reflect-metadata',
@@ -107,24 +110,48 @@ export const CLEAN: Files = {
     ],
     devDependencies: ['@types/node', 'vitest'],
   }),
-  'apps/http/src/main.ts': "import './composition.ts';",
+  'apps/http/src/main.ts': "import './service.ts';",
+  'apps/http/src/service.ts': `
+    import './composition.ts';
+    import './configuration.ts';
+    import '@animal-store/http-server';
+  `,
+  'apps/http/src/configuration.ts': "import 'node:crypto';",
   'apps/http/src/composition.ts': `
     import 'reflect-metadata';
     import 'tsyringe';
     import './app.ts';
+    import './configuration.ts';
+    import './observability/log.ts';
     import '@animal-store/app-kit';
   `,
   'apps/http/src/app.ts': `
     import 'node:http';
     import 'hono';
+    import './access/guard.ts';
+    import './http/response.ts';
+    import './openapi/document.ts';
+    import './pets/index.ts';
     import '@animal-store/domain';
+    import '@animal-store/domain/transport';
     import '@animal-store/exact-json';
     import type { Test } from 'vitest';
   `,
+  'apps/http/src/http/response.ts': "import './headers.ts';",
+  'apps/http/src/http/headers.ts': 'export const headers = 1;',
+  'apps/http/src/access/guard.ts': "import '../http/response.ts';",
+  'apps/http/src/observability/log.ts': "import '../http/response.ts';",
+  'apps/http/src/openapi/document.ts': "import '../http/response.ts';",
+  'apps/http/src/pets/index.ts': `
+    import '../http/response.ts';
+    import '../openapi/document.ts';
+  `,
+  'apps/http/src/pets/index.test.ts': "import '../access/guard.ts';",
   'apps/http/src/app.test.ts': "import './app.ts';",
   'apps/http/test/service.ts': `
     import 'vitest';
     import '../src/app.ts';
+    import '../src/composition.ts';
     import '@animal-store/adapter-memory';
   `,
   'apps/http/test/service.test.ts': "import './service.ts';",
@@ -153,65 +180,90 @@ export const PROBES = {
     'packages/exact-json/src/probe-npm.ts': "import 'zod';",
     'packages/exact-json/src/probe-workspace.ts': "import type { pet } from '@animal-store/domain';",
   },
-  'memory-imports-the-domain-only': {
-    'packages/adapter-memory/src/probe-node.ts': "import 'node:fs';",
-    'packages/adapter-memory/src/probe-npm.ts': "import 'zod';",
+  'http-server-imports-node-only': {
+    'packages/http-server/src/probe-npm.ts': "import type { Hono } from 'hono';",
+    'packages/http-server/src/probe-workspace.ts': "import type { pet } from '@animal-store/domain';",
   },
-  'mongodb-imports-domain-and-driver-only': {
-    'packages/adapter-mongodb/src/probe-node.ts': "import 'node:timers';",
-    'packages/adapter-mongodb/src/probe-npm.ts': "import 'zod';",
-  },
-  'sqlite-imports-domain-and-node-only': {
-    'packages/adapter-sqlite/src/probe-npm.ts': "import 'zod';",
-  },
-  'adapters-do-not-meet': {
+  'adapters-import-the-domain-only': {
     'packages/adapter-next/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
-  },
-  'adapters-know-only-the-domain': {
     'packages/adapter-next/src/probe-package.ts': "import '@animal-store/exact-json';",
     'packages/adapter-next/src/probe-tool.ts': "import '@animal-store/bench';",
   },
-  'adapters-do-not-speak-http': {
+  'adapters-import-ports-not-transports': {
+    'packages/adapter-next/src/probe-transport.ts': "import '@animal-store/domain/transport';",
+  },
+  'adapters-import-no-http-library': {
     'packages/adapter-next/src/probe-hono.ts': "import type { Hono } from 'hono';",
     'packages/adapter-next/src/probe-server.test.ts': "import '@hono/node-server';",
   },
-  'contract-needs-domain-and-test-libraries-only': {
+  'adapter-memory-imports-no-library': {
+    'packages/adapter-memory/src/probe-node.ts': "import 'node:fs';",
+    'packages/adapter-memory/src/probe-npm.ts': "import 'zod';",
+  },
+  'adapter-mongodb-imports-the-driver-only': {
+    'packages/adapter-mongodb/src/probe-node.ts': "import 'node:timers';",
+    'packages/adapter-mongodb/src/probe-npm.ts': "import 'zod';",
+  },
+  'adapter-sqlite-imports-node-only': {
+    'packages/adapter-sqlite/src/probe-npm.ts': "import 'zod';",
+  },
+  'contract-imports-domain-and-test-libraries-only': {
     'packages/adapter-contract/src/probe-npm.ts': "import 'zod';",
     'packages/adapter-contract/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
   },
-  'libraries-do-not-know-adapters': {
-    'packages/words/src/probe-adapter.ts': "import type { MemoryStorage } from '@animal-store/adapter-memory';",
-  },
-  'packages-do-not-know-apps': {
+  'packages-import-no-apps': {
     'packages/words/src/probe-app.ts': "import '../../../apps/http/src/app.ts';",
     'packages/domain/src/probe-app.test.ts': "import '../../../apps/http/src/app.ts';",
   },
-  'apps-know-domain-exact-json-and-app-kit-only': {
+  'apps-import-libraries-only': {
     'apps/http/src/probe-package.ts': "import '@animal-store/words';",
     'apps/http/test/probe-tool.ts': "import '@animal-store/bench';",
   },
-  'apps-do-not-know-each-other': {
+  'apps-do-not-import-each-other': {
     'apps/cli/src/probe-app.ts': "import '../../http/src/app.ts';",
   },
-  'transports-see-no-driver': {
+  'apps-import-no-driver': {
     'apps/http/src/probe-driver.ts': "import type { MongoClient } from 'mongodb';",
     'apps/cli/test/probe-driver.ts': "import 'mongodb';",
     'apps/cli/test/probe-next-driver.ts': "import 'driver-of-next';",
   },
-  'apps-name-no-adapter': {
+  'only-app-kit-imports-adapters': {
+    'packages/words/src/probe-adapter.ts': "import type { MemoryStorage } from '@animal-store/adapter-memory';",
     'apps/http/src/probe-adapter.ts': "import type { MemoryStorage } from '@animal-store/adapter-memory';",
     'apps/cli/src/composition.ts': "import '@animal-store/adapter-memory';",
   },
-  'only-composition-uses-the-container': {
+  'only-composition-imports-the-container': {
     'apps/http/src/probe-container.ts': "import { container } from 'tsyringe';",
     'apps/http/src/nested/composition.ts': "import 'reflect-metadata';",
     'packages/words/src/probe-container.ts': "import { injectable } from 'tsyringe';",
   },
+  'http-imports-no-other-room': {
+    'apps/http/src/http/probe-room.ts': "import type { guard } from '../access/guard.ts';",
+    'apps/http/src/http/probe-top.ts': "import '../configuration.ts';",
+  },
+  'access-observability-and-openapi-import-http-only': {
+    'apps/http/src/access/probe-room.ts': "import '../observability/log.ts';",
+    'apps/http/src/observability/probe-top.ts': "import type { Configuration } from '../configuration.ts';",
+    'apps/http/src/openapi/probe-operation.ts': "import '../pets/index.ts';",
+  },
+  'pets-imports-openapi-and-http-only': {
+    'apps/http/src/pets/probe-room.ts': "import '../access/guard.ts';",
+    'apps/http/src/pets/probe-top.ts': "import '../app.ts';",
+  },
+  'app-imports-rooms-only': {
+    'apps/http/src/app.ts': `${CLEAN['apps/http/src/app.ts']} import './configuration.ts';`,
+  },
+  'only-service-imports-the-composition': {
+    'apps/http/src/probe-composition.ts': "import './composition.ts';",
+  },
+  'only-main-imports-the-service': {
+    'apps/http/src/probe-service.ts': "import './service.ts';",
+  },
   'production-imports-no-tests': {
     'apps/http/src/probe-test.ts': "import './app.test.ts';",
     'apps/http/src/probe-test-helper.ts': "import '../test/service.ts';",
-    'packages/adapter-next/src/probe-contract.ts': "import '@animal-store/adapter-contract';",
-    'packages/adapter-next/src/probe-helper.ts': "import '@animal-store/test-mongodb';",
+    'packages/words/src/probe-contract.ts': "import '@animal-store/adapter-contract';",
+    'packages/words/src/probe-helper.ts': "import '@animal-store/test-mongodb';",
   },
   'production-imports-no-dev-dependencies': {
     'apps/http/src/probe-dev.ts': "import 'vitest';",
@@ -234,13 +286,7 @@ export const PROBES = {
   'no-orphans': {
     'packages/words/src/probe-forgotten.ts': 'export const forgotten = 1;',
   },
-  'no-decorators': {
-    'packages/words/src/probe-class.ts': "import './index.ts'; @sealed export class Pet {}",
-    'packages/words/src/probe-member.ts': "import './index.ts'; export class Pet { @observed accessor name = ''; }",
-    'apps/http/src/probe-parameter.ts':
-      "import './app.ts'; export class Pet { constructor(@inject('name') name: string) {} }",
-  },
-} satisfies Record<RuleName, Files>;
+} satisfies Record<string, Files>;
 
 /** The packages of npm that the files above import. */
 export const NPM_PACKAGES = [
@@ -263,7 +309,10 @@ function manifest(name: string, dependencies: Record<string, string[]> = {}): st
   ]);
   return JSON.stringify({
     name: `@animal-store/${name}`,
-    exports: { '.': { source: './src/index.ts', default: './dist/index.js' } },
+    exports: {
+      '.': { source: './src/index.ts', default: './dist/index.js' },
+      ...(name === 'domain' && { './ports': './src/ports.ts', './transport': './src/transport.ts' }),
+    },
     ...Object.fromEntries(versions),
   });
 }
