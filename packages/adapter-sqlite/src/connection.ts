@@ -1,72 +1,116 @@
-import type { StatementSync } from 'node:sqlite';
-import { setTimeout } from 'node:timers/promises';
-import { DomainError } from '@animal-store/domain';
+import { resolve } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import type { Awaitable } from '@animal-store/domain/ports';
-import { asThrown, isBusy } from './failures.ts';
-import { openDatabase, TRY_WRITING } from './open-database.ts';
+import { asThrown, cannotOpen, closed } from './database/failures.ts';
+import { openDatabase } from './database/open-database.ts';
+import { isBusy } from './database/result-codes.ts';
+import { type KeyReads, prepareKeyReads } from './keys/key-statements.ts';
+import { type PetReads, preparePetReads } from './pets/pet-statements.ts';
+import { createGroupCommit } from './writing/group-commit.ts';
+import { createWriterThread } from './writing/writer-thread.ts';
+import type { Write, Writes } from './writing/writes.ts';
 
-/** How long a call waits for other processes to finish writing, in milliseconds. */
-const BUSY_LIMIT = 3_000;
+/** How long a read waits for a lock, in milliseconds. */
+const READ_TIMEOUT = 3_000;
 
-/** Between two tries of a call that waits, in milliseconds. */
+/** Between two tries of a read that waits, in milliseconds. */
 const BUSY_PAUSE = 10;
 
-/** One open file. */
-export interface Connection {
-  /** To be done once for each statement. Integers are read as bigint. */
-  prepare(sql: string): StatementSync;
-
-  /**
-   * Does some work on the file: at once, or later where another process is writing. Then the work is started over, so it
-   * must be one that can be repeated from its beginning until it succeeds.
-   *
-   * @throws DomainError `storage_unavailable` for every failure of SQLite.
-   */
-  call<T>(work: () => T): Awaitable<T>;
-
-  /** @throws DomainError `storage_unavailable` where the file can't be written now. */
-  ready(): Awaitable<void>;
-
-  /** May be called twice. */
-  close(): void;
+/** What is read in this thread. */
+export interface Reads {
+  readonly pets: PetReads;
+  readonly keys: KeyReads;
 }
 
-/** @throws StorageMisconfigured if the file can't be what it has to be. */
-export function openConnection(file: string): Connection {
-  const db = openDatabase(file);
-  const tryWriting = db.prepare(TRY_WRITING);
+/** One open file: it is read in this thread and written in another. */
+export interface Connection {
+  /**
+   * Reads at once, or later if another process holds a lock. It sees everything that was acknowledged before.
+   *
+   * @throws DomainError `storage_unavailable` if the file can't be read.
+   */
+  read<T>(work: (reads: Reads) => T): Awaitable<T>;
 
-  function attempt<T>(work: () => T): T {
-    if (!db.isOpen) throw new DomainError('storage_unavailable', 'the storage is closed');
-    return work();
+  /** Resolves to the result when the write is on the disk. Rejects with DomainError `storage_unavailable` otherwise. */
+  write<Name extends keyof Writes>(name: Name, ...args: Parameters<Writes[Name]>): Promise<ReturnType<Writes[Name]>>;
+
+  /** Completes what was called before. May be called twice. */
+  close(): Promise<void>;
+}
+
+interface Reader extends Reads {
+  readonly db: DatabaseSync;
+}
+
+/** @throws StorageMisconfigured if the file can't be what it has to be. A locked file is opened later. */
+export function openConnection(file: string): Connection {
+  // An absolute path is neither a URI nor one of the names that stand for a database in memory.
+  const path = resolve(file);
+  let reader = openUnlessLocked(path);
+  let closing: Promise<void> | null = null;
+  const writer = createWriterThread(path);
+  const writes = createGroupCommit<Write>(writer.commit);
+
+  function attempt<T>(work: (reads: Reads) => T): T {
+    if (closing !== null) throw closed();
+    reader ??= open(path);
+    return work(reader);
   }
 
-  async function attemptUntil<T>(end: number, work: () => T): Promise<T> {
+  async function attemptUntil<T>(end: number, work: (reads: Reads) => T): Promise<T> {
     for (;;) {
-      await setTimeout(BUSY_PAUSE);
+      await new Promise((resume) => setTimeout(resume, BUSY_PAUSE));
       try {
         return attempt(work);
-      } catch (failure) {
-        if (!isBusy(failure) || performance.now() >= end) throw asThrown(failure);
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= end) throw asThrown(error);
       }
     }
   }
 
-  function call<T>(work: () => T): Awaitable<T> {
+  function read<T>(work: (reads: Reads) => T): Awaitable<T> {
     try {
       return attempt(work);
-    } catch (failure) {
-      if (!isBusy(failure)) throw asThrown(failure);
-      return attemptUntil(performance.now() + BUSY_LIMIT, work);
+    } catch (error) {
+      if (!isBusy(error)) throw asThrown(error);
+      return attemptUntil(performance.now() + READ_TIMEOUT, work);
     }
   }
 
   return {
-    prepare: (sql) => db.prepare(sql),
-    call,
-    ready: () => call(() => void tryWriting.run()),
+    read,
+
+    async write(...write) {
+      const since = performance.now();
+      // The writer works on a file that was opened and has the current schema.
+      if (reader === null || closing !== null) await read(() => {});
+      try {
+        return (await writes.add(write as unknown as Write, since)) as never;
+      } catch (error) {
+        throw asThrown(error);
+      }
+    },
+
     close() {
-      if (db.isOpen) db.close();
+      if (closing !== null) return closing;
+      // The last connection to be closed writes the log back into the database: that must be the writer's.
+      reader?.db.close();
+      closing = writes.close().then(writer.end);
+      return closing;
     },
   };
+}
+
+function openUnlessLocked(path: string): Reader | null {
+  try {
+    return open(path);
+  } catch (error) {
+    if (isBusy(error)) return null;
+    throw cannotOpen(path, error);
+  }
+}
+
+function open(path: string): Reader {
+  const db = openDatabase(path);
+  return { db, pets: preparePetReads(db), keys: prepareKeyReads(db) };
 }

@@ -1,17 +1,18 @@
 import { resolve } from 'node:path';
 import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
 import { openConnection } from './connection.ts';
-import { createSqliteKeyStore } from './sqlite-key-store.ts';
-import { createSqlitePetStore } from './sqlite-pet-store.ts';
+import { createSqliteKeyStore } from './keys/sqlite-key-store.ts';
+import { createSqlitePetStore } from './pets/sqlite-pet-store.ts';
 
 export interface SqliteStorageOptions {
-  /** Path of the database, made where there is none; SQLite keeps `-wal` and `-shm` beside it. On a local disk. */
+  /** Path of the database, created if it doesn't exist; SQLite keeps `-wal` and `-shm` beside it. On a local disk. */
   readonly file: string;
 }
 
 /**
- * Storage in one file, for one machine; several processes may have it open. It answers without promises, and blocks the
- * process while the disk writes. Only where another process is writing does it answer with a promise.
+ * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, without
+ * promises unless another process holds a lock, and writes in a thread of its own: those who call meanwhile share one
+ * transaction.
  *
  * @throws StorageMisconfigured if the file can't be what it has to be.
  * @example const storage = createSqliteStorage({ file: '/var/lib/animals/animals.db' })
@@ -22,9 +23,9 @@ export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage 
     pets: createSqlitePetStore(connection),
     keys: createSqliteKeyStore(connection),
     location: resolve(file),
-    ready: () => connection.ready(),
+    ready: () => connection.write('tryWriting'),
     close: () => connection.close(),
-    [Symbol.asyncDispose]: async () => connection.close(),
+    [Symbol.asyncDispose]: () => connection.close(),
   };
 }
 

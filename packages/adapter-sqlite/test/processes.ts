@@ -4,16 +4,21 @@ import { onTestFinished } from 'vitest';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-/** Stands before each program. `storage` is the one on the file; `add` adds under a key and says so when it is acknowledged. */
+/**
+ * Stands before each program. `storage` is the one on the file; `add` adds under a key and says so when it is acknowledged,
+ * `addFrom` adds under several keys at once.
+ */
 const PROLOGUE = `
-  import { writeSync } from 'node:fs';
   import { createSqliteStorage } from './src/index.ts';
 
   const storage = createSqliteStorage({ file: process.env.SQLITE_FILE });
   const rex = { name: 'Rex', categoryId: 1n };
   async function add(key) {
     const { id } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
-    writeSync(1, key + ' ' + id + '\\n');
+    process.stdout.write(key + ' ' + id + '\\n');
+  }
+  async function addFrom(key, count) {
+    await Promise.all(Array.from({ length: count }, (_, index) => add(key + index)));
   }
 `;
 

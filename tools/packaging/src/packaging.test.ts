@@ -180,14 +180,15 @@ describe("the domain's README", () => {
   });
 });
 
-test('a program of plain JavaScript runs the use cases', () => {
+test.each(['memory', 'sqlite'])('a program of plain JavaScript runs the use cases with the adapter for %s', (name) => {
   writeFileSync(
     join(project, 'program.js'),
     `
-      import { createMemoryStorage } from '@animal-store/adapter-memory';
+      import { adapter } from '@animal-store/adapter-${name}';
       import { createCatalogue, DomainError, LIMITS } from '@animal-store/domain';
 
-      const catalogue = createCatalogue(createMemoryStorage().pets);
+      await using storage = adapter.open('pets.db');
+      const catalogue = createCatalogue(storage.pets);
       const added = await catalogue.createPet({ name: 'Rex', categoryId: LIMITS.categoryId.max, status: 'pending' });
       const { pets, next } = await catalogue.listPets({ status: 'pending' });
       let refused;

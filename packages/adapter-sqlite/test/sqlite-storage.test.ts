@@ -1,5 +1,5 @@
 import { storageContract } from '@animal-store/adapter-contract';
-import { freshFile } from '../test/fresh-file.ts';
-import { createSqliteStorage } from './index.ts';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshFile } from './fresh-file.ts';
 
 storageContract('sqlite', () => createSqliteStorage({ file: freshFile() }));

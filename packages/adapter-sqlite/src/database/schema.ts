@@ -49,7 +49,7 @@ const STEPS: readonly string[] = [
  * @throws Error where the file is another program's, or a newer version's.
  */
 export function migrate(db: DatabaseSync): void {
-  db.exec('BEGIN IMMEDIATE');
+  db.exec('BEGIN');
   try {
     const version = versionOf(db);
     for (const step of STEPS.slice(version)) db.exec(step);

@@ -1,9 +1,9 @@
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freshFile } from '../test/fresh-file.ts';
-import { createSqliteStorage } from './index.ts';
-import { KEY_SQL } from './sqlite-key-store.ts';
-import { PET_SQL } from './sqlite-pet-store.ts';
+import { createSqliteStorage } from '../src/index.ts';
+import { KEY_SQL } from '../src/keys/key-statements.ts';
+import { PET_SQL } from '../src/pets/pet-statements.ts';
+import { freshFile } from './fresh-file.ts';
 
 function planOf(sql: string): string[] {
   const file = freshFile();
@@ -21,10 +21,10 @@ describe('every statement is served by an index alone: no scan of a table, no so
     ['a page by status', PET_SQL.listByStatus, ['SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)']],
     [
       'an addition that was made already',
-      PET_SQL.findAddition,
+      PET_SQL.findCreated,
       ['SEARCH pets USING INDEX pets_by_addition (addition_holder=? AND addition_key=?)'],
     ],
-    ['a new animal', PET_SQL.add, []],
+    ['a new animal', PET_SQL.create, []],
     ['a key', KEY_SQL.find, ['SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)']],
     ['a key by its id', KEY_SQL.findById, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
     // All of it is wanted.

@@ -2,8 +2,8 @@ import { DatabaseSync } from 'node:sqlite';
 import { LIMITS, type NewPet, PET_STATUSES } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freshFile } from '../test/fresh-file.ts';
-import { createSqliteStorage } from './index.ts';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshFile } from './fresh-file.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 1n };
 
@@ -118,7 +118,7 @@ describe('ids', () => {
     await storage.pets.add(rex);
     db.exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
     expect((await storage.pets.add(rex))?.id).toBe(2n ** 53n - 1n);
-    expect(() => storage.pets.add(rex)).toThrow(expect.objectContaining({ code: 'storage_unavailable' }));
+    await expect(storage.pets.add(rex)).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
   });
 });
 
@@ -137,6 +137,7 @@ test('a closed storage is unavailable, whatever it is asked', async () => {
     () => ready(),
   ];
   for (const call of calls) {
-    expect(call).toThrow(expect.objectContaining({ code: 'storage_unavailable', message: 'the storage is closed' }));
+    const closed = { code: 'storage_unavailable', message: 'the storage is closed' };
+    await expect((async () => call())()).rejects.toMatchObject(closed);
   }
 });

@@ -1,0 +1,61 @@
+import { closeSync, openSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { isBusy } from './result-codes.ts';
+import { migrate } from './schema.ts';
+
+/** Needs the lock for writing, and changes nothing. `BEGIN IMMEDIATE` also succeeds on a read-only file. */
+export const TRY_WRITING = 'UPDATE pets SET name = name WHERE id = 0';
+
+/**
+ * Connects to a file that exists.
+ *
+ * @param path An absolute path.
+ * @param busyTimeout How long a call blocks its thread while another connection holds a lock, in milliseconds. SQLite
+ * doesn't wait in every case.
+ */
+export function connect(path: string, busyTimeout: number): DatabaseSync {
+  const url = pathToFileURL(path);
+  url.searchParams.set('mode', 'rw');
+  const db = new DatabaseSync(url, { timeout: busyTimeout });
+  // FULL: a commit is on the disk before it is acknowledged, so that it survives a power cut; with NORMAL only checkpoints
+  // wait for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
+  db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+  return db;
+}
+
+/** Connects to a file, creates it if it doesn't exist, and brings it to the current schema. Never waits for a lock. */
+export function openDatabase(path: string): DatabaseSync {
+  createFile(path);
+  const db = connect(path, 0);
+  try {
+    migrate(db);
+    // With a write-ahead log, readers and a writer don't wait for each other.
+    db.exec('PRAGMA journal_mode = WAL');
+    tryWriting(db);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+}
+
+/** @throws Error of SQLite if this user can't write the file. Another connection that is writing is no error. */
+function tryWriting(db: DatabaseSync): void {
+  try {
+    db.exec(TRY_WRITING);
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
+}
+
+/** SQLite gives `-wal` and `-shm` the mode of the database. */
+function createFile(path: string): void {
+  try {
+    // Only a new file: closing one that a connection of this process has open would drop the connection's locks
+    // (POSIX advisory locks, https://sqlite.org/howtocorrupt.html, 2.2).
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It exists, or SQLite says what is wrong.
+  }
+}

@@ -1,0 +1,31 @@
+/** Primary result codes (https://sqlite.org/rescode.html) that a working program meets on a file that it shares. */
+export const RESULT = {
+  BUSY: 5,
+  NOMEM: 7,
+  READONLY: 8,
+  IOERR: 10,
+  CORRUPT: 11,
+  FULL: 13,
+  CANTOPEN: 14,
+  PROTOCOL: 15,
+  NOTADB: 26,
+} as const;
+
+const ENVIRONMENTAL: ReadonlySet<number> = new Set(Object.values(RESULT));
+
+/** SQLite's primary result code, or null if the error is not SQLite's. */
+export function resultCode(error: unknown): number | null {
+  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: number };
+  // The higher bits distinguish kinds of the same failure.
+  return code === 'ERR_SQLITE_ERROR' && errcode !== undefined ? errcode & 0xff : null;
+}
+
+/** Whether another connection held a lock: the same call may succeed in a moment. */
+export function isBusy(error: unknown): boolean {
+  return resultCode(error) === RESULT.BUSY;
+}
+
+/** Whether the file, the disk or the machine is the cause. Any other error, a violated constraint say, is a defect. */
+export function isEnvironmental(error: unknown): boolean {
+  return ENVIRONMENTAL.has(resultCode(error) ?? -1);
+}

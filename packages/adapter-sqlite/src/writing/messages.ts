@@ -1,0 +1,19 @@
+/** What the writer thread replies to a batch of writes: what was committed, or why nothing was. */
+export type Reply =
+  | { readonly results: readonly unknown[]; readonly errors: ReadonlyMap<number, ErrorMessage> }
+  | { readonly error: ErrorMessage };
+
+/** An error that crosses threads: structuredClone keeps its name, message and stack, and drops its other members. */
+export interface ErrorMessage {
+  readonly error: unknown;
+  readonly members: { readonly code?: unknown; readonly errcode?: unknown };
+}
+
+export function toMessage(error: unknown): ErrorMessage {
+  const { code, errcode } = error as ErrorMessage['members'];
+  return { error, members: { code, errcode } };
+}
+
+export function fromMessage({ error, members }: ErrorMessage): unknown {
+  return Object.assign(error as object, members);
+}

@@ -1,0 +1,41 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { isEnvironmental } from '../database/result-codes.ts';
+import { prepareWrites, type Write } from './writes.ts';
+
+/** What a transaction did: the result of each write, or the error that one write alone failed with. */
+export interface Committed {
+  readonly results: readonly unknown[];
+  /** By the index of the write. Such a write has changed nothing; the others are committed. */
+  readonly errors: ReadonlyMap<number, unknown>;
+}
+
+/** Runs writes, in their order, as one transaction. @throws Error of SQLite; then none of them has changed anything. */
+export type Transaction = (writes: readonly Write[]) => Committed;
+
+export function prepareTransaction(db: DatabaseSync): Transaction {
+  const begin = db.prepare('BEGIN IMMEDIATE');
+  const commit = db.prepare('COMMIT');
+  const all = prepareWrites(db);
+
+  return (writes) => {
+    begin.run();
+    try {
+      const errors = new Map<number, unknown>();
+      const results = writes.map(([name, ...args], index) => {
+        try {
+          return (all[name] as (...args: unknown[]) => unknown)(...args);
+        } catch (error) {
+          // After some failures SQLite has rolled back the transaction, not only the statement.
+          if (isEnvironmental(error) || !db.isTransaction) throw error;
+          errors.set(index, error);
+          return null;
+        }
+      });
+      commit.run();
+      return { results, errors };
+    } catch (error) {
+      if (db.isTransaction) db.exec('ROLLBACK');
+      throw error;
+    }
+  };
+}

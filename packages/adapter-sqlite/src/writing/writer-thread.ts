@@ -1,0 +1,86 @@
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { unavailable } from '../database/failures.ts';
+import { fromMessage, type Reply } from './messages.ts';
+import type { Committed } from './transaction.ts';
+import type { Write } from './writes.ts';
+
+/** The program of the thread, a source or a built module like this one. */
+const PROGRAM = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
+
+/** How long the thread may take to close its connection, in milliseconds. */
+const END_TIMEOUT = 2_000;
+
+/** A thread with a connection of its own, on which it commits writes, so that nobody else waits for the disk. */
+export interface WriterThread {
+  /**
+   * Commits writes as one transaction. Called again only after the promise is settled. Starts the thread if there is none.
+   *
+   * Rejects with SQLite's error if nothing was committed, with DomainError `storage_unavailable` if the thread ended
+   * meanwhile: then it is not known.
+   */
+  commit(writes: readonly Write[]): Promise<Committed>;
+
+  /** Closes the connection and ends the thread. */
+  end(): Promise<void>;
+}
+
+/** @param path The absolute path of a file with the current schema. */
+export function createWriterThread(path: string, program: URL = PROGRAM): WriterThread {
+  let worker: Worker | null = null;
+  let pending: PromiseWithResolvers<Committed> | null = null;
+
+  function start(): Worker {
+    // Options of the process are not for the thread: --input-type, for one, is an error there.
+    const started = new Worker(program, { name: 'sqlite writer', workerData: path, execArgv: [] });
+    const ended = (reason: unknown) => {
+      if (worker !== started) return;
+      worker = null;
+      pending?.reject(unavailable(reason));
+      pending = null;
+    };
+    started.on('message', (reply: Reply) => {
+      // An idle thread doesn't keep the process alive.
+      started.unref();
+      const settled = pending;
+      pending = null;
+      if ('error' in reply) settled?.reject(fromMessage(reply.error));
+      else settled?.resolve(committed(reply));
+    });
+    started.on('error', ended);
+    started.on('exit', (code) => ended(new Error(`the writer thread ended with code ${code}`)));
+    return started;
+  }
+
+  return {
+    async commit(writes) {
+      worker ??= start();
+      worker.ref();
+      worker.postMessage(writes);
+      pending = Promise.withResolvers();
+      return pending.promise;
+    },
+
+    async end() {
+      const ending = worker;
+      if (ending === null) return;
+      ending.ref();
+      ending.postMessage(null);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(() => {
+          // Not awaited: a thread that waits for the disk can't be ended.
+          void ending.terminate();
+          resolve();
+        }, END_TIMEOUT);
+        ending.once('exit', () => {
+          clearTimeout(timer);
+          resolve();
+        });
+      });
+    },
+  };
+}
+
+function committed({ results, errors }: Exclude<Reply, { error: unknown }>): Committed {
+  return { results, errors: new Map(Array.from(errors, ([index, message]) => [index, fromMessage(message)])) };
+}

@@ -1,0 +1,67 @@
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshFile } from './fresh-file.ts';
+import { startProcess } from './processes.ts';
+
+/** The idempotency keys that are stored, each with its animal's id. */
+function storedAdditions(file: string): (readonly [string, bigint])[] {
+  const db = new DatabaseSync(file, { readBigInts: true });
+  onTestFinished(() => db.close());
+  expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
+  const rows = db.prepare('SELECT addition_key AS key, id FROM pets ORDER BY id').all();
+  return rows.map(({ key, id }) => [String(key), id as bigint]);
+}
+
+test.each([1, 20])(
+  'what was acknowledged survives kill -9, each idempotency key once, %i at a time',
+  async (together) => {
+    const file = freshFile();
+    const acknowledged = new Map<string, bigint>();
+    for (let round = 0; round < 3; round += 1) {
+      // Each begins with what the one before it had acknowledged.
+      const running = startProcess(file, `for (let key = 0; ; key += ${together}) await addFrom(key, ${together});`);
+      await running.underWay;
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      running.process.kill('SIGKILL');
+      const now = await running.acknowledged;
+      expect(now.size).toBeGreaterThan(0);
+      for (const [key, id] of now) {
+        expect(acknowledged.get(key) ?? id, key).toBe(id);
+        acknowledged.set(key, id);
+      }
+    }
+    const stored = storedAdditions(file);
+    expect(new Map(stored).size).toBe(stored.length);
+    expect(stored).toEqual(expect.arrayContaining([...acknowledged]));
+    // In each round only those that were being added can be stored without an acknowledgement.
+    expect(stored.length).toBeLessThanOrEqual(acknowledged.size + 3 * together);
+  },
+  20_000,
+);
+
+test.each([1, 20])(
+  'on a full disk additions are unavailable, and those that were acknowledged are stored, %i at a time',
+  async (together) => {
+    const file = freshFile();
+    const program = `
+    let failures = 0;
+    for (let key = 0; key < 5_000 && failures < 20; key += ${together}) {
+      await addFrom(key, ${together}).catch((error) => {
+        if (error.code !== 'storage_unavailable' || /disk|database|SQL/.test(error.message)) throw error;
+        failures += 1;
+      });
+    }
+    await storage.pets.find(1n);
+    process.stdout.write('failures ' + failures + '\\n');
+  `;
+    const { failures, ...acknowledged } = Object.fromEntries(await startProcess(file, program, '400').acknowledged);
+    expect(failures).toBe(20n);
+    expect(Object.keys(acknowledged).length).toBeGreaterThan(0);
+    expect(storedAdditions(file)).toEqual(Object.entries(acknowledged));
+    // With room again, the file is as good as ever.
+    const storage = createSqliteStorage({ file });
+    onTestFinished(async () => storage.close());
+    expect(await storage.pets.find(1n)).toMatchObject({ id: 1n, name: 'Rex' });
+  },
+);

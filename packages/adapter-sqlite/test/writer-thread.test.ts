@@ -1,0 +1,107 @@
+import { existsSync, writeFileSync } from 'node:fs';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { openDatabase } from '../src/database/open-database.ts';
+import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
+import { freshFile } from './fresh-file.ts';
+
+const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
+
+/** The program of a thread, as text. `commits` is called for each batch, `reply` answers it. */
+function program(onBatch: string): URL {
+  const text = `
+    import { existsSync, rmSync } from 'node:fs';
+    import { parentPort, workerData } from 'node:worker_threads';
+    const reply = () => parentPort.postMessage({ results: ['written'], errors: new Map() });
+    parentPort.on('message', (writes) => {
+      if (writes === null) process.exit();
+      ${onBatch}
+    });
+  `;
+  return new URL(`data:text/javascript,${encodeURIComponent(text)}`);
+}
+
+function threadOn(file: string, onBatch?: string): WriterThread {
+  const thread = createWriterThread(file, onBatch === undefined ? undefined : program(onBatch));
+  onTestFinished(() => thread.end());
+  return thread;
+}
+
+/** A file that exists, so that a thread can tell its first batch by it. */
+function markedFile(): string {
+  const file = freshFile();
+  writeFileSync(file, '');
+  return file;
+}
+
+test('commits on a connection of its own, whose writes others see when they are acknowledged', async () => {
+  const file = freshFile();
+  const db = openDatabase(file);
+  onTestFinished(() => db.close());
+  const thread = threadOn(file);
+  const { results, errors } = await thread.commit([createRex, createRex]);
+  expect(results).toEqual([1, 2]);
+  expect(errors.size).toBe(0);
+  expect(db.prepare('SELECT count(*) AS count FROM pets').get()).toEqual({ count: 2 });
+});
+
+test("passes SQLite's errors on with their codes", async () => {
+  const file = freshFile();
+  openDatabase(file).close();
+  const thread = threadOn(file);
+  const { errors } = await thread.commit([createRex, ['createPet', '', 7n, null, null, null, null]]);
+  expect(errors.get(1)).toMatchObject({ name: 'Error', code: 'ERR_SQLITE_ERROR', errcode: 275 });
+  await expect(threadOn(freshFile()).commit([createRex])).rejects.toMatchObject({ errcode: 14 });
+});
+
+test('does not create a file', async () => {
+  const file = freshFile();
+  await expect(threadOn(file).commit([createRex])).rejects.toMatchObject({ errcode: 14 });
+  openDatabase(file).close();
+});
+
+describe('a thread that dies', () => {
+  test.each([
+    ['ends', 'process.exit(7);', /^the writer thread ended with code 7$/],
+    ['throws', "throw new Error('out of order');", /^out of order$/],
+  ])('(it %s) makes the batch unavailable, and the next one starts another', async (_, end, message) => {
+    const thread = threadOn(markedFile(), `if (existsSync(workerData)) { rmSync(workerData); ${end} } reply();`);
+    await expect(thread.commit([createRex])).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      cause: expect.objectContaining({ message: expect.stringMatching(message) }),
+    });
+    expect((await thread.commit([createRex])).results).toEqual(['written']);
+  });
+
+  test('while it is idle harms nobody', async () => {
+    const onBatch =
+      'reply(); if (existsSync(workerData)) { rmSync(workerData); setTimeout(() => process.exit(7), 20); }';
+    const thread = threadOn(markedFile(), onBatch);
+    await thread.commit([createRex]);
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    expect((await thread.commit([createRex])).results).toEqual(['written']);
+  });
+});
+
+describe('the end', () => {
+  test('of a thread that was never needed is immediate', async () => {
+    await createWriterThread(freshFile()).end();
+  });
+
+  test('writes the log back into the file', async () => {
+    const file = freshFile();
+    openDatabase(file).close();
+    const thread = createWriterThread(file);
+    await thread.commit([createRex]);
+    await thread.end();
+    expect(existsSync(`${file}-wal`)).toBe(false);
+  });
+
+  test('does not wait for a thread that hangs', async () => {
+    const thread = createWriterThread(freshFile(), program('for (;;);'));
+    const batch = expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const begin = performance.now();
+    await thread.end();
+    expect(performance.now() - begin).toBeLessThan(3_000);
+    await batch;
+  });
+});

@@ -1,0 +1,66 @@
+import { DatabaseSync } from 'node:sqlite';
+import type { NewPet } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshFile } from './fresh-file.ts';
+import { startProcess } from './processes.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
+
+function opened(): { file: string; storage: PetStorage; db: DatabaseSync } {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  const db = new DatabaseSync(file);
+  onTestFinished(async () => {
+    db.close();
+    await storage.close();
+  });
+  return { file, storage, db };
+}
+
+test('writes that arrive together share transactions', async () => {
+  const { storage, db } = opened();
+  await Promise.all(Array.from({ length: 500 }, () => storage.pets.add(rex)));
+  // A transaction of one row appends two pages to the log.
+  const { log: pages } = db.prepare('PRAGMA wal_checkpoint').get() as { log: number };
+  expect(pages).toBeLessThan(100);
+});
+
+test('a write that violates a constraint fails as a defect, and harms none beside it', async () => {
+  const { storage } = opened();
+  const outcomes = await Promise.allSettled(
+    ['Rex', '', 'Max'].map((name) => storage.pets.add({ ...rex, name } as typeof rex)),
+  );
+  expect(outcomes).toMatchObject([
+    { value: { name: 'Rex' } },
+    { reason: { name: 'Error', code: 'ERR_SQLITE_ERROR', message: /CHECK constraint failed/ } },
+    { value: { name: 'Max' } },
+  ]);
+});
+
+test('an object that changes after the call changes nothing', async () => {
+  const { storage } = opened();
+  const given = { ...rex };
+  const creating = [storage.pets.add(rex), storage.pets.add(given)];
+  Object.assign(given, { name: 'Max' });
+  expect(await Promise.all(creating)).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
+  expect(await storage.pets.list({ after: 0n, limit: 2 })).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
+});
+
+test('closing completes the writes that were called before', async () => {
+  const { file, storage } = opened();
+  const creating = Array.from({ length: 50 }, () => storage.pets.add(rex));
+  await storage.close();
+  expect(await Promise.all(creating)).toHaveLength(50);
+  const again = createSqliteStorage({ file });
+  onTestFinished(async () => again.close());
+  expect(await again.pets.list({ after: 0n, limit: 100 })).toHaveLength(50);
+});
+
+test('a process that does not close the storage ends when its writes are done', async () => {
+  const { file, storage } = opened();
+  const { acknowledged } = startProcess(file, 'void addFrom(0, 50);');
+  expect((await acknowledged).size).toBe(50);
+  expect(await storage.pets.list({ after: 0n, limit: 100 })).toHaveLength(50);
+});
