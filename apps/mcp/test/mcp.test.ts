@@ -1,0 +1,104 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Client } from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+const ARGUMENTS = ['--conditions=source', MAIN];
+
+function freshFile(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-mcp-'));
+  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
+  return join(folder, 'animals.db');
+}
+
+/** A client of the server, which runs as a process of its own until the test ends. */
+async function connect(environment: Record<string, string>) {
+  const env = { PATH: process.env['PATH'] as string, ...environment };
+  const transport = new StdioClientTransport({ command: process.execPath, args: ARGUMENTS, env });
+  const client = new Client({ name: 'test', version: '1.0.0' });
+  await client.connect(transport);
+  onTestFinished(() => client.close());
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: given });
+    const [text] = content as { text: string }[];
+    return isError ? { error: text?.text } : structuredContent;
+  };
+  return { client, call };
+}
+
+const LARGEST = '9223372036854775807';
+const rex = { name: 'Rex', categoryId: LARGEST, status: 'available' };
+
+describe.each([
+  ['memory', (): Record<string, string> => ({})],
+  ['sqlite', (): Record<string, string> => ({ SQLITE_FILE: freshFile() })],
+])('the MCP server on %s', (_, environment) => {
+  test('lists its tools with schemas', async () => {
+    const { client } = await connect(environment());
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).toEqual(['list_pets', 'create_pet', 'get_pet']);
+    expect(tools[1]?.inputSchema).toMatchObject({ type: 'object', required: ['name', 'categoryId'] });
+  });
+
+  test('creates, gets and lists pets, with 64-bit integers digit for digit', async () => {
+    const { call } = await connect(environment());
+    expect(await call('create_pet', rex)).toEqual({ id: '1', ...rex });
+    expect(await call('create_pet', { name: 'Max', categoryId: -7 })).toEqual({
+      id: '2',
+      name: 'Max',
+      categoryId: '-7',
+    });
+    expect(await call('get_pet', { id: '1' })).toEqual({ id: '1', ...rex });
+    expect(await call('list_pets', { limit: 1 })).toEqual({ pets: [{ id: '1', ...rex }], next: '1' });
+    expect(await call('list_pets', { after: '1' })).toEqual({
+      pets: [{ id: '2', name: 'Max', categoryId: '-7' }],
+      next: null,
+    });
+    expect(await call('list_pets', { status: 'available' })).toMatchObject({ pets: [{ name: 'Rex' }], next: null });
+  });
+
+  test('creates one pet for an idempotency key', async () => {
+    const { call } = await connect(environment());
+    const first = await call('create_pet', { ...rex, idempotencyKey: 'k' });
+    expect(await call('create_pet', { ...rex, idempotencyKey: 'k' })).toEqual(first);
+    expect(await call('create_pet', { ...rex, name: 'Max', idempotencyKey: 'k' })).toEqual({
+      error: expect.stringMatching(/idempotency key/),
+    });
+  });
+
+  test('answers wrong arguments in the words of the domain, all at once', async () => {
+    const { call } = await connect(environment());
+    expect(await call('create_pet', { categoryId: 'x', status: 'lost' })).toEqual({
+      error: expect.stringMatching(/^name is required; categoryId must be an integer .*; status must be one of /),
+    });
+    expect(await call('create_pet', { ...rex, categoryId: 2 ** 60 })).toEqual({
+      error: 'categoryId must be a decimal string if it is beyond 2^53',
+    });
+    expect(await call('get_pet', { id: '7' })).toEqual({ error: 'no pet has the id 7' });
+    expect(await call('get_pet', {})).toEqual({ error: expect.stringMatching(/^id must be/) });
+    expect(await call('list_pets', { limit: 101, after: 'x' })).toEqual({
+      error: expect.stringMatching(/^limit must be an integer from 1 to 100.*; after must be/),
+    });
+  });
+});
+
+test('pets outlive the process in a file', async () => {
+  const environment = { SQLITE_FILE: freshFile() };
+  const first = await connect(environment);
+  await first.call('create_pet', rex);
+  await first.client.close();
+  const second = await connect(environment);
+  expect(await second.call('get_pet', { id: '1' })).toEqual({ id: '1', ...rex });
+});
+
+test('ends with 2 and one line if the environment is wrong', () => {
+  const env = { PATH: process.env['PATH'] as string, STORAGE: 'mongodb' };
+  const { status, stderr, stdout } = spawnSync(process.execPath, ARGUMENTS, { env, encoding: 'utf8' });
+  expect([status, stdout]).toEqual([2, '']);
+  expect(stderr).toMatch(/^animal-store-mcp: MONGODB_URL must be set if STORAGE is mongodb[^\n]*\n$/);
+});
