@@ -6,7 +6,7 @@ import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
 const OTHERS = VARIABLE_NAMES.filter((name) => !(name in VARIABLES)).sort();
 
 test('the manual has every variable with its default and its rule', () => {
-  const manual = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
   const rows = [...manual.matchAll(/^\| `([A-Z_]+)` +\| (.*?) *\| (.*?) *\|/gm)].map(([, name, fallback, rule]) => [
     name,
     fallback,
