@@ -59,22 +59,14 @@ describe('bytes that are no JSON', () => {
   test.each([
     ['', 'the body is empty: send a JSON object with name and categoryId'],
     ['\ufeff{}', 'the body must not begin with a byte order mark'],
-    ['{"name":}', 'the body is not valid JSON: "}" has no place there'],
-    ['\n', 'the body is not valid JSON: it ends too early'],
-    ['nul', 'the body is not valid JSON: it ends too early'],
-    ['{"name":"x",\n"a" 1}', `the body is not valid JSON: expected ':' after property name, line 2 column 5`],
-    ['{', "the body is not valid JSON: expected property name or '}', line 1 column 2"],
-    ["{'name':'x'}", "the body is not valid JSON: expected property name or '}', line 1 column 2"],
-    ['{}}', 'the body is not valid JSON: unexpected non-whitespace character, line 1 column 3'],
-    ['{"a":01}', 'the body is not valid JSON: unexpected number, line 1 column 7'],
-    ['NaN', 'the body is not valid JSON'],
-    ['{"a":NaN}', 'the body is not valid JSON: "N" has no place there'],
-    ['"', 'the body is not valid JSON: unterminated string, line 1 column 2'],
-    ["'", `the body is not valid JSON: "'" has no place there`],
-    ['{"a":"\u0000"}', 'the body is not valid JSON: bad control character in string literal, line 1 column 7'],
+    ['[object Object]', `the body is not valid JSON at line 1, column 2: expected a value or ']', was "object"`],
+    ['{"name":"Rex"', "the body is not valid JSON at line 1, column 14: expected ',' or '}', but the body ends"],
     [Buffer.from([0x22, 0xff, 0x22]), 'the body must be encoded in UTF-8'],
     [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'the body must be encoded in UTF-8'],
-    [Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le'), /^the body is not valid JSON: expected property name/],
+    [
+      Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le'),
+      /^the body is not valid JSON at line 1, column 2: expected a name .*, was "\\u0000"$/,
+    ],
   ])('%j', (body, message) => {
     if (typeof message === 'string') expect(refusalOf(body)).toBe(message);
     else expect(refusalOf(body)).toMatch(message);

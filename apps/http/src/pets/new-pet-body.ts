@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { NumberLiteral } from '@animal-store/domain/transport';
 import { integerOf, numberLiteral } from '@animal-store/exact-json';
 import { HttpError } from '../http/http-error.ts';
+import { describeJsonError } from './json-error.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -37,19 +38,9 @@ function exactNumber(rounded: number, text: string): bigint | NumberLiteral {
 function parse(text: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw malformed(`is not valid JSON${whereItBreaks(String(error))}`);
+  } catch {
+    throw malformed(`is not valid JSON at ${describeJsonError(text)}`);
   }
-}
-
-/** What V8 tells of an error: what it is and its place, or the character, or that there should be more, or nothing. */
-function whereItBreaks(message: string): string {
-  const [, what, place] =
-    /^SyntaxError: (.*?)(?: in JSON| after JSON)? at position \d+ \((line \d+ column \d+)\)/s.exec(message) ?? [];
-  if (what !== undefined) return `: ${what[0]?.toLowerCase()}${what.slice(1)}, ${place}`;
-  const [, character] = /Unexpected token '(.*?)', /s.exec(message) ?? [];
-  if (character !== undefined) return `: ${JSON.stringify(character)} has no place there`;
-  return message.includes('end of JSON') ? ': it ends too early' : '';
 }
 
 function malformed(how: string): HttpError {
