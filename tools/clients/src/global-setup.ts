@@ -1,27 +1,23 @@
 import type { TestProject } from 'vitest/node';
-import { LANGUAGES, type Language, whyMissing } from './languages.ts';
+import { type Language, missingLanguages } from './languages.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Languages whose clients can't be tried here. */
+    /** Languages whose tests can't run here. */
     missingLanguages: readonly Language[];
   }
 }
 
-/** Finds out which languages are installed, and says loudly which are not tried. */
+/** Finds out which languages are installed, and says loudly which tests don't run. */
 export default function setup(project: TestProject): () => void {
-  const reasons = LANGUAGES.map((language) => [language, whyMissing(language)] as const);
-  const missing = reasons.filter(([, reason]) => reason !== null);
-  const lines = missing.map(([language, reason]) => `  - ${language}, because ${reason}`);
-  if (missing.length > 0 && process.env['CLIENT_TESTS'] === 'required') {
-    throw new Error(`CLIENT_TESTS=required, but these languages can't be tried:\n${lines.join('\n')}`);
+  const missing = missingLanguages();
+  const lines = [...missing].map(([language, reason]) => `  - ${language}, because ${reason}`);
+  if (missing.size > 0 && process.env['CLIENT_TESTS'] === 'required') {
+    throw new Error(`CLIENT_TESTS=required, but tests can't run for\n${lines.join('\n')}`);
   }
-  project.provide(
-    'missingLanguages',
-    missing.map(([language]) => language),
-  );
+  project.provide('missingLanguages', [...missing.keys()]);
   return () => {
-    if (missing.length > 0) process.stderr.write(notRun(lines));
+    if (missing.size > 0) process.stderr.write(notRun(lines));
   };
 }
 
@@ -30,11 +26,11 @@ function notRun(lines: readonly string[]): string {
   return [
     '',
     rule,
-    'NOT RUN: tools/clients in',
+    'NOT RUN: the tests of clients for',
     ...lines,
     '',
-    'To run them, install Python 3.11, Go, Java 17 and Maven, and set CLIENT_TESTS=on. They load packages for each',
-    'language. With CLIENT_TESTS=required a missing language is a failure.',
+    'To run them, set CLIENT_TESTS=on and install Python 3.11, Go, Java 17 with Maven, and curl. They download packages',
+    'for each language. With CLIENT_TESTS=required a missing language is a failure.',
     rule,
     '',
     '',

@@ -1,22 +1,22 @@
 import { spawnSync } from 'node:child_process';
 
-/** Languages that clients are generated for, besides those of this repository. */
-export const LANGUAGES = ['Python', 'Go', 'Java'] as const;
-export type Language = (typeof LANGUAGES)[number];
+/** What the tests use beyond Node.js, with the commands that fail if it is missing. */
+const COMMANDS = {
+  Python: ['python3 -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"'],
+  Go: ['go version'],
+  Java: ['javac --version', 'mvn --version'],
+  curl: ['curl --version'],
+} as const satisfies Record<string, readonly string[]>;
 
-/** Programs that each needs. */
-const PROGRAMS: Readonly<Record<Language, readonly (readonly [string, ...string[]])[]>> = {
-  Python: [['python3', '-c', 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))']],
-  Go: [['go', 'version']],
-  Java: [
-    ['javac', '--version'],
-    ['mvn', '--version'],
-  ],
-};
+export type Language = keyof typeof COMMANDS;
 
-/** Why the clients in a language can't be tried here; null if they can. */
-export function whyMissing(language: Language): string | null {
-  if (!process.env['CLIENT_TESTS']) return 'CLIENT_TESTS is not set';
-  const missing = PROGRAMS[language].find(([program, ...words]) => spawnSync(program, words).status !== 0);
-  return missing === undefined ? null : `"${missing.join(' ')}" fails`;
+/** Why the tests in a language can't run, by language; without those whose tests can. */
+export function missingLanguages(): ReadonlyMap<Language, string> {
+  const missing = new Map<Language, string>();
+  for (const [language, commands] of Object.entries(COMMANDS) as [Language, readonly string[]][]) {
+    const failing = commands.find((command) => spawnSync('sh', ['-c', command]).status !== 0);
+    if (!process.env['CLIENT_TESTS']) missing.set(language, 'CLIENT_TESTS is not set');
+    else if (failing !== undefined) missing.set(language, `this command fails: ${failing}`);
+  }
+  return missing;
 }

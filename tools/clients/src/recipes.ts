@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 
-const MANUAL = new URL('../../../docs/clients.md', import.meta.url);
+/** The text of docs/clients.md. */
+export const MANUAL = readFileSync(new URL('../../../docs/clients.md', import.meta.url), 'utf8');
 
 /** A code block of docs/clients.md. */
 export interface Recipe {
@@ -12,8 +13,8 @@ export interface Recipe {
 }
 
 /** The code blocks of docs/clients.md that have a name, in their order. */
-function readRecipes(): readonly Recipe[] {
-  const fences = readFileSync(MANUAL, 'utf8').matchAll(/^```(\w+) (\S+)\n(.*?)^```$/gms);
+export function readRecipes(): readonly Recipe[] {
+  const fences = MANUAL.matchAll(/^```(\w+) (\S+)\n(.*?)^```$/gms);
   return [...fences].map(([, language = '', name = '', code = '']) => ({ language, name, code }));
 }
 

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -14,6 +14,10 @@ const PATH = [join(ROOT, 'node_modules/.bin'), join(PACKAGE, 'node_modules/.bin'
 export interface Workspace extends Disposable {
   /** Writes a file. @param path Relative to the folder. */
   write(path: string, text: string): void;
+  /** Reads a file. @param path Relative to the folder. */
+  read(path: string): string;
+  /** Writes a shell script that is run in place of a program of this name. */
+  writeProgram(name: string, script: string): void;
   /** Copies the files of a folder of `programs/`. */
   copyPrograms(folder: string): void;
   /**
@@ -32,9 +36,15 @@ export function createWorkspace(): Workspace {
   const folder = mkdtempSync(join(parent, 'client-'));
   return {
     write: (path, text) => writeFileSync(join(folder, path), text),
+    read: (path) => readFileSync(join(folder, path), 'utf8'),
+    writeProgram(name, script) {
+      mkdirSync(join(folder, 'bin'), { recursive: true });
+      writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    },
     copyPrograms: (programs) => cpSync(join(PACKAGE, 'programs', programs), folder, { recursive: true }),
     async run(program, words, environment = {}) {
-      const env = { ...process.env, PATH, ...environment };
+      const path = [join(folder, 'bin'), environment['PATH'] ?? PATH].join(delimiter);
+      const env = { ...process.env, ...environment, PATH: path };
       try {
         return (await promisify(execFile)(program, words, { cwd: folder, env, maxBuffer: 2 ** 26 })).stdout;
       } catch (error) {

@@ -1,0 +1,162 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, inject, test } from 'vitest';
+import type { Language } from '../src/languages.ts';
+import { activatePython } from '../src/python.ts';
+import { MANUAL, type Recipe, readRecipes, recipe } from '../src/recipes.ts';
+import { type Service, startService } from '../src/service.ts';
+import { startUnreliableProxy } from '../src/unreliable-proxy.ts';
+import { createWorkspace, type Workspace } from '../src/workspace.ts';
+
+const missing = inject('missingLanguages');
+
+const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
+
+const JACKSON = ['jackson-databind:2.21.5', 'jackson-core:2.21.5', 'jackson-annotations:2.21'];
+
+/** Writes a recipe to a file, prepares what it needs, and runs it. @returns What it prints. */
+async function runRecipe({ language, name, code }: Recipe, environment: Service['environment']): Promise<string> {
+  using workspace = createWorkspace();
+  const { run } = workspace;
+  workspace.write(name, code);
+  switch (language) {
+    case 'js':
+      // Packages of the repository are run from their sources.
+      return await run(process.execPath, ['--conditions=source', name], environment);
+    case 'python': {
+      const python = await preparePython(workspace);
+      return await run('python3', [name], { ...environment, ...python });
+    }
+    case 'sh':
+      // The jq of Debian 12 rounds.
+      workspace.writeProgram('jq', `exec go run ${GOJQ} "$@"`);
+      return await run('sh', ['-eu', name], environment);
+    case 'go':
+      return await run('go', ['run', name], environment);
+    case 'java':
+      for (const artifact of JACKSON) {
+        const words = ['dependency:copy', `-Dartifact=com.fasterxml.jackson.core:${artifact}`, '-DoutputDirectory=lib'];
+        await run('mvn', ['--quiet', '--batch-mode', ...words]);
+      }
+      return await run('java', ['-cp', 'lib/*', name], environment);
+    default:
+      throw new Error(`no test runs a recipe in ${language}`);
+  }
+}
+
+async function preparePython(workspace: Workspace): Promise<NodeJS.ProcessEnv> {
+  const environment = await activatePython(workspace);
+  await workspace.run('sh', ['-euc', recipe('pip').code], environment);
+  return environment;
+}
+
+/** Calls the service. */
+async function call({ environment: { BASE_URL, API_KEY } }: Service, path: string, body?: object) {
+  const response = await fetch(`${BASE_URL}${path}`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return response.text();
+}
+
+/** The name of a recipe, and what it needs. */
+type Case = readonly [name: string, ...needs: Language[]];
+
+const REQUESTS: readonly Case[] = [['first-request', 'curl']];
+
+const INT64: readonly Case[] = [
+  ['int64-exact-json.js'],
+  ['int64-source-text.js'],
+  ['int64.py', 'Python'],
+  ['int64.go', 'Go'],
+  ['Int64.java', 'Java'],
+  ['int64-jq', 'curl', 'Go'],
+];
+
+const PAGES: readonly Case[] = [['pages-fetch.js'], ['pages-requests.py', 'Python'], ['pages-httpx.py', 'Python']];
+
+const RETRIES: readonly Case[] = [['retries.js'], ['retries.py', 'Python']];
+
+/** The tests of generated clients run these. */
+const GENERATORS = [
+  'openapi-fetch',
+  'hey-api',
+  'openapi-ts.config.ts',
+  'pip',
+  'openapi-python-client',
+  'oapi-codegen',
+  'openapi-generator',
+  'openapi-generator-java',
+  'openapi-generator-typescript',
+  'openapi-generator-go',
+];
+
+/** A test of each recipe, skipped if a language is missing. */
+function testRecipes(cases: readonly Case[], run: (recipe: Recipe) => Promise<void>): void {
+  for (const [name, ...needs] of cases) {
+    test.skipIf(needs.some((language) => missing.includes(language)))(name, () => run(recipe(name)));
+  }
+}
+
+// Downloading packages for the first time takes minutes.
+describe('docs/clients.md', { timeout: 300_000 }, () => {
+  test('has no code block with a name that no test runs', () => {
+    const run = ['document', ...GENERATORS, ...[...REQUESTS, ...INT64, ...PAGES, ...RETRIES].map(([name]) => name)];
+    const names = readRecipes().map(({ name }) => name);
+    expect(names.filter((name) => !run.includes(name))).toEqual([]);
+  });
+
+  test('names the versions of npm packages that are tested', () => {
+    const named = [...MANUAL.matchAll(/^npm install .*?(\S+)@(\S+)$/gm)];
+    expect(named.length).toBeGreaterThan(3);
+    for (const [, name, version] of named) {
+      const manifest = new URL(`../node_modules/${name}/package.json`, import.meta.url);
+      expect([name, version]).toEqual([name, JSON.parse(readFileSync(manifest, 'utf8')).version]);
+    }
+  });
+
+  describe('sends requests in', () => {
+    testRecipes(REQUESTS, async (recipe) => {
+      await using service = await startService();
+      const output = await runRecipe(recipe, service.environment);
+      expect(output.trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    });
+  });
+
+  test.skipIf(missing.includes('curl'))('fetches the document', async () => {
+    await using service = await startService();
+    using workspace = createWorkspace();
+    await workspace.run('sh', ['-euc', recipe('document').code], service.environment);
+    expect(workspace.read('openapi.json')).toBe(service.document);
+  });
+
+  describe('keeps all digits in', () => {
+    testRecipes(INT64, async (recipe) => {
+      await using service = await startService();
+      expect(await runRecipe(recipe, service.environment)).toBe('9223372036854775807\n');
+      expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
+    });
+  });
+
+  describe('reads every page in', () => {
+    testRecipes(PAGES, async (recipe) => {
+      await using service = await startService();
+      for (let count = 0; count < 250; count += 1) await call(service, '/pets', { name: 'Rex', categoryId: count });
+      expect(await runRecipe(recipe, service.environment)).toBe('250\n');
+    });
+  });
+
+  describe('creates one pet in spite of lost responses and errors in', () => {
+    testRecipes(RETRIES, async (recipe) => {
+      await using service = await startService();
+      await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
+      expect(await runRecipe(recipe, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
+      expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
+      const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
+      expect(waits).toHaveLength(4);
+      // After 503 and 429, which say so in Retry-After.
+      expect(waits[1]).toBeGreaterThanOrEqual(990);
+      expect(waits[2]).toBeGreaterThanOrEqual(990);
+    });
+  });
+});
