@@ -16,6 +16,7 @@ import type { Env } from './http/operation.ts';
 import { createLoadShedding } from './observability/load-shedding.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { spanObserver } from './observability/tracing.ts';
 import { docsPage } from './openapi/docs-page.ts';
 import { petOperations } from './pets/index.ts';
 import { memoized, petJson } from './pets/pet-json.ts';
@@ -69,7 +70,7 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
     },
   );
   const observers = provide('observers', () => [
-    combineObservers([log.observer, metrics().observer], onUnexpectedError()),
+    combineObservers([spanObserver, log.observer, metrics().observer], onUnexpectedError()),
   ]);
   const loadShedding = provide('load shedding', () => createLoadShedding(configuration.maxEventLoopDelay));
 
