@@ -1,12 +1,12 @@
 import { totalmem } from 'node:os';
-import { DomainError } from '@animal-store/domain';
-import type { KeyStore, PetStorage, PetStore } from '@animal-store/domain/ports';
-import { type Awaitable, isPromise } from '@animal-store/domain/transport';
+import type { PetStorage } from '@animal-store/domain/ports';
+import type { Awaitable } from '@animal-store/domain/transport';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Exchange, type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
 import type { HttpResponse } from '../http/response.ts';
 import { singleFlight } from '../http/single-flight.ts';
 import { registerRequestDurations } from './request-durations.ts';
+import { registerStorageCalls } from './storage-calls.ts';
 
 /** The values of the label `method`; any other method, which a client may invent, is `other`. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -14,7 +14,7 @@ const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PAT
 /** Counts events and serves the counts. */
 export interface Metrics {
   readonly observer: Observer;
-  /** Wraps a storage to count its calls. */
+  /** Wraps a storage so that its calls are counted and timed. */
   observed(storage: PetStorage): PetStorage;
   /** Counts a lookup of an issued key. @param cached Whether the storage was not asked. */
   keyLookedUp(cached: boolean): void;
@@ -54,20 +54,6 @@ export function createMetrics({
     },
   });
   const countRequest = registerRequestDurations(registry);
-  /** Successful calls by operation. prom-client gets them when the metrics are read, because its counters are slow. */
-  const successes = new Map<string, { count: number }>();
-  const storageCalls = new Counter({
-    name: 'animal_store_storage_calls_total',
-    help: 'Calls of the storage, by operation and outcome (ok, unavailable, error).',
-    labelNames: ['operation', 'outcome'],
-    registers,
-    collect() {
-      for (const [operation, success] of successes) {
-        this.inc({ operation, outcome: 'ok' }, success.count);
-        success.count = 0;
-      }
-    },
-  });
   const keyLookups = new Counter({
     name: 'animal_store_key_lookups_total',
     help: 'Lookups of issued API keys, by result: hit (cached) or miss (the storage was asked).',
@@ -122,40 +108,6 @@ export function createMetrics({
     registers,
   });
 
-  /** Wraps a port to count its calls by outcome. */
-  function counted<T>(port: T, name: string, methods: Record<keyof T & string, true>): T {
-    const wrapped: Record<string, unknown> = {};
-    for (const method of Object.keys(methods) as (keyof T & string)[]) {
-      const call = port[method] as (...given: unknown[]) => unknown;
-      const operation = `${name}.${method}`;
-      const success = { count: 0 };
-      // From the start, so that the first failure is an increase.
-      for (const outcome of ['unavailable', 'error']) storageCalls.labels(operation, outcome).inc(0);
-      successes.set(operation, success);
-      const fail = (error: unknown): never => {
-        const known = DomainError.is(error) && error.code === 'storage_unavailable';
-        storageCalls.labels(operation, known ? 'unavailable' : 'error').inc();
-        throw error;
-      };
-      wrapped[method] = (...given: unknown[]) => {
-        try {
-          const result = call.apply(port, given);
-          if (isPromise(result)) {
-            return result.then((value: unknown) => {
-              success.count += 1;
-              return value;
-            }, fail);
-          }
-          success.count += 1;
-          return result;
-        } catch (error) {
-          return fail(error);
-        }
-      };
-    }
-    return wrapped as T;
-  }
-
   return {
     observer: {
       begin() {
@@ -167,21 +119,7 @@ export function createMetrics({
         countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
       },
     },
-    // Not with a spread: an adapter's methods may be on a prototype.
-    observed: (storage) => ({
-      pets: counted<PetStore>(storage.pets, 'pets', { add: true, find: true, list: true }),
-      keys: counted<KeyStore>(storage.keys, 'keys', {
-        add: true,
-        find: true,
-        list: true,
-        revoke: true,
-        recordUse: true,
-      }),
-      location: storage.location,
-      ready: () => storage.ready(),
-      close: () => storage.close(),
-      [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
-    }),
+    observed: registerStorageCalls(registry),
     keyLookedUp(cached) {
       keyLookups.labels(cached ? 'hit' : 'miss').inc();
     },
