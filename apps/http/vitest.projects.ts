@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
 /** Tests whose result does not depend on the storage. */
-const WITHOUT_STORAGE = ['cors', 'docs-page*', 'limits', 'monitoring', 'storage-down'].map(
+const WITHOUT_STORAGE = ['cors', 'docs-page*', 'limits', 'log*', 'monitoring', 'storage-down', 'tracing'].map(
   (name) => `test/${name}.test.ts`,
 );
 

@@ -6,6 +6,7 @@ import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { compose, type Service } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
+import { openStandardOutput } from './observability/standard-output.ts';
 import { monitorStorage } from './observability/storage-monitor.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startupMessage } from './startup-message.ts';
@@ -39,7 +40,7 @@ export async function runService(onListening: (stop: Stop) => void): Promise<voi
 
 async function start(onListening: (stop: Stop) => void): Promise<void> {
   const { configuration, developmentKey } = withKey(readConfiguration(process.env));
-  const log = createLog(configuration.logLevel, { readable: isatty(1) });
+  const log = createLog(configuration.logLevel, { fd: openStandardOutput(), readable: isatty(1) });
   const storage = await loadStorage(configuration.storage);
   const service = compose({ configuration, storage, log });
   const server = await listen(service, configuration, log);

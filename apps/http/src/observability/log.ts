@@ -2,7 +2,6 @@ import { inspect } from 'node:util';
 import type { Exchange, Observer, OnUnexpectedError, UnavailableReason } from '../http/exchange.ts';
 import { reasonOf } from '../http/http-error.ts';
 import { createLineWriter } from './line-writer.ts';
-import { openStandardOutput } from './standard-output.ts';
 import { createThrottle } from './throttle.ts';
 
 /** Severities by the numbers that pino gives them, which log viewers know. */
@@ -21,7 +20,7 @@ export type LogLevel = keyof typeof LEVELS;
 /** Names of levels, the most verbose first. */
 export const LOG_LEVELS = Object.keys(LEVELS) as LogLevel[];
 
-/** The service's log, on standard output. No call blocks or throws. */
+/** The log of the service. No call blocks or throws. */
 export interface Log {
   /** An event that an operator wants to know. */
   info(message: string, details?: object): void;
@@ -59,13 +58,12 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
  * Creates a log of JSON objects, one a line, or of lines for a person to read.
  *
  * @param level The least severe level that is written.
+ * @param fd Where it is written, see {@link createLineWriter}.
  * @param readable Whether a person reads along.
  */
-export function createLog(level: LogLevel, { readable }: { readable: boolean }): Log {
+export function createLog(level: LogLevel, { fd, readable }: { fd: number; readable: boolean }): Log {
   const format = readable ? readableEvent : jsonEvent;
-  const writer = createLineWriter(openStandardOutput(), (lines, reason) =>
-    format('warn', 'log lines were lost', { lines, reason }),
-  );
+  const writer = createLineWriter(fd, (lines, reason) => format('warn', 'log lines were lost', { lines, reason }));
 
   function event(severity: LogLevel, message: string, details: object = {}): void {
     if (LEVELS[severity] < LEVELS[level]) return;

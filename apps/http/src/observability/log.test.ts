@@ -1,0 +1,126 @@
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Exchange } from '../http/exchange.ts';
+import { createLog, type Log, type LogLevel } from './log.ts';
+
+/** What is in the log after this. */
+async function logged(
+  write: (log: Log) => void,
+  { level = 'info', readable = false }: { level?: LogLevel; readable?: boolean } = {},
+): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
+  const file = join(folder, 'log');
+  const fd = openSync(file, 'a');
+  onTestFinished(() => {
+    closeSync(fd);
+    rmSync(folder, { recursive: true });
+  });
+  const log = createLog(level, { fd, readable });
+  write(log);
+  await log.close();
+  return readFileSync(file, 'utf8');
+}
+
+const objects = (text: string) =>
+  text
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>);
+
+const EXCHANGE: Exchange = {
+  id: 'one',
+  method: 'GET',
+  route: '/v1/pets',
+  traceId: null,
+  startedAt: 0,
+  holder: 'the "zoo\\',
+  unavailable: null,
+  headers: {},
+};
+
+/** A request, an event and an unexpected error. */
+function writeAll(log: Log): void {
+  log.observer.end(EXCHANGE, { status: 200 }, 2, 1.5);
+  log.info('an event', { port: 3000 });
+  log.unexpectedError(new Error('a defect', { cause: new TypeError('its cause') }), 'two');
+}
+
+describe('createLog', () => {
+  test('writes one JSON object a line, with the holder escaped', async () => {
+    const [request, event, error, ...more] = objects(await logged(writeAll));
+    expect(request).toEqual({
+      level: 30,
+      time: expect.any(Number),
+      msg: 'request',
+      method: 'GET',
+      route: '/v1/pets',
+      status: 200,
+      duration: 1.5,
+      bytes: 2,
+      requestId: 'one',
+      holder: 'the "zoo\\',
+    });
+    expect(event).toEqual({ level: 30, time: expect.any(Number), msg: 'an event', port: 3000 });
+    expect(error).toEqual({
+      level: 50,
+      time: expect.any(Number),
+      msg: 'unexpected error',
+      requestId: 'two',
+      err: {
+        type: 'Error',
+        message: 'a defect',
+        stack: expect.stringMatching(/^Error: a defect\n +at .*\ncaused by: TypeError: its cause\n +at /s),
+      },
+    });
+    expect(more).toEqual([]);
+  });
+
+  test('logs what is thrown and is no error', async () => {
+    const [undef, object] = objects(
+      await logged(({ unexpectedError }) => {
+        unexpectedError(undefined);
+        unexpectedError(Object.create(null));
+      }),
+    );
+    expect(undef).toMatchObject({ err: { type: 'undefined', message: 'undefined' } });
+    expect(object).toMatchObject({ err: { type: 'object', message: '[Object: null prototype] {}' } });
+  });
+
+  test('writes plain text for a person, with the stack of an unexpected error', async () => {
+    const lines = (await logged(writeAll, { readable: true })).split('\n');
+    const date = /^\d{4}-\d\d-\d\dT[\d:.]+Z /;
+    expect(lines[0]).toBe('GET /v1/pets 200 1.5 ms 2 bytes the "zoo\\ one');
+    expect(lines.slice(1, 3)).toEqual([expect.stringMatching(date), expect.stringMatching(date)]);
+    expect(lines.slice(1, 4).map((line) => line.replace(date, ''))).toEqual([
+      'an event {"port":3000}',
+      'unexpected error {"requestId":"two"}',
+      'Error: a defect',
+    ]);
+    expect(lines[4]).toMatch(/^ +at /);
+  });
+
+  test('writes nothing below its level, except what is printed', async () => {
+    expect(objects(await logged(writeAll, { level: 'error' }))).toEqual([expect.objectContaining({ level: 50 })]);
+    expect(await logged(writeAll, { level: 'silent' })).toBe('');
+    expect(await logged(({ print }) => print('Hello\n'), { level: 'silent' })).toBe('Hello\n');
+  });
+
+  test('logs a throttled warning at once, and then once a minute with the number of occurrences', async () => {
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const text = await logged(({ warnThrottled }) => {
+      warnThrottled('a warning');
+      warnThrottled('a warning');
+      warnThrottled('something else', { reason: 'a reason' });
+      vi.advanceTimersByTime(60_000);
+      warnThrottled('a warning');
+    });
+    expect(objects(text).map(({ level, msg, times, reason }) => [level, msg, times, reason])).toEqual([
+      [40, 'a warning', 1, undefined],
+      [40, 'something else', 1, 'a reason'],
+      [40, 'a warning', 2, undefined],
+    ]);
+  });
+});

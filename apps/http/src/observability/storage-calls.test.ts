@@ -1,0 +1,131 @@
+import { DomainError } from '@animal-store/domain';
+import type { KeyStore, PetStorage, PetStore, RateLimiter } from '@animal-store/domain/ports';
+import { Registry } from 'prom-client';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { registerStorageCalls } from './storage-calls.ts';
+
+const UNAVAILABLE = new DomainError('storage_unavailable', 'unavailable');
+const DEFECT = new TypeError('a defect');
+
+/** Its methods are on prototypes and need `this`. */
+class Pets implements PetStore {
+  readonly nothing = Promise.resolve(null);
+  add(): never {
+    throw UNAVAILABLE;
+  }
+  find(id: bigint) {
+    return id === 1n ? this.nothing : Promise.reject(id === 2n ? UNAVAILABLE : DEFECT);
+  }
+  list(): never {
+    throw DEFECT;
+  }
+}
+
+class Keys implements KeyStore {
+  readonly records = [];
+  add() {}
+  find() {
+    return null;
+  }
+  list() {
+    return this.records;
+  }
+  revoke() {
+    return null;
+  }
+  recordUse() {}
+}
+
+class Storage implements PetStorage {
+  readonly pets = new Pets();
+  readonly keys = new Keys();
+  readonly location = 'here';
+  readonly quota = { allowed: true, remaining: 0, resetsIn: 0 };
+  isClosed = false;
+  createRateLimiter(): RateLimiter {
+    return { take: () => this.quota };
+  }
+  ready() {
+    if (this.isClosed) throw UNAVAILABLE;
+  }
+  close() {
+    this.isClosed = true;
+  }
+  async [Symbol.asyncDispose]() {
+    this.close();
+  }
+}
+
+function observe(storage: PetStorage) {
+  const registry = new Registry();
+  const read = async (name: string) => {
+    const lines = (await registry.metrics()).split('\n');
+    return lines.filter((line) => line.startsWith(name) && !line.endsWith(' 0')).sort();
+  };
+  return { observed: registerStorageCalls(registry)(storage), read };
+}
+
+describe('registerStorageCalls', () => {
+  test('counts calls by operation and outcome, and passes on results and errors', async () => {
+    const {
+      observed: { keys, pets },
+      read,
+    } = observe(new Storage());
+    expect(keys.list()).toEqual([]);
+    expect(await pets.find(1n)).toBeNull();
+    await expect(pets.find(2n)).rejects.toBe(UNAVAILABLE);
+    await expect(pets.find(3n)).rejects.toBe(DEFECT);
+    expect(() => pets.list({ after: 0n, limit: 1 })).toThrow(DEFECT);
+    expect(() => pets.add({ name: 'Rex', categoryId: 1n })).toThrow(UNAVAILABLE);
+    expect(await read('animal_store_storage_calls_total')).toEqual([
+      'animal_store_storage_calls_total{operation="keys.list",outcome="ok"} 1',
+      'animal_store_storage_calls_total{operation="pets.add",outcome="unavailable"} 1',
+      'animal_store_storage_calls_total{operation="pets.find",outcome="error"} 1',
+      'animal_store_storage_calls_total{operation="pets.find",outcome="ok"} 1',
+      'animal_store_storage_calls_total{operation="pets.find",outcome="unavailable"} 1',
+      'animal_store_storage_calls_total{operation="pets.list",outcome="error"} 1',
+    ]);
+  });
+
+  test('times calls by operation, whatever their outcome', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const storage = new Storage();
+    const slow = <T>(result: T) => new Promise<T>((resolve) => setTimeout(resolve, 2_000, result));
+    vi.spyOn(storage.pets, 'find')
+      .mockReturnValueOnce(slow(null))
+      .mockReturnValueOnce(slow(null).then(() => Promise.reject(DEFECT)));
+    const { observed, read } = observe(storage);
+    const times = async (operation: string) =>
+      (await read('animal_store_storage_call_duration_seconds_')).filter(
+        (line) => /sum|count/.test(line) && line.includes(operation),
+      );
+    const calls = Promise.allSettled([observed.pets.find(1n), observed.pets.find(1n)]);
+    await vi.advanceTimersByTimeAsync(2_000);
+    await calls;
+    expect(await times('pets.find')).toEqual([
+      'animal_store_storage_call_duration_seconds_count{operation="pets.find"} 2',
+      'animal_store_storage_call_duration_seconds_sum{operation="pets.find"} 4',
+    ]);
+    expect(() => observed.pets.list({ after: 0n, limit: 1 })).toThrow(DEFECT);
+    expect(await times('pets.list')).toEqual([
+      'animal_store_storage_call_duration_seconds_count{operation="pets.list"} 1',
+    ]);
+  });
+
+  test('keeps the other members of the storage', async () => {
+    const storage = new Storage();
+    const { observed, read } = observe(storage);
+    expect(observed.location).toBe('here');
+    expect(await observed.createRateLimiter?.({ limit: 1, window: 1 }).take('the zoo')).toBe(storage.quota);
+    expect(await read('animal_store_storage_calls_total')).toEqual([
+      'animal_store_storage_calls_total{operation="rateLimiter.take",outcome="ok"} 1',
+    ]);
+    await observed.ready();
+    await observed.close();
+    expect(() => observed.ready()).toThrow(UNAVAILABLE);
+    expect(
+      observe({ ...storage, ready() {}, close() {}, async [Symbol.asyncDispose]() {} }).observed,
+    ).not.toHaveProperty('createRateLimiter');
+  });
+});
