@@ -3,10 +3,13 @@ import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { isMissing } from './is-missing.ts';
 import { freePort, KEY, type Service, serviceAt, startService, storageEnvironment } from './service.ts';
 import { MAIN } from './service-process.ts';
+
+// Each starts a process and sends it many requests.
+vi.setConfig({ testTimeout: 20_000 });
 
 /** The service with standard output at a file; it is killed when the test ends. */
 async function startWithOutput(fd: number, environment: Record<string, string>) {
@@ -164,7 +167,7 @@ describe.skipIf(missing).each([
     }
     await expect.poll(() => linesLost(service)).toBe(3);
     await stops(pid);
-  }, 20_000);
+  });
 
   test('that nobody reads changes no response and holds up nothing, and shows all lines once it is read', async () => {
     const { pid, terminal, says, service } = await startOnTerminal(environment);
@@ -182,5 +185,5 @@ describe.skipIf(missing).each([
     terminal.kill('SIGSTOP');
     for (let count = 0; count < 500; count += 1) await request(count);
     await stops(pid);
-  }, 20_000);
+  });
 });

@@ -19,22 +19,25 @@ declare module 'vitest' {
 const mongodb = inject('mongodb');
 const admins = new Map<string, MongoClient>();
 
-/** Declares suites that are skipped where the run has not what they need, of which its end gives notice. */
-const describeIf = (isThere: boolean) => (name: string, suites: () => void) =>
-  describe.skipIf(!isThere)(name, () => {
+/**
+ * Declares suites that are skipped if the run does not have what they need; the end of the run says so. Runs of projects without
+ * MongoDB import this file, too: nothing is provided to them.
+ */
+const describeIf = (isThere: () => boolean) => (name: string, suites: () => void) =>
+  describe.skipIf(!isThere())(name, () => {
     suites();
     // The last hook is the first to run: while the servers are still there.
     afterAll(closeAdmins);
   });
 
 /** Suites that need a server. */
-export const describeWithMongo = describeIf(!('missing' in mongodb));
+export const describeWithMongo = describeIf(() => !('missing' in mongodb));
 
 /** Suites that cut connections, or stop servers in containers of their own. */
-export const describeWithContainers = describeIf(!('missing' in mongodb) && mongodb.containers);
+export const describeWithContainers = describeIf(() => !('missing' in mongodb) && mongodb.containers);
 
 /** Suites that partition a replica set, whose members must reach proxies of the test. */
-export const describeWithPartitions = describeIf(!('missing' in mongodb) && mongodb.hostNetwork);
+export const describeWithPartitions = describeIf(() => !('missing' in mongodb) && mongodb.hostNetwork);
 
 /** The URL of a database that is new, and dropped when the running test ends. */
 export function freshDatabase(): string {
