@@ -109,6 +109,7 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
       metrics: configuration.metrics ? metrics().read : null,
       docs: configuration.docs ? docsPage() : [],
       isStopping: () => stopping,
+      trustedProxies: configuration.trustedProxies,
       shouldShed: loadShedding().shouldShed,
     }),
   );

@@ -30,6 +30,7 @@ test('has a default for everything', () => {
     stopDeadline: 10_000,
     maxConnections: 10_000,
     maxEventLoopDelay: 50,
+    trustedProxies: 0,
     warnings: [],
   });
 });
@@ -62,6 +63,7 @@ test.each([
   [{ METRICS: 'off' }, { metrics: false, docs: true }],
   [{ DOCS: 'off' }, { metrics: true, docs: false }],
   [{ MAX_CONNECTIONS: '1' }, { maxConnections: 1 }],
+  [{ TRUST_PROXY: '2' }, { trustedProxies: 2 }],
   [{ MAX_EVENT_LOOP_DELAY_MS: '0' }, { maxEventLoopDelay: 0 }],
   [
     { CORS_ORIGINS: 'https://a.example, http://b.example:8080, http://[::1]:3000' },
@@ -94,6 +96,7 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ CORS_ORIGINS: 'https://a_b.example,https://ä.example' }, /^CORS_ORIGINS must be origins as browsers send them/],
   [{ CORS_ORIGINS: 'chrome-https://a.example' }, /^CORS_ORIGINS must be origins/],
   [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
+  [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be an integer from 0 to 10/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
   [{ PUBLIC_URL: 'https://api.example.org' }, /^PUBLIC_URL must be an absolute URL that ends in the segment v1/],

@@ -40,6 +40,8 @@ export interface Configuration {
   /** How long requests in flight may take after that. */
   readonly stopDeadline: number;
   readonly maxConnections: number;
+  /** How many proxies in front of the service add the address of the client to X-Forwarded-For. */
+  readonly trustedProxies: number;
   /** The event-loop delay from which operations are shed once it lasts; 0: never. */
   readonly maxEventLoopDelay: number;
   /** What looks wrong in the environment and does not keep the service from running: a sentence each. */
@@ -91,6 +93,7 @@ export const VARIABLES = {
   STOP_DEADLINE_SECONDS: integer(10, 1, 300, SECOND),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   MAX_EVENT_LOOP_DELAY_MS: integer(50, 0, 60_000),
+  TRUST_PROXY: integer(0, 0, 10),
   NODE_ENV: nodeEnvironment,
 } as const satisfies Record<string, Variable<unknown>>;
 
@@ -141,6 +144,7 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
     stopGrace: values.STOP_GRACE_SECONDS,
     stopDeadline: values.STOP_DEADLINE_SECONDS,
     maxConnections: values.MAX_CONNECTIONS,
+    trustedProxies: values.TRUST_PROXY,
     maxEventLoopDelay: values.MAX_EVENT_LOOP_DELAY_MS,
     warnings: misspelled,
   };

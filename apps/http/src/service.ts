@@ -39,8 +39,9 @@ export async function runService(onListening: (stop: Stop) => void): Promise<voi
 }
 
 async function start(onListening: (stop: Stop) => void): Promise<void> {
+  const fd = openStandardOutput();
   const { configuration, developmentKey } = withKey(readConfiguration(process.env));
-  const log = createLog(configuration.logLevel, { fd: openStandardOutput(), readable: isatty(1) });
+  const log = createLog(configuration.logLevel, { fd, readable: isatty(1) });
   const storage = await loadStorage(configuration.storage);
   const service = compose({ configuration, storage, log });
   const server = await listen(service, configuration, log);

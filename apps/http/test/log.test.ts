@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+import { generateApiKey } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
 import { freePort, KEY, OTHER_KEY, serviceAt } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
@@ -33,6 +35,7 @@ describe('the log', () => {
       duration: expect.any(Number),
       bytes: Buffer.byteLength(added.text),
       requestId: 'one',
+      client: '127.0.0.1',
       traceId: TRACE_ID,
       holder: expect.stringMatching(/^configured-[\da-f]{16}$/),
     });
@@ -42,6 +45,31 @@ describe('the log', () => {
     expect(four).toMatchObject({ route: '/v1/pets', status: 401 });
     expect(four).not.toHaveProperty('holder');
     for (const secret of [KEY, 'secret', 'a-wrong-key']) expect(running.output.out).not.toContain(secret);
+  });
+
+  test('shows the visible prefix of a rejected key, and nothing of what may be another secret', async () => {
+    const key = generateApiKey(randomBytes);
+    const running = startProcess({ API_KEYS: KEY });
+    const { call } = serviceAt(await listeningAt(running));
+    const secret = 'the-password-of-somebody';
+    expect((await call('GET', '/v1/pets', { key, headers: { 'x-request-id': 'one' } })).status).toBe(401);
+    expect((await call('GET', '/v1/pets', { key: secret, headers: { 'x-request-id': 'two' } })).status).toBe(401);
+    const [one] = await running.says(/^.*"requestId":"one".*$/m);
+    expect(JSON.parse(one)).toMatchObject({ status: 401, key: key.slice(0, 9) });
+    const [two] = await running.says(/^.*"requestId":"two".*$/m);
+    expect(JSON.parse(two)).not.toHaveProperty('key');
+    for (const text of [key, secret]) expect(running.output.out).not.toContain(text);
+  });
+
+  test.each([
+    ['0', '127.0.0.1'],
+    ['1', '203.0.113.7'],
+  ])('names the client behind proxies if TRUST_PROXY=%s as %s', async (TRUST_PROXY, client) => {
+    const running = startProcess({ API_KEYS: KEY, TRUST_PROXY });
+    const { call } = serviceAt(await listeningAt(running));
+    await call('GET', '/v1/pets', { headers: { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' } });
+    const [line] = await running.says(/^.*"msg":"request".*$/m);
+    expect(JSON.parse(line)).toMatchObject({ client });
   });
 
   test.each([

@@ -1,6 +1,6 @@
 // For transports: the use cases as they need them, authentication, and values that they can't convert.
 
-export { generateApiKey, isUsable } from './api-keys/api-key.ts';
+export { generateApiKey, isUsable, visiblePrefixOf } from './api-keys/api-key.ts';
 export type { Authenticate } from './api-keys/authentication.ts';
 export { createAuthentication } from './api-keys/authentication.ts';
 export type { Awaitable } from './awaitable.ts';

@@ -1,4 +1,4 @@
-import { type Authenticate, type Awaitable, andThen } from '@animal-store/domain/transport';
+import { type Authenticate, type Awaitable, andThen, visiblePrefixOf } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
 import { withinDeadline } from '../http/deadline.ts';
 import type { Exchange } from '../http/exchange.ts';
@@ -36,7 +36,10 @@ export function createGuard({ authenticate, rateLimit, shouldShed }: GuardDepend
       // Before the storage is asked for the key.
       if (shouldShed()) throw OVERLOADED;
       return andThen(authenticate(credentials.key), (holder) => {
-        if (holder === null) throw INVALID_KEY;
+        if (holder === null) {
+          exchange.rejectedKey = visiblePrefixOf(credentials.key);
+          throw INVALID_KEY;
+        }
         exchange.holder = holder;
         if (rateLimit === null) return run(request, exchange, holder);
         return andThen(countRequest(rateLimit, holder), ({ headers, rejection }) => {

@@ -19,6 +19,6 @@ describe('beginExchange', () => {
     [`x00-${TRACE_ID}-00f067aa0ba902b7-01`, null],
     ['', null],
   ])('reads the traceparent %j as the trace id %j', (traceparent, traceId) => {
-    expect(beginExchange({ traceparent }, 'GET', '/v1/pets', {}).traceId).toBe(traceId);
+    expect(beginExchange({ traceparent }, 'GET', '/v1/pets', {}, null).traceId).toBe(traceId);
   });
 });

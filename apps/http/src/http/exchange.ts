@@ -23,8 +23,12 @@ export interface Exchange {
   traceId: string | null;
   /** On the monotonic clock of `performance.now()`, in milliseconds. */
   readonly startedAt: number;
+  /** The address of the client, see {@link clientAddress}; null if it is gone. */
+  readonly client: string | null;
   /** The holder of the key, once it is known. */
   holder: string | null;
+  /** The visible prefix of the key, if a well-formed one was rejected. */
+  rejectedKey: string | null;
   /** Set if the response is 503. */
   unavailable: Unavailable | null;
   /** Header fields of the response, whatever it is. */
@@ -54,6 +58,7 @@ export function beginExchange(
   method: string,
   route: string,
   responseHeaders: Headers,
+  client: string | null,
 ): Exchange {
   const given = headers['x-request-id'];
   const traceparent = headers['traceparent'];
@@ -63,7 +68,9 @@ export function beginExchange(
     route,
     traceId: typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent)?.[1] ?? null) : null,
     startedAt: performance.now(),
+    client,
     holder: null,
+    rejectedKey: null,
     unavailable: null,
     headers: responseHeaders,
   };

@@ -2,6 +2,7 @@ import { type Awaitable, isPromise } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
 import { isLatest, takeNoMore } from '../server/connection.ts';
 import { isBodyUnderWay, overtakeBody } from '../server/unread-body.ts';
+import { clientAddress } from './client-address.ts';
 import { beginExchange, type Exchange, type Observer, type OnUnexpectedError } from './exchange.ts';
 import { errorResponse, isUnexpected, unavailableBecause } from './http-error.ts';
 import type { Env } from './operation.ts';
@@ -19,6 +20,8 @@ export interface HandlerDependencies {
   readonly observers: readonly Observer[];
   readonly onUnexpectedError: OnUnexpectedError;
   readonly isStopping: () => boolean;
+  /** How many proxies in front of the service add the address of the client to X-Forwarded-For. */
+  readonly trustedProxies: number;
   /** Header fields that depend on the origin of the request; null if there are none. */
   readonly originHeaders: ((origin: string | undefined) => Headers) | null;
 }
@@ -31,13 +34,25 @@ const NO_HEADERS: Headers = Object.freeze({});
  *
  * @returns Makes the handler of a route. @param route Its name for observers. @param headers Fields of every response.
  */
-export function createHandlers({ observers, onUnexpectedError, isStopping, originHeaders }: HandlerDependencies) {
+export function createHandlers({
+  observers,
+  onUnexpectedError,
+  isStopping,
+  trustedProxies,
+  originHeaders,
+}: HandlerDependencies) {
   return (route: string, responder: Responder, headers = NO_HEADERS): Handler => {
     const fixed = { ...SECURITY_HEADERS, ...headers };
     return (request) => {
       const { incoming, outgoing } = request.env;
       const all = originHeaders === null ? fixed : { ...fixed, ...originHeaders(incoming.headers.origin) };
-      const exchange = beginExchange(incoming.headers, incoming.method as string, route, all);
+      const exchange = beginExchange(
+        incoming.headers,
+        incoming.method as string,
+        route,
+        all,
+        clientAddress(incoming, trustedProxies),
+      );
       incoming.exchange = exchange;
       for (const observer of observers) observer.begin?.();
       const succeed = (response: HttpResponse) => {

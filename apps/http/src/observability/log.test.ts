@@ -35,7 +35,9 @@ const EXCHANGE: Exchange = {
   route: '/v1/pets',
   traceId: null,
   startedAt: 0,
+  client: '203.0.113.7',
   holder: 'the "zoo\\',
+  rejectedKey: null,
   unavailable: null,
   headers: {},
 };
@@ -60,6 +62,7 @@ describe('createLog', () => {
       duration: 1.5,
       bytes: 2,
       requestId: 'one',
+      client: '203.0.113.7',
       holder: 'the "zoo\\',
     });
     expect(event).toEqual({ level: 30, time: expect.any(Number), msg: 'an event', port: 3000 });

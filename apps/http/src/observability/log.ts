@@ -88,13 +88,15 @@ export function createLog(level: LogLevel, { fd, readable }: { fd: number; reada
   const observer: Observer = {
     end(exchange, { status }, bytes, duration) {
       warnUnavailable(exchange);
-      const { id, method, route, traceId, holder, unavailable } = exchange;
+      const { id, method, route, traceId, client, holder, rejectedKey, unavailable } = exchange;
       const routine = status < 400 && PROBES.has(route);
       if (routine && !logsProbes) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
       if (readable) {
         const why = unavailable === null ? '' : ` (${unavailable.reason})`;
-        writer.add(`${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${holder ?? '-'} ${id}\n`);
+        writer.add(
+          `${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${holder ?? rejectedKey ?? '-'} ${id}\n`,
+        );
         return;
       }
       // By hand, at half the cost of JSON.stringify. Every value is a number, made by the service or matches a pattern without
@@ -102,6 +104,7 @@ export function createLog(level: LogLevel, { fd, readable }: { fd: number; reada
       writer.add(
         `{"level":${routine ? LEVELS.debug : LEVELS.info},"time":${Date.now()},"msg":"request","method":"${method}","route":"${route}","status":${status},` +
           `"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"` +
+          `${client === null ? '' : `,"client":"${client}"`}${rejectedKey === null ? '' : `,"key":"${rejectedKey}"`}` +
           `${unavailable === null ? '' : `,"reason":"${unavailable.reason}"`}${traceId === null ? '' : `,"traceId":"${traceId}"`}${holder === null ? '' : `,"holder":${JSON.stringify(holder)}`}}\n`,
       );
     },

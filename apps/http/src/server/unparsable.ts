@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
+import { clientAddress } from '../http/client-address.ts';
 import { beginExchange, type Exchange, type Observer } from '../http/exchange.ts';
 import { errorBody, HttpError } from '../http/http-error.ts';
 import type { Incoming } from '../http/request-target.ts';
@@ -93,7 +94,7 @@ export function createRefusals(observers: readonly Observer[]): Refusals {
   }
 
   function refuseAndTell(socket: Socket, method: string, refusal: HttpError, headers: IncomingHttpHeaders = {}) {
-    const exchange = beginExchange(headers, method, UNPARSABLE, {});
+    const exchange = beginExchange(headers, method, UNPARSABLE, {}, clientAddress({ headers, socket }, 0));
     for (const observer of observers) observer.begin?.();
     const bytes = refuse(socket, refusal, exchange);
     for (const observer of observers) observer.end(exchange, refusal, bytes, 0);

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { describeApiKey, generateApiKey, isUsable, isWellFormedApiKey } from './api-key.ts';
+import { describeApiKey, generateApiKey, isUsable, isWellFormedApiKey, visiblePrefixOf } from './api-key.ts';
 
 const DIGITS = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 
@@ -108,5 +108,15 @@ describe('the record of a key', () => {
     [200, 50, false],
   ])('that expires at %s and was revoked at %s is usable at 100: %s', (expiresAt, revokedAt, usable) => {
     expect(isUsable({ ...record, expiresAt, revokedAt }, 100)).toBe(usable);
+  });
+});
+
+describe('visiblePrefixOf', () => {
+  test('shows the first 9 characters of a well-formed key, and nothing of anything else', () => {
+    const key = generateApiKey(randomBytes);
+    expect(visiblePrefixOf(key)).toBe(key.slice(0, 9));
+    for (const secret of ['', 'the password of somebody', `${key}x`, key.slice(0, -1), key.toUpperCase()]) {
+      expect(visiblePrefixOf(secret)).toBeNull();
+    }
   });
 });

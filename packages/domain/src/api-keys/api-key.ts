@@ -52,6 +52,14 @@ export function isWellFormedApiKey(key: string): boolean {
   return API_KEY_PATTERN.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
 }
 
+/**
+ * The part of a key that may be shown to administrators, see {@link ApiKey.visiblePrefix}; null for a key that is not well-formed,
+ * because it may be any secret.
+ */
+export function visiblePrefixOf(key: string): string | null {
+  return isWellFormedApiKey(key) ? key.slice(0, VISIBLE_LENGTH) : null;
+}
+
 /** The record of a key that was just generated. */
 export function describeApiKey(
   key: string,
