@@ -5,7 +5,7 @@ import { errorLike, KEY, startService } from './service.ts';
 const PLAIN = 'Bearer realm="animal-store"';
 const INVALID = 'Bearer realm="animal-store", error="invalid_token"';
 
-test('every operation, and every other path and method below the base path, wants a key before anything else', async () => {
+test('requires a key before anything else, for every path and method below the base path', async () => {
   const { call } = await startService();
   const body = 'x'.repeat(100_000);
   for (const [method, path, sent] of [
@@ -43,14 +43,14 @@ test.each([
   ['', 401, PLAIN],
   [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
   [KEY, 401, PLAIN],
-])('Authorization: %s is answered with %d', async (authorization, status, challenge) => {
+])('answers Authorization: %s with %d', async (authorization, status, challenge) => {
   const { call } = await startService();
   const answer = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
   expect(answer.status).toBe(status);
   expect(answer.headers['www-authenticate']).toBe(challenge);
 });
 
-test('two Authorization fields are invalid, even if both are right', async () => {
+test('rejects two Authorization fields, even if both are valid', async () => {
   const { raw } = await startService();
   for (const [first, second] of [
     [`Bearer ${KEY}`, `Bearer ${KEY}`],
@@ -65,14 +65,14 @@ test('two Authorization fields are invalid, even if both are right', async () =>
   }
 });
 
-test('a field that has the name as its value is no Authorization field', async () => {
+test('ignores a field whose value is the name Authorization', async () => {
   const { call } = await startService();
   const headers = { 'x-fields': 'authorization', 'x-key': `Bearer ${KEY}` };
   expect((await call('GET', '/v1/pets', { headers })).status).toBe(200);
   expect((await call('GET', '/v1/pets', { headers, key: null })).headers['www-authenticate']).toBe(PLAIN);
 });
 
-test('a key that is configured by its digest is accepted, the digest itself is not', async () => {
+test('accepts a key that is configured by its digest, and not the digest itself', async () => {
   const key = 'a-key-that-is-nowhere-written-down';
   const digest = createHash('sha256').update(key).digest('hex');
   const { call } = await startService({ API_KEYS: `sha256:${digest}` });
@@ -82,7 +82,7 @@ test('a key that is configured by its digest is accepted, the digest itself is n
   }
 });
 
-test('a key in the query or in another field is none', async () => {
+test('ignores a key in the query or in another field', async () => {
   const { call } = await startService();
   const headers = { 'x-api-key': KEY, cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` };
   expect((await call('GET', `/v1/pets?access_token=${KEY}`, { key: null, headers })).status).toBe(401);

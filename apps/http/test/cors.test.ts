@@ -8,7 +8,7 @@ const preflight = {
   'access-control-request-headers': 'authorization',
 };
 
-test('without CORS_ORIGINS no script of another origin is let in', async () => {
+test('gives scripts of other origins no access without CORS_ORIGINS', async () => {
   const { call } = await startService();
   const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
@@ -20,7 +20,7 @@ test.each([
   [`http://localhost:8080, ${ORIGIN}`, ORIGIN],
   ['*', '*'],
   [`http://localhost:8080, *`, '*'],
-])('CORS_ORIGINS=%s lets %s call, and read what the interface tells in header fields', async (origins, allowed) => {
+])('with CORS_ORIGINS=%s gives %s access, and to the header fields of the interface', async (origins, allowed) => {
   const { call } = await startService({ CORS_ORIGINS: origins });
   const answer = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
   expect(answer.headers['access-control-allow-origin']).toBe(allowed);
@@ -52,7 +52,7 @@ test.each([
   });
 });
 
-test('an origin that is not named is told nothing, and caches are told that origins differ', async () => {
+test('gives an origin that is not listed no access, and sends Vary', async () => {
   const { call } = await startService({ CORS_ORIGINS: ORIGIN });
   for (const headers of [
     { origin: 'https://evil.example' },

@@ -6,8 +6,8 @@ import { errorLike, KEY, OTHER_KEY, startService } from './service.ts';
 const JSON_TYPE = { 'content-type': 'application/json' };
 const REX = '{"name":"Rex","categoryId":7}';
 
-describe('an animal', () => {
-  test('is answered with 201, its id and its place', async () => {
+describe('createPet', () => {
+  test('returns 201 with the id and the Location of the pet', async () => {
     const { add, call } = await startService();
     const answer = await add('{"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
     expect(answer.status).toBe(201);
@@ -28,7 +28,7 @@ describe('an animal', () => {
     ['1e3', '1000'],
     ['9.223372036854775807E+18', '9223372036854775807'],
     ['922337203685477580700e-2', '9223372036854775807'],
-  ])('of category %s comes back with %s', async (sent, stored) => {
+  ])('returns the categoryId %s as %s', async (sent, stored) => {
     const { add, call } = await startService();
     const { text, status } = await add(`{"name":"Rex","categoryId":${sent}}`);
     expect([status, text]).toEqual([201, `{"id":1,"name":"Rex","categoryId":${stored}}`]);
@@ -49,7 +49,7 @@ describe('an animal', () => {
     ['{}', 'an object'],
     ['9223372036854775807.5', '9223372036854775807.5'],
     ['9'.repeat(60_000), `${'9'.repeat(40)}…`],
-  ])('of category %.30s is refused', async (sent, quote) => {
+  ])('rejects the categoryId %.30s', async (sent, quote) => {
     const { add } = await startService();
     const answer = await add(`{"name":"Rex","categoryId":${sent}}`);
     expect([answer.status, answer.json]).toEqual([
@@ -62,14 +62,14 @@ describe('an animal', () => {
     ]);
   });
 
-  test('without a status never has one', async () => {
+  test('leaves out a status that was absent', async () => {
     const { add, call } = await startService();
     expect((await add(REX)).text).toBe('{"id":1,"name":"Rex","categoryId":7}');
     expect((await call('GET', '/v1/pets/1')).text).toBe('{"id":1,"name":"Rex","categoryId":7}');
     expect((await call('GET', '/v1/pets')).text).toBe('[{"id":1,"name":"Rex","categoryId":7}]');
   });
 
-  test.each(['null', '"Sold"', '""', '1', '["sold"]'])('with the status %s is refused', async (status) => {
+  test.each(['null', '"Sold"', '""', '1', '["sold"]'])('rejects the status %s', async (status) => {
     const { add } = await startService();
     const answer = await add(`{"name":"Rex","categoryId":7,"status":${status}}`);
     expect(answer.json).toEqual(
@@ -77,7 +77,7 @@ describe('an animal', () => {
     );
   });
 
-  test('can have any name of 1 to 200 code points, kept as it was sent', async () => {
+  test('keeps any name of 1 to 200 code points as it was sent', async () => {
     const { add, call } = await startService();
     const names = ['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0000\u2028</script>', '\ufffd', '__proto__'];
     for (const name of names) {
@@ -95,12 +95,12 @@ describe('an animal', () => {
     ['"a\\udc00b"', /lone surrogate/],
     ['null', /^name must be a string, was null$/],
     ['7', /^name must be a string, was a number$/],
-  ])('named %.30s is refused', async (name, message) => {
+  ])('rejects the name %.30s', async (name, message) => {
     const { add } = await startService();
     expect((await add(`{"name":${name},"categoryId":1}`)).json).toEqual(errorLike('invalid_request', 400, message));
   });
 
-  test('is told all its violations at once', async () => {
+  test('names all violations at once', async () => {
     const { add } = await startService();
     expect((await add('{"status":"lost"}')).json).toEqual({
       code: 'invalid_request',
@@ -109,21 +109,21 @@ describe('an animal', () => {
     });
   });
 
-  test('may have members that nobody knows, an id among them: they are ignored', async () => {
+  test('ignores unknown members, an id among them', async () => {
     const { add } = await startService();
     const deep = '['.repeat(20_000) + ']'.repeat(20_000);
     const answer = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
     expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
   });
 
-  test('with a member twice has the last', async () => {
+  test('takes the last of two members with one name', async () => {
     const { add } = await startService();
     const answer = await add('{"name":"Max","categoryId":9007199254740993,"name":"Rex","categoryId":2.0}');
     expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":2}');
   });
 });
 
-describe('a body', () => {
+describe('the body of createPet', () => {
   test.each([
     ['application/json', 201],
     ['application/json; charset=utf-8', 201],
@@ -137,7 +137,7 @@ describe('a body', () => {
     ['multipart/form-data; boundary=x', 415],
     ['', 415],
     ['json', 415],
-  ])('of type %j is answered with %d', async (type, status) => {
+  ])('with the type %j is answered with %d', async (type, status) => {
     const { call } = await startService();
     const answer = await call('POST', '/v1/pets', { headers: { 'content-type': type }, body: REX });
     expect(answer.status).toBe(status);
@@ -166,7 +166,7 @@ describe('a body', () => {
     expect(await send(`${type}Transfer-Encoding: Chunked\r\n`, chunked)).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  test('that says it is coded as itself is taken', async () => {
+  test('is accepted with the Content-Encoding identity', async () => {
     const { add } = await startService();
     for (const coding of ['identity', 'Identity']) {
       expect((await add(REX, { 'content-encoding': coding })).status).toBe(201);
@@ -183,7 +183,7 @@ describe('a body', () => {
     ['null', 'null', /must be an object .* was null/],
     ['deep nesting', '['.repeat(60_000), /not valid JSON/],
     ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /must be an object/],
-  ])('that is %s is refused', async (_what, body, message) => {
+  ])('is rejected if it is %s', async (_what, body, message) => {
     const { call } = await startService();
     const answer = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
     expect([answer.status, answer.json]).toEqual([400, errorLike('invalid_request', 400, message)]);
@@ -191,7 +191,7 @@ describe('a body', () => {
 
   const padded = (bytes: number) => REX.slice(0, -1).padEnd(bytes - 1) + REX.slice(-1);
 
-  test('of 64 KiB is taken, of one byte more it is not', async () => {
+  test('is accepted with 64 KiB, and rejected with one byte more', async () => {
     const { add, call } = await startService();
     expect((await add(padded(65_536))).status).toBe(201);
     const answer = await add(padded(65_537));
@@ -199,7 +199,7 @@ describe('a body', () => {
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
-  test('that is announced as too large is refused before it is sent', async () => {
+  test('is rejected before it is sent if its Content-Length is too large', async () => {
     const { raw } = await startService();
     const answer = await raw(
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n` +
@@ -208,7 +208,7 @@ describe('a body', () => {
     expect(answer).toMatch(/^HTTP\/1\.1 413 /);
   });
 
-  test('that is sent in chunks is held to the same limit', async () => {
+  test('has the same limit in chunks', async () => {
     const { port } = await startService();
     const send = (parts: string[]) =>
       new Promise<number>((resolve, reject) => {
@@ -230,7 +230,7 @@ describe('a body', () => {
     expect(await send(Array.from({ length: 200 }, () => ' '.repeat(10_000)))).toBe(413);
   });
 
-  test('of any bytes is a pet or a client error', async () => {
+  test('yields a pet or a client error, whatever its bytes', async () => {
     const { call, unexpectedErrors } = await startService();
     await fc.assert(
       fc.asyncProperty(
@@ -250,10 +250,10 @@ describe('a body', () => {
   });
 });
 
-describe('an Idempotency-Key', () => {
+describe('the Idempotency-Key', () => {
   const named = (key: string) => ({ 'idempotency-key': key });
 
-  test('gives the first answer again, and one animal', async () => {
+  test('yields the first response again, and one pet', async () => {
     const { add, call } = await startService();
     const first = await add(REX, named('k-1'));
     const again = await add('{ "categoryId": 7.0, "name": "\\u0052ex", "legs": 4 }', named('k-1'));
@@ -261,7 +261,7 @@ describe('an Idempotency-Key', () => {
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
-  test('for another animal is answered with 422, and the first stays', async () => {
+  test('is rejected with 422 for another pet', async () => {
     const { add, call } = await startService();
     await add(REX, named('k-1'));
     const answer = await add('{"name":"Max","categoryId":7}', named('k-1'));
@@ -269,7 +269,7 @@ describe('an Idempotency-Key', () => {
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
-  test("belongs to its key's holder", async () => {
+  test('belongs to the holder of the API key', async () => {
     const { add, call } = await startService();
     const first = await add(REX, named('k-1'));
     const headers = { ...JSON_TYPE, ...named('k-1') };
@@ -278,14 +278,14 @@ describe('an Idempotency-Key', () => {
     expect(other.headers.location).not.toBe(first.headers.location);
   });
 
-  test('is not used up by a request that is refused', async () => {
+  test('is not used up by a rejected request', async () => {
     const { add } = await startService();
     expect((await add('{"name":""}', named('k-1'))).status).toBe(400);
     expect((await add('nonsense', named('k-1'))).status).toBe(400);
     expect((await add(REX, named('k-1'))).status).toBe(201);
   });
 
-  test('sent thirty times at once adds one animal', async () => {
+  test('creates one pet if it is sent thirty times at once', async () => {
     const { add, call } = await startService();
     const answers = await Promise.all(Array.from({ length: 30 }, () => add(REX, named('k-1'))));
     expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
@@ -300,7 +300,7 @@ describe('an Idempotency-Key', () => {
     },
   );
 
-  test.each(['', 'a b', 'k'.repeat(256), '\u00e9', 'a\tb'])('that is %.40j is refused', async (key) => {
+  test.each(['', 'a b', 'k'.repeat(256), '\u00e9', 'a\tb'])('is rejected if it is %.40j', async (key) => {
     const { add, call } = await startService();
     const answer = await add(REX, named(key));
     expect([answer.status, answer.json]).toEqual([
@@ -310,7 +310,7 @@ describe('an Idempotency-Key', () => {
     expect((await call('GET', '/v1/pets')).json).toEqual([]);
   });
 
-  test('that is sent twice is refused', async () => {
+  test('is rejected in two fields', async () => {
     const { raw } = await startService();
     for (const second of ['k-1', 'k-2', '']) {
       const answer = await raw(

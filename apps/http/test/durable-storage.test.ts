@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { KEY, serviceAt, storageEnvironment } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
-test('an animal added through one process is seen by another at once, and outlives both', async () => {
+test('shows a pet to another process at once, and keeps it when both have ended', async () => {
   const environment = { ...storageEnvironment(), API_KEYS: KEY };
   const [one, other] = [startProcess(environment), startProcess(environment)];
   const [first, second] = [serviceAt(await listeningAt(one)), serviceAt(await listeningAt(other))];
@@ -19,7 +19,7 @@ test('an animal added through one process is seen by another at once, and outliv
   expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
 }, 20_000);
 
-test('in production without any key it refuses to start', async () => {
+test('ends with code 2 in production without any key', async () => {
   const refused = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
   expect(await refused.exit).toBe(2);
   expect(refused.output.err).toMatch(/^animal-store: there is no API key: .*\n$/);

@@ -9,7 +9,7 @@ const DEPRECATION = {
   link: '</v1/pets>; rel="successor-version"',
 };
 
-test('an animal is read, and every answer announces the end of reading it this way', async () => {
+test('returns a pet, and announces its removal with every response', async () => {
   const { add, call } = await startService();
   const added = await add({ name: 'Rex', categoryId: 7, status: 'pending' });
   const answer = await call('GET', '/v1/pets/1');
@@ -47,14 +47,14 @@ test.each([
   '1%2F',
   '1;x',
   '１',
-])('there is no animal %.40j', async (petId) => {
+])('answers pet_not_found to %.40j', async (petId) => {
   const { add, call } = await startService();
   await add({ name: 'Rex', categoryId: 7 });
   const answer = await call('GET', `/v1/pets/${petId.startsWith('１') ? encodeURIComponent(petId) : petId}`);
   expect([answer.status, answer.json]).toEqual([404, errorLike('pet_not_found', 404)]);
 });
 
-test('an escape in the path is decoded, once', async () => {
+test('decodes an escape in the path once', async () => {
   const { add, call } = await startService();
   await add({ name: 'Rex', categoryId: 7 });
   for (const path of ['/v1/pets/%31', '/%76%31/%70ets/1', '/v1/pets/1?limit=0']) {
@@ -62,7 +62,7 @@ test('an escape in the path is decoded, once', async () => {
   }
 });
 
-test('up to the moment of removal it is answered, from that moment on it is gone', async () => {
+test('answers until its removal, and 410 from then on', async () => {
   const time = { now: REMOVAL - 1 };
   const { add, call } = await startService({}, () => time.now);
   await add({ name: 'Rex', categoryId: 7 });

@@ -37,13 +37,13 @@ async function addMany(service: Service, count: number, status?: string): Promis
   return ids;
 }
 
-test('an empty catalogue is an empty array', async () => {
+test('returns an empty array for an empty catalogue', async () => {
   const { call } = await startService();
   const answer = await call('GET', '/v1/pets');
   expect([answer.status, answer.text, answer.headers['link']]).toEqual([200, '[]', undefined]);
 });
 
-test('a page holds 20 animals unless asked otherwise, in ascending order of id', async () => {
+test('returns 20 pets by default, in ascending order of id', async () => {
   const service = await startService();
   const ids = await addMany(service, 101);
   expect(ids).toEqual(ids.toSorted((a, b) => a - b));
@@ -57,7 +57,7 @@ test('a page holds 20 animals unless asked otherwise, in ascending order of id',
   }
 });
 
-test('the link to the next page keeps limit and status, and the last page has none', async () => {
+test('keeps limit and status in the link to the next page, and sends none with the last page', async () => {
   const service = await startService();
   const sold = await addMany(service, 3, 'sold');
   await addMany(service, 2);
@@ -69,7 +69,7 @@ test('the link to the next page keeps limit and status, and the last page has no
   expect((await list(service, '/v1/pets?limit=5')).next).toBeNull();
 });
 
-test('the link carries the base path', async () => {
+test('has the base path in the link', async () => {
   const service = await startService({ BASE_PATH: '/animals/v1' });
   for (let count = 0; count < 2; count += 1) {
     const headers = { 'content-type': 'application/json' };
@@ -81,7 +81,7 @@ test('the link carries the base path', async () => {
 });
 
 test.each(['0', '101', '-1', '+5', '05', '5.0', '1e1', '', ' 5', '5 ', 'five', '0x5', '٥', '99999999999999999999'])(
-  'limit=%j is refused, and the answer says why',
+  'rejects limit=%j and says why',
   async (limit) => {
     const { call } = await startService();
     const answer = await call('GET', `/v1/pets?limit=${encodeURIComponent(limit)}`);
@@ -95,7 +95,7 @@ test.each(['0', '101', '-1', '+5', '05', '5.0', '1e1', '', ' 5', '5 ', 'five', '
   },
 );
 
-test.each(['Available', 'SOLD', '', 'sold,pending', 'lost', ' sold'])('status=%j is refused', async (status) => {
+test.each(['Available', 'SOLD', '', 'sold,pending', 'lost', ' sold'])('rejects status=%j', async (status) => {
   const { call } = await startService();
   const answer = await call('GET', `/v1/pets?status=${encodeURIComponent(status)}`);
   expect(answer.json).toEqual(
@@ -103,7 +103,7 @@ test.each(['Available', 'SOLD', '', 'sold,pending', 'lost', ' sold'])('status=%j
   );
 });
 
-test('a parameter that is repeated is refused, one that nobody knows is ignored', async () => {
+test('rejects a repeated parameter, and ignores an unknown one', async () => {
   const { call } = await startService();
   for (const name of ['limit=5&limit=5', 'status=sold&status=sold', 'cursor=AQAAAAAAAAAB&cursor=AQAAAAAAAAAB']) {
     expect((await call('GET', `/v1/pets?${name}`)).json).toEqual(
@@ -115,7 +115,7 @@ test('a parameter that is repeated is refused, one that nobody knows is ignored'
   }
 });
 
-test('names and values are percent-decoded', async () => {
+test('percent-decodes names and values', async () => {
   const { call } = await startService();
   expect((await call('GET', '/v1/pets?%6Cimit=%35')).status).toBe(200);
   expect((await call('GET', '/v1/pets?%6Cimit=%30')).status).toBe(400);
@@ -123,7 +123,7 @@ test('names and values are percent-decoded', async () => {
 });
 
 test.each(['', 'x', '5', 'AAAAAAAAAAAA', 'AQAAAAAAAAAB=', 'AQAAAAAAAAAA', '../../etc', '%00', 'null'])(
-  'the malformed cursor %j is refused',
+  'rejects the malformed cursor %j',
   async (cursor) => {
     const { call } = await startService();
     expect((await call('GET', `/v1/pets?cursor=${cursor}`)).json).toEqual(
@@ -132,13 +132,13 @@ test.each(['', 'x', '5', 'AAAAAAAAAAAA', 'AQAAAAAAAAAB=', 'AQAAAAAAAAAA', '../..
   },
 );
 
-test('all violations of a query are named at once', async () => {
+test('names all violations of a query at once', async () => {
   const { call } = await startService();
   const { json } = await call('GET', '/v1/pets?limit=0&status=lost&cursor=x');
   expect(json).toEqual(errorLike('invalid_request', 400, /^limit must .*; status must .*; cursor must /));
 });
 
-test('any animals, limit and filter: following the links gives exactly the matching animals in order', async () => {
+test('yields the matching pets in order along the links, for any pets, limit and filter', async () => {
   const service = await startService();
   const added: Listed[] = [];
   const statuses = fc.constantFrom('available', 'pending', 'sold', undefined);
@@ -159,7 +159,7 @@ test('any animals, limit and filter: following the links gives exactly the match
   );
 });
 
-test('HEAD answers as GET does, without the body', async () => {
+test('answers HEAD like GET, without the body', async () => {
   const service = await startService();
   await addMany(service, 2);
   const get = await service.call('GET', '/v1/pets?limit=1');

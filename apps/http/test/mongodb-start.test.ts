@@ -23,7 +23,7 @@ const lines = ({ output }: Running, level: number) =>
     .filter((line) => line['level'] === level);
 
 describeWithContainers('at the start', () => {
-  test('a standalone ends it with one line that says what to do, and code 2', async () => {
+  test('ends with code 2 and one line on what to do if the server is a standalone', async () => {
     const server = await startLoneServer('standalone');
     onTestFinished(() => server.stop());
     const running = start(server.url('animals'));
@@ -36,7 +36,7 @@ describeWithContainers('at the start', () => {
 });
 
 describeWithMongo('at the start', () => {
-  test('a wrong password ends it with one line that does not tell it, and code 2', async () => {
+  test('ends with code 2 and one line without the password if the password is wrong', async () => {
     const running = start(withWrongPassword(freshDatabase()));
     expect(await running.exit).toBe(2);
     expect(running.output.err).toBe(
@@ -45,7 +45,7 @@ describeWithMongo('at the start', () => {
     expect(running.output.out).not.toContain(SECRET);
   });
 
-  test('an unavailable server is one warning without stack or password, its return one line', async () => {
+  test('logs one warning without stack and password while the server is unavailable, and one line when it is back', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = start(url);
@@ -68,7 +68,7 @@ describeWithMongo('at the start', () => {
     expect(lines(running, 40)).toHaveLength(1);
   }, 30_000);
 
-  test('one that turns out to refuse the password once it is reached ends it as if it had been there', async () => {
+  test('ends with code 2 if the server rejects the password as soon as it is available', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = start(withWrongPassword(url));
@@ -79,7 +79,7 @@ describeWithMongo('at the start', () => {
     expect(running.output.out + running.output.err).not.toContain(SECRET);
   }, 30_000);
 
-  test('in production, keys that are all revoked or expired are as good as none', async () => {
+  test('ends with code 2 in production if all keys are revoked or expired', async () => {
     const url = freshDatabase();
     const loaded = await loadStorage({ name: 'mongodb', variable: 'MONGODB_URL', setting: url });
     const storage = loaded.open();

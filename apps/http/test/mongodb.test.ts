@@ -17,7 +17,7 @@ async function keyringAt(url: string) {
 }
 
 describeWithMongo('the service on MongoDB', () => {
-  test('in production a key that was issued is enough to start', async () => {
+  test('starts in production with an issued key', async () => {
     const url = freshDatabase();
     const { key } = await (await keyringAt(url)).issue({ holder: 'the zoo', expiresAt: null });
     const running = startProcess({ NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url });
@@ -26,7 +26,7 @@ describeWithMongo('the service on MongoDB', () => {
     expect(running.output.out).not.toContain(key);
   });
 
-  test('a key that is issued is accepted, a key that is revoked elsewhere is refused within 10 seconds', async () => {
+  test('accepts an issued key, and rejects one that another process has revoked within 10 seconds', async () => {
     const url = freshDatabase();
     const { call } = await startService({ STORAGE: 'mongodb', MONGODB_URL: url });
     const keyring = await keyringAt(url);
@@ -38,7 +38,7 @@ describeWithMongo('the service on MongoDB', () => {
     expect((await call('GET', '/v1/pets')).status).toBe(200);
   }, 15_000);
 
-  test('with the database unavailable it starts, says so, answers 503 within 5 seconds, and heals', async () => {
+  test('starts without the database, logs it, answers 503 within 5 seconds, and recovers', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = startProcess({ STORAGE: 'mongodb', MONGODB_URL: url, API_KEYS: KEY });

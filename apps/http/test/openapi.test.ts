@@ -86,7 +86,7 @@ describe('the document', () => {
     expect(operations).toEqual(['get /pets listPets', 'post /pets createPet', 'get /pets/{petId} getPet']);
   });
 
-  test('demands the bearer key for them, marks getPet as deprecated, and shows int64 and the closed lists', async () => {
+  test('requires the bearer key, marks getPet as deprecated, and has int64 and the closed sets', async () => {
     const { document, text } = await documentOf(await startService());
     const { components, paths, security } = document;
     expect(security).toEqual([{ apiKey: [] }]);
@@ -113,7 +113,7 @@ describe('the document', () => {
     });
   });
 
-  test('has examples that are what their schemas say', async () => {
+  test('has examples that match their schemas', async () => {
     const { document } = await documentOf(await startService());
     let examples = 0;
     const walk = (value: unknown): void => {
@@ -132,7 +132,7 @@ describe('the document', () => {
 });
 
 describe('the service does what the document says', () => {
-  test('its errors say what the examples of errors say', async () => {
+  test('words errors as the examples do', async () => {
     const time = { now: Date.now() };
     const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, () => time.now);
     const { document } = await documentOf(service);
@@ -163,7 +163,7 @@ describe('the service does what the document says', () => {
     check('/pets/{petId}', 'get', await call('GET', '/shop/v1/pets/7', { key: OTHER_KEY }));
   });
 
-  test('every response of every operation that can be brought about, and no other', async () => {
+  test('returns every response of every operation, and no other', async () => {
     const time = { now: Date.now() };
     const service = await startService({}, () => time.now);
     const { document } = await documentOf(service);
@@ -204,7 +204,7 @@ describe('the service does what the document says', () => {
     }
   });
 
-  test('a body is taken exactly when the schema of NewPet accepts it', async () => {
+  test('accepts a body exactly if the schema of NewPet does', async () => {
     const service = await startService();
     const { document } = await documentOf(service);
     const schema = document.components.schemas['NewPet'] as object;
@@ -244,7 +244,7 @@ describe('the service does what the document says', () => {
     expect(taken).toBeGreaterThan(50);
   });
 
-  test('a query is taken exactly when the schemas of its parameters accept it', async () => {
+  test('accepts a query exactly if the schemas of its parameters do', async () => {
     const service = await startService();
     const { document } = await documentOf(service);
     const [limit, status] = document.paths['/pets']?.get?.parameters ?? [];

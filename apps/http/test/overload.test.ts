@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { errorLike, KEY, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
-test('while the event loop is late, nine of ten operations are refused with 503, and every probe is answered', async () => {
+test('sheds nine of ten operations while the event loop is delayed, and answers every probe', async () => {
   const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
   expect((await call('GET', '/v1/pets')).status).toBe(200);
   const block = setInterval(() => {
@@ -33,7 +33,7 @@ test('while the event loop is late, nine of ten operations are refused with 503,
   await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
 }, 20_000);
 
-test('under more than it can carry, every answer is good or 503 with Retry-After, and what was added is there', async () => {
+test('answers every request with success or 503 under overload, and keeps every acknowledged pet', async () => {
   const port = await listeningAt(startProcess({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '10' }));
   const { call } = serviceAt(port);
   const body = '{"name":"Rex","categoryId":7,"status":"available"}';

@@ -5,7 +5,7 @@ test.each([
   ['/v1/pets', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']],
   ['/v1/pets/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
   ['/v1/pets/x', 'GET, HEAD', ['POST']],
-])('%s takes %s, and says so to other methods', async (path, allow, methods) => {
+])('%s allows %s, and answers 405 with Allow to other methods', async (path, allow, methods) => {
   const { call } = await startService();
   for (const method of methods) {
     const answer = await call(method, path);
@@ -15,22 +15,15 @@ test.each([
   }
 });
 
-test.each(['/livez', '/readyz', '/healthz', '/openapi.json'])(
-  '%s is open to everyone, for GET and HEAD',
-  async (path) => {
-    const { call } = await startService();
-    const answer = await call('GET', path, { key: null });
-    expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
-    const head = await call('HEAD', path, { key: null });
-    expect([head.status, head.text, head.headers['content-length']]).toEqual([
-      200,
-      '',
-      answer.headers['content-length'],
-    ]);
-    const refused = await call('POST', path, { key: null });
-    expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD']);
-  },
-);
+test.each(['/livez', '/readyz', '/healthz', '/openapi.json'])('%s needs no key, for GET and HEAD', async (path) => {
+  const { call } = await startService();
+  const answer = await call('GET', path, { key: null });
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
+  const head = await call('HEAD', path, { key: null });
+  expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', answer.headers['content-length']]);
+  const refused = await call('POST', path, { key: null });
+  expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD']);
+});
 
 test.each([
   '/v1',
@@ -45,7 +38,7 @@ test.each([
   '/v1/%zz',
   '/v1/pets%2F1',
   '/v1/openapi.json',
-])('below the base path, %s is not_found for those who hold a key', async (path) => {
+])('answers not_found to %s below the base path, with a key', async (path) => {
   const { call } = await startService();
   for (const method of ['GET', 'POST']) {
     const answer = await call(method, path);
@@ -55,7 +48,7 @@ test.each([
 });
 
 test.each(['/', '/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/v1%2Fpets', '/favicon.ico'])(
-  'beside the base path, %s is not_found for everyone',
+  'answers not_found to %s outside the base path, without a key',
   async (path) => {
     const { call } = await startService();
     for (const method of ['GET', 'DELETE']) {
@@ -65,7 +58,7 @@ test.each(['/', '/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', 
   },
 );
 
-test('with another base path everything is there, and nothing at /v1', async () => {
+test('serves another base path, and nothing at /v1', async () => {
   const { call } = await startService({ BASE_PATH: '/shop/v1' });
   expect((await call('GET', '/shop/v1/pets')).status).toBe(200);
   expect((await call('GET', '/shop/v1/pets/1')).headers['link']).toBe('</shop/v1/pets>; rel="successor-version"');
@@ -74,7 +67,7 @@ test('with another base path everything is there, and nothing at /v1', async () 
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(404);
 });
 
-test('a path of many characters is no more work than it is long', async () => {
+test('handles a long path in linear time', async () => {
   const { call } = await startService();
   const path = `/${'a'.repeat(15_800)}/`;
   const answers = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));

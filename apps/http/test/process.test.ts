@@ -6,7 +6,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { KEY, serviceAt, storageEnvironment } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
-test('the first run prints a key once and a curl line that works as it stands', async () => {
+test('prints a key once and a curl command that works as it stands on the first run', async () => {
   const running = startProcess({});
   const [line] = await running.says(/^ {2}curl [^\n]*\\\n[^\n]*\n/m);
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
@@ -20,14 +20,14 @@ test('the first run prints a key once and a curl line that works as it stands', 
   expect((await serviceAt(port).call('GET', '/v1/pets', { key: key as string })).status).toBe(200);
 });
 
-test('every run has another key', async () => {
+test('generates another key for each run', async () => {
   const keys = await Promise.all(
     [startProcess({}), startProcess({})].map(async (running) => (await running.says(/made for this run: +(\S+)/))[1]),
   );
   expect(keys[0]).not.toBe(keys[1]);
 });
 
-test('with keys configured, what is printed is one line of JSON that holds no key', async () => {
+test('prints one line of JSON without a key if keys are configured', async () => {
   const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory', ...storageEnvironment() });
   const port = await listeningAt(running);
   expect(JSON.parse(running.output.out)).toMatchObject({ msg: 'listening', url: `http://127.0.0.1:${port}/v1` });
@@ -36,7 +36,7 @@ test('with keys configured, what is printed is one line of JSON that holds no ke
 });
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
-  '%s lets what is in flight finish, then the process ends with 0',
+  'finishes requests in flight on %s, and ends with 0',
   async (signal) => {
     const running = startProcess({ API_KEYS: KEY });
     const port = await listeningAt(running);
@@ -78,16 +78,13 @@ function signalOnLoading(signal: string): Record<string, string> {
   return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
 }
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])(
-  '%s while it still loads ends it with 0, and it never listens',
-  async (signal) => {
-    const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
-    expect(await running.exit).toBe(0);
-    expect(running.output).toEqual({ out: '', err: '' });
-  },
-);
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])('ends with 0 on %s while it loads, and never listens', async (signal) => {
+  const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
+  expect(await running.exit).toBe(0);
+  expect(running.output).toEqual({ out: '', err: '' });
+});
 
-test('another signal while it stops does not stop it twice', async () => {
+test('stops once if another signal comes while it stops', async () => {
   const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
   await listeningAt(running);
   running.process.kill('SIGTERM');
@@ -98,7 +95,7 @@ test('another signal while it stops does not stop it twice', async () => {
   expect(running.output.err).toBe('');
 });
 
-test('an idle connection does not hold up the end', async () => {
+test('does not wait for an idle connection', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const port = await listeningAt(running);
   await new Promise<void>((resolve, reject) => {
@@ -124,14 +121,14 @@ test.each([
   [{ STORAGE: 'sqlite', SQLITE_FILE: '/' }, /^animal-store: SQLITE_FILE: \/ cannot be used: it must be a file.*\n$/],
   [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://me:secret@host' }, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
   [{ HOST: '203.0.113.1' }, /^animal-store: can't listen at 203\.0\.113\.1, port 0: .*\n$/],
-] as [Record<string, string>, RegExp][])('%o ends it with one line and code 2', async (environment, line) => {
+] as [Record<string, string>, RegExp][])('ends with code 2 and one line for %o', async (environment, line) => {
   const running = startProcess(environment);
   expect(await running.exit).toBe(2);
   expect(running.output.err).toMatch(line);
   expect(running.output.out).toBe('');
 });
 
-test('a port in use ends it with one line and code 2', async () => {
+test('ends with code 2 and one line if the port is in use', async () => {
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
   onTestFinished(() => void other.close());
@@ -143,7 +140,7 @@ test('a port in use ends it with one line and code 2', async () => {
   );
 });
 
-test('a reader of the log that goes away before the end does not hold it up', async () => {
+test('ends although the reader of the log has gone', async () => {
   const running = startProcess({ API_KEYS: KEY });
   await listeningAt(running);
   running.process.stdout.destroy();
@@ -151,7 +148,7 @@ test('a reader of the log that goes away before the end does not hold it up', as
   expect(await running.exit).toBe(0);
 });
 
-test('a reader of the log that goes away takes nothing with it, neither service nor stop', async () => {
+test('serves and stops although the reader of the log has gone', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const { call } = serviceAt(await listeningAt(running));
   running.process.stdout.destroy();
@@ -163,7 +160,7 @@ test('a reader of the log that goes away takes nothing with it, neither service 
   expect(await running.exit).toBe(0);
 });
 
-test('a reader of the log that does not read any more does not hold up the end', async () => {
+test('ends although the reader of the log reads nothing', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const { raw } = serviceAt(await listeningAt(running));
   running.process.stdout.pause();

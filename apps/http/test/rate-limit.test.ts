@@ -5,13 +5,13 @@ import { describe, expect, test } from 'vitest';
 import { countRequest, withFallback } from '../src/access/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
 
-test('without RATE_LIMIT nobody is counted', async () => {
+test('counts nothing without RATE_LIMIT', async () => {
   const { call } = await startService();
   const { headers } = await call('GET', '/v1/pets');
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });
 
-test('a holder that has used up its quota is answered 429 with the time to wait; others are not', async () => {
+test('answers 429 with the time to wait to a holder without quota, and serves the others', async () => {
   const { add, call } = await startService({ RATE_LIMIT: '3' });
   const answers = [
     await call('GET', '/v1/pets'),
@@ -35,7 +35,7 @@ test('a holder that has used up its quota is answered 429 with the time to wait;
   expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
 });
 
-test('what tells of the quota takes the place of nothing else that comes with an answer', async () => {
+test('adds the quota to the other header fields', async () => {
   const { call } = await startService({ RATE_LIMIT: '1', CORS_ORIGINS: '*' });
   for (const status of [404, 429]) {
     const { headers, ...answer } = await call('GET', '/v1/pets/1');
@@ -53,7 +53,7 @@ test.each([
   [2_000, 2],
   [1_001, 2],
   [1, 1],
-])('a quota that is whole again in %d ms is so in %d s, not sooner', async (resetsIn, seconds) => {
+])('rounds %d ms up to %d s', async (resetsIn, seconds) => {
   const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn }) };
   const { headers, rejection } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
   expect(headers['ratelimit']).toBe(`"default";r=0;t=${seconds}`);
@@ -61,13 +61,13 @@ test.each([
   expect(rejection?.message).toContain(`try again in ${seconds} s`);
 });
 
-test('who is refused in the last moment of a window is not told to try again in 0 seconds', async () => {
+test('sends a Retry-After of at least one second', async () => {
   const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn: 0 }) };
   const { rejection } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
   expect(rejection?.headers).toEqual({ 'retry-after': '1' });
 });
 
-describe('a count that all processes share', () => {
+describe('the shared count', () => {
   const quota = (remaining: number): Quota => ({ allowed: true, remaining, resetsIn: 1_000 });
 
   /** A shared count that ends as told, beside one of the process's own. */
@@ -85,7 +85,7 @@ describe('a count that all processes share', () => {
   const OUT_OF_REACH = new DomainError('storage_unavailable', 'out of reach');
   const outOfReach = () => Promise.reject(OUT_OF_REACH);
 
-  test('while it is out of reach, each process counts for itself, and asks again after 5 seconds', async () => {
+  test('is replaced by a count of the process for 5 seconds after a failure', async () => {
     const { time, failures, remaining } = fallback(outOfReach, outOfReach, () => quota(9));
     expect(await remaining()).toBe(1);
     time.now = 4_999;
@@ -97,14 +97,14 @@ describe('a count that all processes share', () => {
     expect(failures).toEqual([OUT_OF_REACH, OUT_OF_REACH]);
   });
 
-  test('where it fails for another reason, too; each reason is told', async () => {
+  test('is replaced after an unexpected error, too, and reports each error', async () => {
     const defect = new TypeError('a defect');
     const { failures, remaining } = fallback(() => Promise.reject(defect));
     expect(await remaining()).toBe(1);
     expect(failures).toEqual([defect]);
   });
 
-  test('nobody waits for it for long', async () => {
+  test('is replaced if it is slow', async () => {
     const { failures, remaining } = fallback(() => new Promise<never>(() => {}));
     const started = performance.now();
     expect(await remaining()).toBe(1);

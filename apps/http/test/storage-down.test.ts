@@ -47,7 +47,7 @@ const REX = '{"name":"Rex","categoryId":7}';
 const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 
 test.each([false, true])(
-  'while the storage is out of reach (told later: %s), what needs it is 503, and it heals',
+  'answers 503 to requests that need the storage while it is unavailable (rejecting: %s), and recovers',
   async (promised) => {
     const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     await add(REX);
@@ -86,7 +86,7 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'an error that nobody foresaw (told later: %s) is 500 without a word of it, and is reported',
+  'answers an unexpected error (rejecting: %s) with 500 without its message, and reports it',
   async (promised) => {
     const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     failure.promised = promised;
@@ -99,14 +99,14 @@ test.each([false, true])(
   },
 );
 
-test('a key that only the storage can judge is 503 while the storage is out of reach, 401 when it is back', async () => {
+test('answers an unknown key with 503 while the storage is unavailable, and with 401 afterwards', async () => {
   const { call, failure } = await serviceOnFailingStorage();
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
   failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
 });
 
-test('of many who ask at once whether the service is ready, one has the storage asked', async () => {
+test('checks the storage once for many readiness probes at once', async () => {
   let asked = 0;
   const memory = createMemoryStorage();
   const ready = async () => {
@@ -122,7 +122,7 @@ test('of many who ask at once whether the service is ready, one has the storage 
   expect(asked).toBe(before + 1);
 });
 
-test('where looking up the key has taken its time, the answer is there within five seconds all the same', async () => {
+test('answers within five seconds even if authentication was slow', async () => {
   const memory = createMemoryStorage();
   const { key } = await createKeyring({ keys: memory.keys, digest: sha256, randomBytes, clock: Date.now }).issue({
     holder: 'the zoo',
