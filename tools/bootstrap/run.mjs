@@ -30,6 +30,13 @@ const commands = {
     return result.failed === 0 ? 0 : 1;
   },
 
+  /** Measures the service beside other servers: see docs/performance.md. */
+  async bench(args) {
+    return exitCodeOf(
+      await runProgram([chooseNode(), '--conditions=source', 'tools/bench/src/main.ts', ...args], { env: process.env }),
+    );
+  },
+
   /** Builds dist/ of each package. Turborepo calls pnpm, which therefore has to be on the path. */
   async build(args) {
     chooseNode();

@@ -1,13 +1,13 @@
-// The catalogue as one would write it with Fastify: schemas for what comes in and goes out, a hook for the key. It has no
-// exact 64-bit integers, idempotency or pages. With EQUIPPED it does for each request what the service does, too, as its
-// documentation suggests it: a line of log, a histogram of durations, a request id, security headers, a digest of the key.
+// The catalogue in memory with Fastify: schemas for requests and responses, a hook for the key, no log.
+// With EQUIPPED it does for each request what the service does too, as its documentation suggests: a line of log, a
+// histogram of durations, a request id, security headers, a digest of the key.
 import { hash, randomUUID } from 'node:crypto';
 import Fastify, { LogController } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
-import { type Animal, KEY } from './catalogue.ts';
-import { newPet, pet, query } from './fastify-schemas.ts';
+import { listQuery, newPet, pet, petParams, pets as petsSchema } from './fastify-schemas.ts';
+import { KEY, type NewPet, type Pet } from './pets.ts';
 
-const animals: Animal[] = [];
+const pets: Pet[] = [];
 const equipped = process.env['EQUIPPED'] !== undefined;
 const app = Fastify(
   equipped
@@ -50,22 +50,22 @@ if (equipped) {
 }
 app.get<{ Querystring: { limit: number; status?: string } }>(
   '/v1/pets',
-  { schema: { querystring: query, response: { 200: { type: 'array', items: pet } } } },
+  { schema: { querystring: listQuery, response: { 200: petsSchema } } },
   async ({ query: { limit, status } }) =>
-    (status === undefined ? animals : animals.filter((animal) => animal.status === status)).slice(0, limit),
+    (status === undefined ? pets : pets.filter((one) => one.status === status)).slice(0, limit),
 );
 app.get<{ Params: { petId: number } }>(
   '/v1/pets/:petId',
-  { schema: { params: { type: 'object', properties: { petId: { type: 'integer' } } }, response: { 200: pet } } },
-  async ({ params }, reply) => animals[params.petId - 1] ?? reply.code(404).send({ code: 'pet_not_found' }),
+  { schema: { params: petParams, response: { 200: pet } } },
+  async ({ params }, reply) => pets[params.petId - 1] ?? reply.code(404).send({ code: 'pet_not_found' }),
 );
-app.post<{ Body: Omit<Animal, 'id'> }>(
+app.post<{ Body: NewPet }>(
   '/v1/pets',
   { schema: { body: newPet, response: { 201: pet } } },
   async ({ body }, reply) => {
-    const animal = { id: animals.length + 1, ...body };
-    animals.push(animal);
-    return reply.code(201).send(animal);
+    const created: Pet = { id: pets.length + 1, ...body };
+    pets.push(created);
+    return reply.code(201).send(created);
   },
 );
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }));

@@ -1,0 +1,80 @@
+import { GROUPS, type Group, type GroupName } from './groups.ts';
+import { fill, runLoad, type Sample } from './load.ts';
+import type { Progress } from './progress.ts';
+import type { Measurement } from './results.ts';
+import type { Server } from './server.ts';
+import { verify } from './verify.ts';
+import { WORKLOADS, type WorkloadName } from './workloads.ts';
+
+export interface ComparisonOptions {
+  readonly groups: readonly GroupName[];
+  readonly workloads: readonly WorkloadName[];
+  readonly connections: readonly number[];
+  readonly rounds: number;
+  /** Length of a run of load, in seconds. */
+  readonly seconds: number;
+  /** Pets that each server has before the first round. */
+  readonly pets: number;
+  /** Only the Animal Store and the peer that the ratios refer to. */
+  readonly quick: boolean;
+}
+
+/** Called after each workload with what was measured. */
+type OnMeasured = (measurements: readonly Measurement[]) => void;
+
+/** Compares the Animal Store with its peers. */
+export async function comparePeers(
+  options: ComparisonOptions,
+  progress: Progress,
+  onMeasured: OnMeasured,
+): Promise<void> {
+  for (const name of options.groups) {
+    progress.show(`starting the servers of the group ${name}`);
+    const group = await GROUPS[name](options.quick);
+    for (const reason of group.missing) progress.warn(`NOT MEASURED ${group.title}: ${reason}`);
+    if (!('servers' in group)) continue;
+    try {
+      await compareServers(group, options, progress, onMeasured);
+    } finally {
+      await group.stop();
+    }
+  }
+}
+
+/** Measures each workload with each number of connections on all servers of a group. */
+export async function compareServers(
+  { title, servers }: Pick<Group, 'title' | 'servers'>,
+  { workloads, connections, rounds, seconds, pets }: Omit<ComparisonOptions, 'groups' | 'quick'>,
+  progress: Progress,
+  onMeasured: OnMeasured,
+): Promise<void> {
+  const ids = new Map<Server, readonly string[]>();
+  for (const server of servers) {
+    progress.show(`${title}: ${server.name} gets ${pets} pets`);
+    ids.set(server, await fill(server, pets));
+    await verify(server, ids.get(server)?.[0] as string);
+  }
+  for (const workload of workloads) {
+    for (const count of connections) {
+      const samples = new Map<Server, Sample[]>(servers.map((server) => [server, []]));
+      // The round before the first compiles the code that the workload uses.
+      for (let round = 0; round <= rounds; round += 1) {
+        for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
+          progress.show(`${title}: ${workload}, ${count} connections, round ${round} of ${rounds}, ${server.name}`);
+          const run = { ids: ids.get(server) ?? [], connections: count, seconds: round === 0 ? seconds / 2 : seconds };
+          const sample = await runLoad(server, WORKLOADS[workload], run);
+          if (round > 0) samples.get(server)?.push(sample);
+        }
+      }
+      onMeasured(
+        [...samples].map(([server, list]) => ({
+          group: title,
+          workload,
+          connections: count,
+          server: server.name,
+          samples: list,
+        })),
+      );
+    }
+  }
+}

@@ -1,0 +1,53 @@
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { availableParallelism, cpus, platform } from 'node:os';
+import { dirname } from 'node:path';
+import { PINNED } from './cores.ts';
+import type { Sample } from './load.ts';
+
+/** One server under one workload: a sample for each round. */
+export interface Measurement {
+  readonly group: string;
+  readonly workload: string;
+  readonly connections: number;
+  readonly server: string;
+  readonly samples: readonly Sample[];
+}
+
+const KEY = ['group', 'workload', 'connections', 'server'] as const;
+
+/** Keeps what was measured in a JSON file. What is measured again replaces what the file held about it. */
+export function saveMeasurements(file: string, added: readonly Measurement[]): readonly Measurement[] {
+  const same = (one: Measurement, other: Measurement) => KEY.every((key) => one[key] === other[key]);
+  const kept = readMeasurements(file).filter((old) => !added.some((fresh) => same(old, fresh)));
+  const measurements = [...kept, ...added];
+  saveJson(file, { machine: machine(), measurements });
+  return measurements;
+}
+
+function readMeasurements(file: string): readonly Measurement[] {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).measurements;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+export function saveJson(file: string, value: unknown): void {
+  mkdirSync(dirname(file), { recursive: true });
+  // Four digits say more than the measurements do.
+  const rounded = (_key: string, part: unknown) => (typeof part === 'number' ? Number(part.toPrecision(4)) : part);
+  writeFileSync(file, `${JSON.stringify(value, rounded, 1)}\n`);
+}
+
+/** Where something was measured. */
+export function machine() {
+  return {
+    processor: cpus()[0]?.model,
+    cores: availableParallelism(),
+    serverHasItsOwnCore: PINNED,
+    platform: platform(),
+    node: process.version,
+    date: new Date().toISOString().slice(0, 10),
+  };
+}

@@ -1,0 +1,21 @@
+/** The value below which a share of the values lies. @param share From 0 to 1. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = Float64Array.from(values).sort();
+  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;
+}
+
+/** The upper one of the two in the middle if their number is even. */
+export const median = (values: readonly number[]): number => quantile(values, 0.5);
+
+/** The median of the ratios of rounds, with the least and the greatest. */
+export interface Ratio {
+  readonly median: number;
+  readonly least: number;
+  readonly greatest: number;
+}
+
+/** Divides round by round: both sides of a round were measured right after each other. */
+export function ratioOf(values: readonly number[], base: readonly number[]): Ratio {
+  const ratios = values.map((value, round) => value / (base[round] ?? Number.NaN));
+  return { median: median(ratios), least: Math.min(...ratios), greatest: Math.max(...ratios) };
+}

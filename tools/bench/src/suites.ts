@@ -1,0 +1,17 @@
+import type { BenchOptions } from './options.ts';
+import type { Progress } from './progress.ts';
+
+/** One question, and the program that answers it. */
+interface Suite {
+  readonly summary: string;
+  readonly load: () => Promise<{ run(options: BenchOptions, progress: Progress): Promise<void> }>;
+}
+
+export const SUITES: Readonly<Record<string, Suite>> = {
+  peers: { summary: 'the service beside other servers (the default)', load: () => import('./suites/peers.ts') },
+  overload: { summary: 'the service under twice the load it can serve', load: () => import('./suites/overload.ts') },
+  checkout: {
+    summary: 'the service beside that of another checkout of this repository: checkout FOLDER',
+    load: () => import('./suites/checkout.ts'),
+  },
+};
