@@ -39,7 +39,7 @@ export function writeCharts(folder: string, measurements: readonly Measurement[]
 function chart(
   measurements: readonly Measurement[],
   title: string,
-  valueOf: (measurement: Measurement, workload: string) => number,
+  read: (measurement: Measurement, workload: string) => number,
 ): string {
   const categories = [...new Set(measurements.map(({ workload }) => workload))];
   // The service first: it has the first color.
@@ -48,7 +48,7 @@ function chart(
     name,
     values: categories.map((workload) => {
       const found = measurements.find((one) => one.server === name && one.workload === workload);
-      return found === undefined ? Number.NaN : valueOf(found, workload);
+      return found === undefined ? Number.NaN : read(found, workload);
     }),
   }));
   return barChart({ title, series, categories, format: (value) => value.toPrecision(value < 10 ? 2 : 3) });

@@ -19,6 +19,9 @@ export interface ComparisonOptions {
   readonly quick: boolean;
 }
 
+/** Length of the run before the first round, during which V8 compiles what the workload uses. */
+const WARM_UP_SECONDS = 1;
+
 /** Called after each workload with what was measured. */
 type OnMeasured = (measurements: readonly Measurement[]) => void;
 
@@ -57,11 +60,14 @@ export async function compareServers(
   for (const workload of workloads) {
     for (const count of connections) {
       const samples = new Map<Server, Sample[]>(servers.map((server) => [server, []]));
-      // The round before the first compiles the code that the workload uses.
       for (let round = 0; round <= rounds; round += 1) {
         for (const server of round % 2 === 0 ? servers : servers.toReversed()) {
           progress.show(`${title}: ${workload}, ${count} connections, round ${round} of ${rounds}, ${server.name}`);
-          const run = { ids: ids.get(server) ?? [], connections: count, seconds: round === 0 ? seconds / 2 : seconds };
+          const run = {
+            ids: ids.get(server) ?? [],
+            connections: count,
+            seconds: round === 0 ? WARM_UP_SECONDS : seconds,
+          };
           const sample = await runLoad(server, WORKLOADS[workload], run);
           if (round > 0) samples.get(server)?.push(sample);
         }

@@ -29,6 +29,11 @@ export function animalStore(checkout: string = ROOT): readonly string[] {
   return [process.execPath, '--conditions=source', `${checkout}/apps/http/src/main.ts`];
 }
 
+/** What the README tells people to type. */
+export function npmStart(): readonly string[] {
+  return ['npm', '--prefix', ROOT, 'start'];
+}
+
 function run(command: string, ...args: string[]): void {
   const { status, error } = spawnSync(command, args, { cwd: PEERS, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`, { cause: error });

@@ -71,7 +71,7 @@ function failures(measurement: Measurement): string {
 
 const count = (value: number) => Math.round(value).toLocaleString('en');
 
-const ratioText = ({ median, least, greatest }: Ratio) => `${digits(median)} (${digits(least)} to ${digits(greatest)})`;
+const ratioText = ({ median, lower, upper }: Ratio) => `${digits(median)} (${digits(lower)} to ${digits(upper)})`;
 
 const digits = (value: number) => (value < 10 ? value.toFixed(2) : value.toFixed(0));
 

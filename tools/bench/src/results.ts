@@ -13,14 +13,14 @@ export interface Measurement {
   readonly samples: readonly Sample[];
 }
 
-const KEY = ['group', 'workload', 'connections', 'server'] as const;
+const IDENTITY = ['group', 'workload', 'connections', 'server'] as const;
 
 /** Keeps what was measured in a JSON file. What is measured again replaces what the file held about it. */
 export function saveMeasurements(file: string, added: readonly Measurement[]): readonly Measurement[] {
-  const same = (one: Measurement, other: Measurement) => KEY.every((key) => one[key] === other[key]);
+  const same = (one: Measurement, other: Measurement) => IDENTITY.every((key) => one[key] === other[key]);
   const kept = readMeasurements(file).filter((old) => !added.some((fresh) => same(old, fresh)));
   const measurements = [...kept, ...added];
-  saveJson(file, { machine: machine(), measurements });
+  saveJson(file, { measurements });
   return measurements;
 }
 
@@ -33,15 +33,15 @@ function readMeasurements(file: string): readonly Measurement[] {
   }
 }
 
-export function saveJson(file: string, value: unknown): void {
+/** Writes a JSON file that says where its numbers were measured. */
+export function saveJson(file: string, value: object): void {
   mkdirSync(dirname(file), { recursive: true });
   // Four digits say more than the measurements do.
   const rounded = (_key: string, part: unknown) => (typeof part === 'number' ? Number(part.toPrecision(4)) : part);
-  writeFileSync(file, `${JSON.stringify(value, rounded, 1)}\n`);
+  writeFileSync(file, `${JSON.stringify({ machine: machine(), ...value }, rounded, 1)}\n`);
 }
 
-/** Where something was measured. */
-export function machine() {
+function machine() {
   return {
     processor: cpus()[0]?.model,
     cores: availableParallelism(),

@@ -1,11 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
+import { on, once } from 'node:events';
+import { readdirSync, readFileSync } from 'node:fs';
+import type { Readable } from 'node:stream';
 import { type Api, animalStoreApi } from './apis.ts';
 import { onServerCore } from './cores.ts';
 
 /** The key that every server of a run accepts. */
-export const KEY = 'the-key-of-the-benchmark';
+const KEY = 'the-key-of-the-benchmark';
 
 /** A server that listens, in a process of its own on the server's core. */
 export interface Server {
@@ -13,10 +14,12 @@ export interface Server {
   readonly url: string;
   readonly api: Api;
   readonly headers: Readonly<Record<string, string>>;
-  /** CPU time that it has used so far, in user and kernel mode, in seconds; NaN without /proc. */
+  /** CPU time that its threads have used, in user and kernel mode, in seconds; NaN without /proc. */
   cpuSeconds(): number;
   /** Resident memory in bytes; NaN without /proc. */
   residentBytes(): number;
+  /** Bytes in use after a garbage collection, of a server that has loaded report-heap.ts. */
+  bytesInUse(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -46,6 +49,7 @@ export async function startServer({ name, command, environment, api }: ServerOpt
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
       cpuSeconds: () => cpuSeconds(child.pid),
       residentBytes: () => residentBytes(child.pid),
+      bytesInUse: () => bytesInUse(child),
       stop: () => stop(child),
     };
   } catch (error) {
@@ -76,6 +80,15 @@ function listeningUrl(child: ChildProcess): Promise<string> {
   return promise.finally(() => clearTimeout(timer));
 }
 
+async function bytesInUse(child: ChildProcess): Promise<number> {
+  child.kill('SIGUSR2');
+  for await (const [chunk] of on(child.stderr as Readable, 'data')) {
+    const bytes = /bytes in use: (\d+)/.exec(String(chunk))?.[1];
+    if (bytes !== undefined) return Number(bytes);
+  }
+  throw new Error('the server ended');
+}
+
 async function stop(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
   const exited = once(child, 'exit');
@@ -85,14 +98,19 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** Clock ticks of /proc in a second: 100 on every Linux. */
-const TICKS = 100;
-
-/** proc_pid_stat(5), fields 14 and 15. */
+/** The time on a CPU of each thread, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. */
 function cpuSeconds(pid: number | undefined): number {
-  const [, fields = ''] = /^.*\) (.*)/.exec(readProc(pid, 'stat')) ?? [];
-  const [user, system] = fields.split(' ').slice(11, 13);
-  return (Number(user) + Number(system)) / TICKS;
+  const threads = readThreads(pid);
+  const nanoseconds = threads.map((thread) => Number.parseInt(readProc(pid, `task/${thread}/schedstat`) || '0', 10));
+  return threads.length === 0 ? Number.NaN : nanoseconds.reduce((sum, own) => sum + own, 0) / 1e9;
+}
+
+function readThreads(pid: number | undefined): readonly string[] {
+  try {
+    return readdirSync(`/proc/${pid}/task`);
+  } catch {
+    return [];
+  }
 }
 
 /** proc_pid_status(5), VmRSS. */

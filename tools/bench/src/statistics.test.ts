@@ -23,6 +23,6 @@ describe(median, () => {
 describe(ratioOf, () => {
   test('divides what was measured in the same round', () => {
     // The machine was half as fast in the second round.
-    expect(ratioOf([20, 10, 22], [10, 5, 10])).toEqual({ median: 2, least: 2, greatest: 2.2 });
+    expect(ratioOf([20, 10, 22], [10, 5, 10])).toEqual({ median: 2, lower: 2, upper: 2.2 });
   });
 });

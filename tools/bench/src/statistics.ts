@@ -7,15 +7,15 @@ export function quantile(values: readonly number[], share: number): number {
 /** The upper one of the two in the middle if their number is even. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** The median of the ratios of rounds, with the least and the greatest. */
+/** The median of the ratios of rounds, with their quartiles. */
 export interface Ratio {
   readonly median: number;
-  readonly least: number;
-  readonly greatest: number;
+  readonly lower: number;
+  readonly upper: number;
 }
 
 /** Divides round by round: both sides of a round were measured right after each other. */
 export function ratioOf(values: readonly number[], base: readonly number[]): Ratio {
   const ratios = values.map((value, round) => value / (base[round] ?? Number.NaN));
-  return { median: median(ratios), least: Math.min(...ratios), greatest: Math.max(...ratios) };
+  return { median: median(ratios), lower: quantile(ratios, 0.25), upper: quantile(ratios, 0.75) };
 }

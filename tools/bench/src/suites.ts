@@ -9,6 +9,9 @@ interface Suite {
 
 export const SUITES: Readonly<Record<string, Suite>> = {
   peers: { summary: 'the service beside other servers (the default)', load: () => import('./suites/peers.ts') },
+  growth: { summary: 'the cost of requests while the catalogue grows', load: () => import('./suites/growth.ts') },
+  heap: { summary: 'bytes of memory for a pet, beside a Map of objects', load: () => import('./suites/heap.ts') },
+  start: { summary: 'time to the first response, and memory while idle', load: () => import('./suites/start.ts') },
   overload: { summary: 'the service under twice the load it can serve', load: () => import('./suites/overload.ts') },
   checkout: {
     summary: 'the service beside that of another checkout of this repository: checkout FOLDER',

@@ -10,7 +10,7 @@ import { type BenchStorage, openStorage, STORAGES } from '../storages.ts';
 import { WORKLOADS, type WorkloadName } from '../workloads.ts';
 
 /** Many short rounds: a difference of a few hundredths shall show. */
-const PLAN = { rounds: 9, seconds: 1, pets: 10_000 };
+const PLAN = { rounds: 30, seconds: 0.3, pets: 10_000 };
 
 /** Compares the service with that of another checkout, to see what a change costs or gains. */
 export async function run(options: BenchOptions, progress: Progress): Promise<void> {

@@ -49,5 +49,5 @@ export async function run(options: BenchOptions, progress: Progress): Promise<vo
     if (!quick) writeCharts(options.out, saved);
   });
   for (const key of ['perSecond', 'p99', 'cpu'] as const) console.log(ratioTable(all, ANIMAL_STORE, key));
-  console.log(`Medians of ${plan.rounds} rounds, with the least and the greatest. Results: ${file}`);
+  console.log(`Medians of ${plan.rounds} rounds, with their spread. Results: ${file}`);
 }
