@@ -196,9 +196,10 @@ export default {
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
     // Not simply `/dist/`: that would hide most packages of npm, and with them the targets of the rules.
-    // The programs of tools/clients import clients that their tests generate.
+    // The programs of tools/clients import clients that their tests generate; the peers of tools/bench import packages that
+    // only a benchmark installs.
     exclude: {
-      path: '^(?:packages|apps|tools)/[^/]+/(?:dist|coverage|node_modules)/|^tools/clients/(?:programs|generated)/',
+      path: '^(?:packages|apps|tools)/[^/]+/(?:dist|coverage|node_modules)/|^tools/clients/(?:programs|generated)/|^tools/bench/peers/',
     },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
