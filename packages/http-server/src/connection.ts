@@ -1,0 +1,215 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { closeGracefully, cut } from './closing.ts';
+import type { Connections } from './connections.ts';
+import { Reading } from './reading.ts';
+import { headRejection, NO_TUNNELS, type Rejection, TIMED_OUT } from './rejection.ts';
+import { rejectionText } from './rejection-text.ts';
+import type { Request } from './request.ts';
+import type { Response } from './response.ts';
+
+/** An unread body of at most this length is awaited after its response, so that the connection can be used again; in bytes. */
+const AWAITED_BODY_MAX = 1024 * 1024;
+
+/** A request that waits for those before it, or a rejection of bytes that are no request. */
+interface Waiting {
+  readonly request: IncomingMessage | null;
+  readonly response: Response | null;
+  rejection: Rejection | null;
+  /** Runs a function in the asynchronous context in which the request was parsed: tracers keep their span there. */
+  readonly run: (serve: () => void) => void;
+}
+
+const connections = new WeakMap<Socket, Connection>();
+
+/** The connection on a socket that the server has accepted. */
+export function connectionOf(socket: Socket): Connection {
+  return connections.get(socket) as Connection;
+}
+
+/**
+ * A connection whose requests are served one after the other (RFC 9112, section 9.3.2, allows only safe requests to be served
+ * concurrently). Requests that a client sends without waiting for responses wait here, each for a turn of the event loop, and
+ * nothing more is read meanwhile: Node parses all that it can read at once.
+ */
+export class Connection {
+  readonly #socket: Socket;
+  readonly #all: Connections;
+  readonly #reading: Reading;
+  readonly #waiting: Waiting[] = [];
+  /** The request that was parsed last, while something of it may be outstanding. */
+  #latest: Request | null = null;
+  /** The response that is under way. */
+  #current: Response | null = null;
+  /** Whether the parser has given up. */
+  #isBroken = false;
+  /** Whether the last response has begun. Requests after it are not served (RFC 9112, section 9.6). */
+  #isClosing = false;
+
+  constructor(socket: Socket, all: Connections) {
+    this.#socket = socket;
+    this.#all = all;
+    this.#reading = new Reading(socket, all.turns);
+    connections.set(socket, this);
+  }
+
+  /** How many requests wait. */
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Serves a request when those before it have their responses. */
+  accept(request: Request, response: Response): void {
+    if (this.#socket.destroyed) return;
+    if (this.#isClosing) {
+      // What follows would fill the memory.
+      if (!this.#reading.isHeld) this.#reading.hold();
+      return;
+    }
+    if (this.#all.isStopping) this.#all.noteActivity();
+    this.#latest = request;
+    if (this.#isIdle) this.#serve(request, response);
+    else this.#wait(request, response, null);
+  }
+
+  /** Rejects what the parser has given up on: the request that it was reading, or bytes that are no request. */
+  breakOff(rejection: Rejection): void {
+    if (this.#isClosing || this.#isBroken || this.#socket.destroyed) return;
+    // A client can't send in time what is not read.
+    if (rejection === TIMED_OUT && this.#reading.isHeld) return;
+    this.#isBroken = true;
+    this.#reading.hold();
+    if (!this.#latest?.isBodyIncomplete) this.#rejectInTurn(null, rejection);
+    else if (this.#waiting.length > 0) (this.#waiting.at(-1) as Waiting).rejection = rejection;
+    else if (this.#current !== null) this.#latest.reject(rejection);
+    // The request has its response already.
+    else if (rejection === TIMED_OUT) this.cut();
+    else this.close();
+  }
+
+  /** Rejects a request for a tunnel, for which Node's server lets go of the socket. */
+  rejectTunnel(request: IncomingMessage): void {
+    this.#socket.on('error', () => this.cut());
+    this.#socket.on('timeout', () => this.cut());
+    this.#isBroken = true;
+    if (!this.#isClosing) this.#rejectInTurn(request, NO_TUNNELS);
+  }
+
+  /** Whether the connection closes after a response whose header section is not written yet. */
+  closesAfter({ req, shouldKeepAlive }: Response): boolean {
+    return (
+      this.#isClosing ||
+      !shouldKeepAlive ||
+      ((this.#isBroken || this.#all.isStopping) && this.#waiting.length === 0) ||
+      (req.isBodyIncomplete && !isAwaited(req))
+    );
+  }
+
+  /** Serves no further request. */
+  stopAccepting(): void {
+    this.#isClosing = true;
+    this.forgetWaiting();
+  }
+
+  /**
+   * Closes this side, and the other when its client has had time to read all responses.
+   *
+   * @param last What is still to be written.
+   */
+  close(last = '', onEnd?: () => void): void {
+    this.stopAccepting();
+    this.#reading.holdUntilWritten(this.#isBroken ? null : this.#latest);
+    const { requestTimeout, lingerTimeout } = this.#all.limits;
+    const isSending = this.#isBroken || this.#latest?.isBodyIncomplete === true;
+    if (onEnd !== undefined) this.#socket.once('finish', onEnd);
+    closeGracefully(this.#socket, last, { idle: isSending ? requestTimeout : lingerTimeout, max: requestTimeout });
+  }
+
+  /** Closes an idle connection. */
+  closeIfIdle(): void {
+    if (this.#isIdle && !this.#isClosing) this.close();
+  }
+
+  /** Closes the connection whatever is under way. */
+  cut(): void {
+    cut(this.#socket);
+  }
+
+  /** Closes the connection after nothing has happened on it for too long. */
+  timeOut(): void {
+    if (this.#isIdle && !this.#isClosing && !this.#latest?.isBodyIncomplete) this.close();
+    else this.cut();
+  }
+
+  /** Reads a body, chunk by chunk and in turn with other connections. */
+  readInTurn(request: Request, onChunk: (chunk: Buffer) => void): void {
+    this.#reading.inTurn(request, onChunk);
+  }
+
+  forgetWaiting(): void {
+    if (this.#waiting.length === 0) return;
+    this.#reading.release();
+    this.#all.countWaiting(-this.#waiting.length);
+    this.#waiting.length = 0;
+  }
+
+  get #isIdle(): boolean {
+    return this.#current === null && this.#waiting.length === 0;
+  }
+
+  #wait(request: IncomingMessage | null, response: Response | null, rejection: Rejection | null): void {
+    const waiting = { request, response, rejection, run: AsyncLocalStorage.snapshot() };
+    if (this.#waiting.push(waiting) === 1) this.#reading.hold();
+    this.#all.countWaiting(1);
+  }
+
+  #rejectInTurn(request: IncomingMessage | null, rejection: Rejection): void {
+    if (this.#isIdle) this.#reject(request, null, rejection);
+    else this.#wait(request, null, rejection);
+  }
+
+  #serve(request: Request, response: Response): void {
+    this.#current = response;
+    response.on('close', this.#onResponseClose);
+    const rejection = headRejection(request);
+    if (rejection === null) this.#all.listener(request, response);
+    else this.#reject(request, response, rejection);
+  }
+
+  #reject(request: IncomingMessage | null, response: Response | null, rejection: Rejection): void {
+    const { headers, body } = this.#all.renderRejection(rejection, request);
+    if (response === null) {
+      this.close(rejectionText(rejection.status, headers, body));
+    } else {
+      response.writeHead(rejection.status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
+      response.end(body);
+    }
+  }
+
+  readonly #onResponseClose = (): void => {
+    this.#current = null;
+    if (!this.#latest?.isBodyIncomplete) this.#latest = null;
+    if (this.#isClosing || this.#socket.destroyed) return;
+    if (this.#waiting.length > 0) setImmediate(this.#serveNext);
+    else if (this.#isBroken || this.#all.closesIdle) this.close();
+  };
+
+  readonly #serveNext = (): void => {
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.#all.countWaiting(-1);
+    if (this.#waiting.length === 0) this.#reading.release();
+    const { request, response, rejection, run } = next;
+    run(() => {
+      if (rejection === null) this.#serve(request as Request, response as Response);
+      else this.#reject(request, response, rejection);
+    });
+  };
+}
+
+/** Whether the rest of a body is short enough to be read and dropped. */
+function isAwaited({ awaitsContinue, headers }: Request): boolean {
+  // A client that is never asked for its body may not send it at all.
+  return !awaitsContinue && Number(headers['content-length'] ?? Number.NaN) <= AWAITED_BODY_MAX;
+}

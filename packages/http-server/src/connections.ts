@@ -1,0 +1,116 @@
+import type { IncomingMessage } from 'node:http';
+import type { Socket } from 'node:net';
+import { Connection } from './connection.ts';
+import type { Limits } from './limits.ts';
+import { Turns } from './reading.ts';
+import type { Rejection } from './rejection.ts';
+import type { RenderedRejection } from './rejection-text.ts';
+import type { Request } from './request.ts';
+import type { Response } from './response.ts';
+
+/**
+ * At most so many requests of all connections may wait for others on their connection; otherwise those connections are dropped
+ * on which most wait. A request takes some kilobytes, and a client can send thousands of them in one packet train.
+ */
+const WAITING_MAX = 20_000;
+
+/** Why a connection is dropped: there are too many, or it sent too many requests without waiting for responses. */
+export const DROP_REASONS = ['connections', 'requests'] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+/** What a server does for each of its connections. */
+export interface Serving {
+  readonly listener: (request: Request, response: Response) => void;
+  readonly renderRejection: (rejection: Rejection, request: IncomingMessage | null) => RenderedRejection;
+  readonly onDrop: (reason: DropReason) => void;
+  readonly limits: Limits;
+}
+
+/** The open connections of a server. */
+export class Connections {
+  readonly listener: Serving['listener'];
+  readonly renderRejection: Serving['renderRejection'];
+  readonly limits: Limits;
+  readonly turns = new Turns();
+  readonly #onDrop: Serving['onDrop'];
+  readonly #open = new Set<Connection>();
+  #waiting = 0;
+  #lastActivityAt = Number.NEGATIVE_INFINITY;
+  #isStopping = false;
+  #closesIdle = false;
+
+  constructor({ listener, renderRejection, onDrop, limits }: Serving) {
+    this.listener = listener;
+    this.renderRejection = renderRejection;
+    this.#onDrop = onDrop;
+    this.limits = limits;
+  }
+
+  /** Whether each response closes its connection. */
+  get isStopping(): boolean {
+    return this.#isStopping;
+  }
+
+  /** Whether a connection closes as soon as it is idle. */
+  get closesIdle(): boolean {
+    return this.#closesIdle;
+  }
+
+  get size(): number {
+    return this.#open.size;
+  }
+
+  /**
+   * When a connection was opened last or, during a stop, a request arrived: on the clock of `performance.now()`, in milliseconds.
+   */
+  get lastActivityAt(): number {
+    return this.#lastActivityAt;
+  }
+
+  noteActivity(): void {
+    this.#lastActivityAt = performance.now();
+  }
+
+  add(socket: Socket): void {
+    this.noteActivity();
+    const connection = new Connection(socket, this);
+    this.#open.add(connection);
+    socket.once('close', () => {
+      this.#open.delete(connection);
+      connection.forgetWaiting();
+    });
+  }
+
+  countWaiting(change: number): void {
+    this.#waiting += change;
+    if (this.#waiting > WAITING_MAX) this.#dropHeaviest();
+  }
+
+  /** From now on each response closes its connection. */
+  beginStop(): void {
+    this.#isStopping = true;
+  }
+
+  /** Closes idle connections, and the others when they are idle. */
+  closeIdle(): void {
+    this.#closesIdle = true;
+    for (const connection of this.#open) connection.closeIfIdle();
+  }
+
+  /** Closes all connections whatever is under way on them. @returns How many there were. */
+  cut(): number {
+    const { size } = this.#open;
+    for (const connection of this.#open) connection.cut();
+    return size;
+  }
+
+  #dropHeaviest(): void {
+    const heaviest = [...this.#open].sort((one, other) => other.waiting - one.waiting);
+    for (const connection of heaviest) {
+      if (this.#waiting <= WAITING_MAX / 2) return;
+      connection.forgetWaiting();
+      connection.cut();
+      this.#onDrop('requests');
+    }
+  }
+}

@@ -1,0 +1,26 @@
+/** Time limits of connections and requests, in milliseconds. */
+export interface Limits {
+  /** For the header section of a request to arrive. */
+  readonly headersTimeout: number;
+  /** For a whole request to arrive. */
+  readonly requestTimeout: number;
+  /** For an idle connection to be used again. */
+  readonly keepAliveTimeout: number;
+  /** For a client to read more of its response, or to send more of its request. Longer than `requestTimeout`. */
+  readonly inactivityTimeout: number;
+  /** For a client to close its side of a connection after the last response. */
+  readonly lingerTimeout: number;
+  /** How often `headersTimeout` and `requestTimeout` are enforced. */
+  readonly connectionsCheckingInterval: number;
+}
+
+/** The limits that hold unless others are given. */
+export const SERVER_LIMITS: Limits = {
+  headersTimeout: 10_000,
+  requestTimeout: 30_000,
+  // Load balancers usually close idle connections after 60 s, and must be the first.
+  keepAliveTimeout: 65_000,
+  inactivityTimeout: 35_000,
+  lingerTimeout: 2_000,
+  connectionsCheckingInterval: 1_000,
+};

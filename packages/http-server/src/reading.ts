@@ -1,0 +1,89 @@
+import type { Socket } from 'node:net';
+import type { Request } from './request.ts';
+
+/** After so many chunks of a body it is the turn of other connections: Node hands over each chunk, which can be one byte long. */
+const CHUNKS_PER_TURN = 100;
+
+/** Turns of the event loop, for connections that each could fill all of them. */
+export class Turns {
+  readonly #callbacks: (() => void)[] = [];
+
+  /** Calls back in a later turn of the event loop: one call in each. */
+  wait(callback: () => void): void {
+    if (this.#callbacks.push(callback) === 1) setImmediate(this.#next);
+  }
+
+  readonly #next = (): void => {
+    const callback = this.#callbacks.shift();
+    if (this.#callbacks.length > 0) setImmediate(this.#next);
+    callback?.();
+  };
+}
+
+/** Decides when a socket is read. */
+export class Reading {
+  readonly #socket: Socket;
+  readonly #turns: Turns;
+  /** For how many reasons nothing is read. */
+  #holds = 0;
+  #isWaiting = false;
+
+  constructor(socket: Socket, turns: Turns) {
+    this.#socket = socket;
+    this.#turns = turns;
+  }
+
+  /** Whether nothing is read. */
+  get isHeld(): boolean {
+    return this.#holds > 0;
+  }
+
+  /** Reads nothing until {@link release}. Node itself resumes reading at the end of each request. */
+  hold(): void {
+    this.#holds += 1;
+    if (this.#holds > 1) return;
+    this.#socket.on('resume', this.#pause);
+    this.#socket.pause();
+  }
+
+  release(): void {
+    this.#holds -= 1;
+    if (this.#holds > 0) return;
+    this.#socket.off('resume', this.#pause);
+    this.#socket.resume();
+  }
+
+  /** Reads a body, chunk by chunk and in turn with other connections. */
+  inTurn(request: Request, onChunk: (chunk: Buffer) => void): void {
+    let count = 0;
+    request.on('data', (chunk: Buffer) => {
+      count += 1;
+      if (count % CHUNKS_PER_TURN === 0) this.#waitATurn();
+      onChunk(chunk);
+    });
+  }
+
+  /** Reads nothing until everything is written, but for the rest of a body: some clients read nothing before it is sent. */
+  holdUntilWritten(request: Request | null): void {
+    this.hold();
+    this.#socket.once('finish', () => this.#socket.off('resume', this.#pause));
+    if (!request?.isBodyIncomplete) return;
+    setImmediate(() => {
+      if (this.#socket.writableFinished) return;
+      this.inTurn(request, () => {});
+      this.release();
+    });
+  }
+
+  #waitATurn(): void {
+    if (this.#isWaiting) return;
+    this.#isWaiting = true;
+    this.hold();
+    this.#turns.wait(() => {
+      this.#isWaiting = false;
+      this.release();
+    });
+  }
+
+  readonly #pause = (): void => void this.#socket.pause();
+}

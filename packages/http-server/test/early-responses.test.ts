@@ -1,0 +1,165 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { readBody } from '../src/index.ts';
+import { type Client, get, open, post, serve } from './serving.ts';
+
+/** A client that reads nothing before it has sent everything, as many HTTP libraries do. */
+async function sendSlowly(port: number, head: string, parts: readonly string[], pause: number): Promise<Client> {
+  const client = open(port);
+  client.socket.pause();
+  client.socket.write(head);
+  for (const part of parts) {
+    await sleep(pause);
+    client.socket.write(part);
+  }
+  client.socket.resume();
+  return client;
+}
+
+const head = (length: number, fields = '') =>
+  `POST / HTTP/1.1\r\nHost: x\r\n${fields}Content-Length: ${length}\r\n\r\n`;
+
+describe('a response that comes before the body of its request', () => {
+  test('reaches a client that takes its time to send a large body', async () => {
+    const { port } = await serve();
+    const parts = Array.from({ length: 8 }, () => 'x'.repeat(200_000));
+    const { received, errors, closed } = await sendSlowly(port, head(1_600_000), parts, 150);
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n(?:.+\r\n)*\r\n\/$/);
+    expect(errors).toEqual([]);
+  });
+
+  test('reaches a client that sends a body of unknown length', async () => {
+    const { port } = await serve();
+    const part = `${(100_000).toString(16)}\r\n${'x'.repeat(100_000)}\r\n`;
+    const chunked = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+    const { statuses, errors, closed } = await sendSlowly(port, chunked, [part, part, part, part, '0\r\n\r\n'], 200);
+    await closed;
+    expect(statuses()).toEqual([200]);
+    expect(errors).toEqual([]);
+  });
+
+  test('reaches a client that sends a large body before it reads a large response', async () => {
+    const text = 'y'.repeat(20_000_000);
+    const { port } = await serve((_request, response) => void response.end(text));
+    const parts = Array.from({ length: 10 }, () => 'x'.repeat(2_000_000));
+    const { received, errors, closed } = await sendSlowly(port, head(20_000_000), parts, 50);
+    await closed;
+    expect(received().length).toBeGreaterThan(text.length);
+    expect(errors).toEqual([]);
+  }, 20_000);
+
+  test('does not wait for the body', async () => {
+    const { port } = await serve();
+    for (const length of [70_000, 70_000_000]) {
+      const { statuses } = open(port, head(length));
+      await expect.poll(statuses).toEqual([200]);
+    }
+  });
+
+  test('leaves the connection open if the body is short', async () => {
+    const { port } = await serve();
+    const parts = Array.from({ length: 7 }, () => 'x'.repeat(10_000));
+    const last = get('/', 'Connection: close\r\n');
+    const { statuses, closed } = await sendSlowly(port, head(70_000), [...parts, last], 100);
+    await closed;
+    expect(statuses()).toEqual([200, 200]);
+  });
+
+  test('leaves the connection open if the body has arrived while it waited', async () => {
+    const { port } = await serve(async ({ method, url }, response) => {
+      if (method === 'GET') await sleep(50);
+      response.end(url);
+    });
+    const { received, closed } = open(port, get('/1') + post('/2', 'hello') + get('/3', 'Connection: close\r\n'));
+    await closed;
+    expect(received()).toMatch(/\/1HTTP[\s\S]*\/2HTTP[\s\S]*\/3$/);
+  });
+
+  test('is the only one for a client that never ends the body, and the connection is closed', async () => {
+    const { port } = await serve(undefined, {
+      headersTimeout: 600,
+      requestTimeout: 600,
+      connectionsCheckingInterval: 50,
+    });
+    for (const length of [70_000, 70_000_000]) {
+      const { socket, statuses, closed } = open(port, head(length));
+      const trickle = setInterval(() => socket.write('x'), 50);
+      await closed;
+      clearInterval(trickle);
+      expect(statuses()).toEqual([200]);
+    }
+  });
+
+  test('is the last one on its connection if the body is long', async () => {
+    let served = 0;
+    const { port } = await serve((_request, response) => {
+      served += 1;
+      response.end();
+    });
+    const parts = [`${'x'.repeat(10)}${post('/', 'hello')}`];
+    const { statuses, closed } = await sendSlowly(port, head(1_100_010) + 'x'.repeat(1_100_000), parts, 100);
+    await closed;
+    expect(statuses()).toEqual([200]);
+    expect(served).toBe(1);
+  });
+
+  test.each([
+    ['HEAD', ''],
+    ['HEAD', '0\r\n\r\n'],
+    ['GET', '0\r\n\r\n'],
+    ['DELETE', '5\r\nhello\r\n0\r\n\r\n'],
+  ])('does not cost a %s request with the body %j the responses before it', async (method, body) => {
+    const { port } = await serve();
+    const behind = `${method} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
+    const client = open(port, post('/', 'hello') + post('/', 'hello') + behind);
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200, 200]);
+    expect(client.errors).toEqual([]);
+  });
+
+  test('can be written in parts', async () => {
+    const { port } = await serve(async (_request, response) => {
+      response.write('one,');
+      await sleep(20);
+      response.write('two,');
+      response.end('three');
+    });
+    const { received, closed } = open(port, head(70_000_000));
+    await closed;
+    expect(received()).toMatch(/\r\n\r\n4\r\none,\r\n4\r\ntwo,\r\n5\r\nthree\r\n0\r\n\r\n$/);
+  });
+});
+
+const expecting = (expectation: string, body: string, version = '1.1') =>
+  `POST / HTTP/${version}\r\nHost: x\r\nExpect: ${expectation}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
+
+describe('a client that expects 100 Continue', () => {
+  test.each([
+    ['100-continue', '1.1', /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 [\s\S]*hello$/],
+    ['100-Continue', '1.1', /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 [\s\S]*hello$/],
+    ['a-miracle', '1.1', /^HTTP\/1\.1 200 [\s\S]*hello$/],
+    ['100-continue', '1.0', /^HTTP\/1\.1 200 [\s\S]*hello$/],
+  ])('is told so when the body is read: %s, HTTP/%s', async (expectation, version, pattern) => {
+    const { port } = await serve(async (request, response) => {
+      response.end(await readBody(request, 100));
+    });
+    const { received, closed } = open(port, expecting(expectation, 'hello', version));
+    await closed;
+    expect(received()).toMatch(pattern);
+  });
+
+  test('is told at once that the body is not wanted', async () => {
+    const { port } = await serve();
+    const { received, closed } = open(port, head(10, 'Expect: 100-continue\r\n'));
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n/);
+  });
+
+  test('gets the responses to the requests after it if it has no body', async () => {
+    const { port } = await serve();
+    const client = open(port, get('/', 'Expect: 100-continue\r\n') + get('/') + get('/', 'Connection: close\r\n'));
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200, 200]);
+  });
+});

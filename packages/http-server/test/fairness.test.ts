@@ -1,0 +1,46 @@
+import { connect } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, onTestFinished, test } from 'vitest';
+import { startListenerProcess } from './processes.ts';
+import { get, open } from './serving.ts';
+
+/** Much less than the seconds that a client waits: a request can need several turns, on a slower machine. */
+const LONGEST_TURN = 500;
+
+const chunked = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
+
+function flood(port: number, first: string, piece: string): void {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  const write = () => {
+    if (socket.writable && socket.write(piece)) setImmediate(write);
+  };
+  socket.on('error', () => {});
+  socket.on('drain', write);
+  socket.resume();
+  socket.write(first);
+  write();
+}
+
+test.each([
+  ['requests', 20, '', get('/').repeat(2_500)],
+  ['bodies of tiny chunks that are not wanted', 60, chunked('/'), '1\r\nx\r\n'.repeat(10_000)],
+  ['bodies of tiny chunks that are read', 60, chunked('/body'), '1\r\nx\r\n'.repeat(10_000)],
+  ['tiny chunks before they read a large response', 60, chunked('/large'), '1\r\nx\r\n'.repeat(10_000)],
+])(
+  'clients that send %s without end keep no other client waiting',
+  async (_what, clients, first, piece) => {
+    const { port } = await startListenerProcess();
+    for (let count = 0; count < clients; count += 1) flood(port, first, piece);
+    const turns: number[] = [];
+    for (let count = 0; count < 5; count += 1) {
+      await sleep(200);
+      const probe = open(port, get('/longest-turn', 'Connection: close\r\n'));
+      await probe.closed;
+      turns.push(Number(probe.received().split('\r\n\r\n')[1]));
+    }
+    // At first all of them have bytes to be parsed in the same turn, and the parser's code is not compiled yet.
+    expect(Math.max(...turns.slice(1))).toBeLessThan(LONGEST_TURN);
+  },
+  60_000,
+);

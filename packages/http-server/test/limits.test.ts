@@ -1,0 +1,104 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { Rejection, readBody } from '../src/index.ts';
+import { get, open, serve } from './serving.ts';
+
+const SHORT = { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 300, connectionsCheckingInterval: 50 };
+
+test('a header section that trickles in is rejected with 408', async () => {
+  const { port } = await serve(undefined, SHORT);
+  const { socket, statuses, closed } = open(port, 'GET / HTTP/1.1\r\n');
+  const trickle = setInterval(() => socket.write('X: y\r\n'), 100);
+  await closed;
+  clearInterval(trickle);
+  expect(statuses()).toEqual([408]);
+});
+
+test.each(['stops', 'trickles in'])('a body that %s fails with 408 in the listener', async (how) => {
+  const { port } = await serve(async (request, response) => {
+    const error = await readBody(request, 10_000).catch((thrown) => thrown);
+    response.writeHead(error instanceof Rejection ? error.status : 500);
+    response.end();
+  }, SHORT);
+  const { socket, statuses, closed } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+  const trickle = setInterval(() => how === 'trickles in' && socket.write(' '), 100);
+  await closed;
+  clearInterval(trickle);
+  expect(statuses()).toEqual([408]);
+});
+
+test('an idle connection is closed, before its first request or after it', async () => {
+  const { port } = await serve(undefined, SHORT);
+  const silent = open(port);
+  const used = open(port, get('/'));
+  await Promise.all([silent.closed, used.closed]);
+  expect(silent.statuses()).toEqual([408]);
+  expect(used.statuses()).toEqual([200]);
+});
+
+test('a client that does not read its responses is cut off', async () => {
+  const { port } = await serve((_request, response) => void response.end('x'.repeat(1_000_000)), {
+    inactivityTimeout: 400,
+  });
+  const { socket, closed } = open(port);
+  socket.pause();
+  socket.write(get('/').repeat(100));
+  await sleep(1_500);
+  // A socket that does not read learns only by writing that it is closed.
+  const writing = setInterval(() => socket.write('x'), 50);
+  await closed;
+  clearInterval(writing);
+  expect(socket.bytesRead).toBeLessThan(50_000_000);
+});
+
+test('500 slow clients keep no other client waiting', async () => {
+  const { port } = await serve(undefined, { headersTimeout: 2_000 });
+  const slow = Array.from({ length: 500 }, () => open(port, 'GET / HTTP/1.1\r\n'));
+  const trickle = setInterval(() => {
+    for (const { socket } of slow) if (!socket.destroyed) socket.write('X: y\r\n');
+  }, 200);
+  for (let count = 0; count < 100; count += 1) {
+    const client = open(port, get('/', 'Connection: close\r\n'));
+    await client.closed;
+    expect(client.statuses()).toEqual([200]);
+  }
+  await Promise.all(slow.map(({ closed }) => closed));
+  clearInterval(trickle);
+  for (const { statuses } of slow) expect(statuses()).toEqual([408]);
+}, 20_000);
+
+test('connections above the limit are dropped, until there is room again', async () => {
+  const { port, drops } = await serve(undefined, {}, { maxConnections: 2 });
+  const [first, second] = [open(port, get('/')), open(port, get('/'))];
+  for (const { statuses } of [first, second]) await expect.poll(statuses).toEqual([200]);
+  const third = open(port, get('/'));
+  await third.closed;
+  expect(third.received()).toBe('');
+  expect(drops).toEqual(['connections']);
+  first.socket.destroy();
+  await first.closed;
+  await expect
+    .poll(async () => {
+      const fourth = open(port, get('/', 'Connection: close\r\n'));
+      await fourth.closed;
+      return fourth.statuses();
+    })
+    .toEqual([200]);
+});
+
+test.each([
+  ['of known length', 'Content-Length: 11\r\n\r\nhello world'],
+  ['of unknown length', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'],
+])('a body %s is read up to its limit', async (_what, rest) => {
+  const { port } = await serve(async (request, response) => {
+    response.end(await readBody(request, Number(request.url?.slice(1))).catch(({ status }: Rejection) => `${status}`));
+  });
+  for (const [max, text] of [
+    [11, 'hello world'],
+    [10, '413'],
+  ]) {
+    const { received, closed } = open(port, `POST /${max} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`);
+    await closed;
+    expect(received().split('\r\n\r\n')[1]).toBe(text);
+  }
+});

@@ -1,0 +1,255 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type Rejection, readBody } from '../src/index.ts';
+import { type Client, get, open, post, serve } from './serving.ts';
+
+const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
+const CHUNKED = 'Transfer-Encoding: chunked\r\n';
+const malformed = (method = 'POST') => `${method} / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\nhello\r\n`;
+
+async function responses(port: number, bytes: string): Promise<Client> {
+  const client = open(port, bytes);
+  await client.closed;
+  return client;
+}
+
+/** Warnings of Node.js until the running test ends. */
+function processWarnings(): readonly Error[] {
+  const warnings: Error[] = [];
+  const warn = (warning: Error) => warnings.push(warning);
+  process.on('warning', warn);
+  onTestFinished(() => void process.off('warning', warn));
+  return warnings;
+}
+
+describe('a request that is not valid HTTP is rejected without the listener', () => {
+  test.each([
+    ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['an unknown version', 'GET / HTTP/3.7\r\n\r\n', 400],
+    ['HTTP/2.0 written like HTTP/1.1', 'GET / HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['HTTP/0.9 with fields', 'GET / HTTP/0.9\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['lines that end in LF alone', 'GET / HTTP/1.1\nHost: x\n\n', 400],
+    ['a header line without a colon', 'GET / HTTP/1.1\r\nHost: x\r\nnonsense\r\n\r\n', 400],
+    ['a target that is no URL', 'GET livez HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a byte outside ASCII in the target', 'GET /?ü HTTP/1.1\r\nHost: x\r\n\r\n', 400],
+    ['a space before the colon', 'GET / HTTP/1.1\r\nHost: x\r\nA : b\r\n\r\n', 400],
+    ['a NUL in a field', 'GET / HTTP/1.1\r\nHost: x\r\nA: \0\r\n\r\n', 400],
+    ['two lengths', 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx', 400],
+    ['length and chunks', `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n${CHUNKED}\r\n0\r\n\r\n`, 400],
+    ['a header section above 16 KiB', `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, 431],
+    ['a target above 16 KiB', `GET /${'x'.repeat(20_000)} HTTP/1.1\r\nHost: x\r\n\r\n`, 431],
+    ['CONNECT', TUNNEL, 400],
+    ['no Host field', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
+    ['an impossible Host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
+    ['two Host fields', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['a Host with a path', 'GET / HTTP/1.1\r\nHost: x/y\r\nConnection: close\r\n\r\n', 400],
+    ['a Host field of two hosts', 'GET / HTTP/1.1\r\nHost: x, y\r\nConnection: close\r\n\r\n', 400],
+  ])('%s', async (_what, bytes, status) => {
+    const { port, rejections } = await serve(() => expect.unreachable());
+    const { received, errors } = await responses(port, bytes);
+    const [head, body] = received().split('\r\n\r\n');
+    expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
+    expect(head).toMatch(/^Content-Type: text\/plain$/m);
+    expect(head).toMatch(/^Connection: close$/m);
+    expect(head).toMatch(/^Date: \w{3}, \d\d \w{3} \d{4} [\d:]{8} GMT$/m);
+    expect(head).toMatch(new RegExp(`^Content-Length: ${body?.length}$`, 'm'));
+    expect(rejections).toEqual([expect.objectContaining({ status, message: body })]);
+    expect(errors).toEqual([]);
+  });
+
+  test.each([
+    ['an address', 'GET / HTTP/1.1\r\nHost: [::1]:3000\r\n'],
+    ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n'],
+    ['nothing', 'GET / HTTP/1.1\r\nHost: \r\n'],
+    ['a name', 'GET / HTTP/1.1\r\nHost: Animals_1.example.:65535\r\n'],
+    ['a name, in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\n'],
+  ])('but not if the Host field has %s', async (_what, request) => {
+    const { port } = await serve();
+    expect((await responses(port, `${request}Connection: close\r\n\r\n`)).statuses()).toEqual([200]);
+  });
+
+  test('but not for want of a Host field in HTTP/1.0', async () => {
+    const { port } = await serve();
+    expect((await responses(port, 'GET / HTTP/1.0\r\n\r\n')).statuses()).toEqual([200]);
+  });
+});
+
+describe('a rejection', () => {
+  test('comes after the responses to the requests before it', async () => {
+    const { port } = await serve(async (_request, response) => {
+      await sleep(20);
+      response.end();
+    });
+    for (const bytes of ['hello\r\n\r\n', TUNNEL, malformed()]) {
+      const { statuses } = await responses(port, get('/') + post('/', 'hello') + bytes);
+      expect(statuses()).toEqual([200, 200, 400]);
+    }
+  });
+
+  test('comes once, and causes no warning, if nonsense goes on after a response that takes its time', async () => {
+    const { port, rejections } = await serve(async (_request, response) => {
+      await sleep(400);
+      response.end();
+    });
+    const warnings = processWarnings();
+    const { socket, statuses, closed } = open(port, get('/'));
+    for (let count = 0; count < 20; count += 1) {
+      await sleep(10);
+      socket.write('hello\r\n\r\n');
+    }
+    await closed;
+    expect(statuses()).toEqual([200, 400]);
+    expect(rejections).toHaveLength(1);
+    expect(warnings).toEqual([]);
+  });
+
+  test('of a tunnel causes no warning after many responses', async () => {
+    const { port } = await serve(async (_request, response) => {
+      await sleep(10);
+      response.end();
+    });
+    const warnings = processWarnings();
+    const { statuses } = await responses(port, get('/').repeat(20) + TUNNEL);
+    expect(statuses()).toEqual([...Array(20).fill(200), 400]);
+    expect(warnings).toEqual([]);
+  });
+
+  test('has no body for a HEAD request', async () => {
+    const { port } = await serve();
+    const { received } = await responses(port, 'HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n');
+    expect(received()).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nContent-Length: \d+\r\n[\s\S]*\r\n\r\n$/);
+  });
+
+  test('leaves the connection open if the request is complete', async () => {
+    const { port } = await serve();
+    const { statuses } = await responses(port, `GET / HTTP/1.1\r\n\r\n${get('/', 'Connection: close\r\n')}`);
+    expect(statuses()).toEqual([400, 200]);
+  });
+
+  test('is rendered with its request', async () => {
+    const seen: unknown[] = [];
+    const { port } = await serve(undefined, undefined, {
+      renderRejection({ status }, request) {
+        seen.push([status, request?.headers['x-request-id']]);
+        return { headers: {}, body: '' };
+      },
+    });
+    for (const bytes of ['hello\r\n\r\n', 'GET / HTTP/1.0\r\nHost: x y\r\nX-Request-Id: one\r\n\r\n']) {
+      await responses(port, bytes);
+    }
+    expect(seen).toEqual([
+      [400, undefined],
+      [400, 'one'],
+    ]);
+  });
+});
+
+describe('a malformed body', () => {
+  test('fails in the listener that reads it, whose response closes the connection', async () => {
+    let error: unknown;
+    const { port, rejections } = await serve(async (request, response) => {
+      await readBody(request, 100).catch((thrown: Rejection) => {
+        error = thrown;
+      });
+      response.writeHead((error as Rejection).status);
+      response.end();
+    });
+    const { received, errors } = await responses(port, malformed());
+    expect(received()).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nConnection: close\r\n/);
+    expect(error).toMatchObject({ name: 'Rejection', status: 400, message: 'a chunk of the body is malformed' });
+    expect(rejections).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  test('changes nothing for a listener that does not read it', async () => {
+    const { port } = await serve(async (_request, response) => {
+      await sleep(50);
+      response.end();
+    });
+    expect((await responses(port, malformed())).statuses()).toEqual([200]);
+    expect((await responses(port, malformed('HEAD'))).statuses()).toEqual([200]);
+  });
+
+  test('is rejected without the listener while its request waits', async () => {
+    let served = 0;
+    const { port } = await serve(async (_request, response) => {
+      served += 1;
+      await sleep(50);
+      response.end();
+    });
+    expect((await responses(port, get('/') + malformed())).statuses()).toEqual([200, 400]);
+    expect(served).toBe(1);
+  });
+
+  test('has no response of its own after the response to its request', async () => {
+    const { port, rejections } = await serve();
+    const { statuses } = await responses(port, `POST / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\n2\r\n{}\r\nhello\r\n`);
+    expect(statuses()).toEqual([200]);
+    expect(rejections).toEqual([]);
+  });
+});
+
+describe('a client', () => {
+  test('that goes away in the middle of its body does no harm', async () => {
+    const errors: unknown[] = [];
+    const { port } = await serve((request, response) => {
+      readBody(request, 1_000)
+        .catch((error) => errors.push(error))
+        .finally(() => response.end());
+    });
+    for (let count = 0; count < 20; count += 1) {
+      const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
+      await sleep(5);
+      if (count % 2 === 0) client.socket.destroy();
+      else client.socket.end();
+      await client.closed;
+    }
+    await expect.poll(() => errors).toHaveLength(20);
+  });
+
+  test('that went away has no body that is waited for', async () => {
+    let error: unknown;
+    const { port } = await serve(async (request) => {
+      await new Promise((resolve) => request.on('close', resolve));
+      error = await readBody(request, 100).catch((thrown) => thrown);
+    });
+    const { socket } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
+    await sleep(50);
+    socket.destroy();
+    await expect.poll(() => error).toBeInstanceOf(Error);
+  });
+
+  test('that asks for a tunnel and is gone does no harm', async () => {
+    const { port } = await serve();
+    for (let count = 0; count < 20; count += 1) {
+      const { socket, closed } = open(port);
+      socket.write(TUNNEL, () => socket.resetAndDestroy());
+      await closed;
+    }
+    expect((await responses(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
+  });
+
+  test('that asks for a tunnel after responses that it does not read, and is gone, does no harm', async () => {
+    const { port } = await serve((_request, response) => void response.end('x'.repeat(1_000_000)));
+    const { socket } = open(port);
+    socket.pause();
+    socket.write(get('/').repeat(10) + TUNNEL);
+    await sleep(300);
+    socket.resetAndDestroy();
+    await sleep(100);
+    expect((await responses(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
+  });
+
+  test.each([
+    ['nonsense', 'hello\r\n\r\n'],
+    ['a tunnel', TUNNEL],
+  ])('that goes on sending after the rejection of %s is cut off', async (_what, bytes) => {
+    const { port } = await serve(undefined, { headersTimeout: 500, requestTimeout: 500 });
+    const { socket, statuses, closed } = open(port, bytes);
+    socket.removeAllListeners('end');
+    const sending = setInterval(() => socket.write(bytes), 20);
+    await closed;
+    clearInterval(sending);
+    expect(statuses()).toEqual([400]);
+  });
+});

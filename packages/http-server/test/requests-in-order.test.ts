@@ -1,0 +1,98 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { startListenerProcess } from './processes.ts';
+import { get, open, post, serve } from './serving.ts';
+
+describe('requests that are sent without waiting for responses', () => {
+  test('are served one after the other', async () => {
+    let atOnce = 0;
+    let most = 0;
+    const { port } = await serve(async (_request, response) => {
+      atOnce += 1;
+      most = Math.max(most, atOnce);
+      await sleep(20);
+      atOnce -= 1;
+      response.end();
+    });
+    const client = open(port, get('/1') + get('/2') + post('/3', 'hello') + get('/4', 'Connection: close\r\n'));
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200, 200, 200]);
+    expect(most).toBe(1);
+  });
+
+  test('are all answered in their order, however many they are', async () => {
+    const { port, drops } = await serve();
+    const paths = Array.from({ length: 25_000 }, (_, number) => `/${number}`);
+    const client = open(port);
+    client.socket.end(paths.map((path) => get(path)).join(''));
+    await client.closed;
+    expect(client.received().match(/(?<=\r\n\r\n)\/\d+/g)).toEqual(paths);
+    expect(drops).toEqual([]);
+  }, 30_000);
+
+  test('are all answered if the client closes its side after them', async () => {
+    const { port } = await serve(async ({ url }, response) => {
+      await sleep(50);
+      response.end(url);
+    });
+    const client = open(port);
+    client.socket.end(get('/1') + get('/2') + post('/3', 'hello'));
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200, 200]);
+    expect(client.errors).toEqual([]);
+  });
+
+  test('do not time out while they wait', async () => {
+    const { port } = await serve(
+      async (_request, response) => {
+        await sleep(500);
+        response.end();
+      },
+      { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 },
+    );
+    // The third is read in part with the others, and its rest only after them.
+    const client = open(port, get('/1') + get('/2') + get('/3').slice(0, 20));
+    await sleep(50);
+    client.socket.write(get('/3', 'Connection: close\r\n').slice(20));
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200, 200]);
+  });
+
+  test('do not fill the memory with responses that nobody reads', async () => {
+    // 40 clients ask for 5 GB.
+    const { port, process } = await startListenerProcess('--max-old-space-size=100');
+    for (let count = 0; count < 40; count += 1) open(port, get('/large').repeat(130)).socket.pause();
+    await sleep(1_000);
+    const client = open(port, get('/', 'Connection: close\r\n'));
+    await client.closed;
+    expect(client.statuses()).toEqual([200]);
+    expect(process.exitCode).toBeNull();
+  }, 20_000);
+
+  test('do not fill the memory while they wait: connections with the most of them are dropped', async () => {
+    const { port, process } = await startListenerProcess('--max-old-space-size=100');
+    // A patient client that sends two requests is none of those with the most.
+    const patient = open(port, get('/slow?3000') + get('/', 'Connection: close\r\n'));
+    const flooding = Array.from({ length: 100 }, () => open(port, get('/slow?60000') + get('/').repeat(3_000)));
+    const dropped = () => flooding.filter(({ socket }) => socket.destroyed).length;
+    await expect.poll(dropped, { timeout: 15_000 }).toBeGreaterThan(50);
+    await patient.closed;
+    expect(patient.statuses()).toEqual([200, 200]);
+    expect(process.exitCode).toBeNull();
+  }, 20_000);
+});
+
+test('a body of tiny chunks takes no more memory than its bytes', async () => {
+  const { port, process } = await startListenerProcess('--max-old-space-size=100');
+  const head = 'POST /body HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const clients = Array.from({ length: 10 }, () => open(port, head + '1\r\nx\r\n'.repeat(100_000)));
+  await Promise.all(
+    clients.map(async ({ socket, closed, statuses }) => {
+      await expect.poll(() => socket.writableLength, { timeout: 15_000 }).toBe(0);
+      socket.write(`0\r\n\r\n${get('/', 'Connection: close\r\n')}`);
+      await closed;
+      expect(statuses()).toEqual([200, 200]);
+    }),
+  );
+  expect(process.exitCode).toBeNull();
+}, 30_000);

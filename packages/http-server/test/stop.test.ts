@@ -1,0 +1,213 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { get, open, post, type Serving, serve } from './serving.ts';
+
+const GRACE = { grace: 10_000, deadline: 5_000 };
+const NO_GRACE = { grace: 0, deadline: 5_000 };
+
+/** Stops a server. @returns How long that took, in milliseconds, and how many connections were cut. */
+async function timeStop(server: Serving, times: { grace: number; deadline: number }) {
+  const started = performance.now();
+  const cut = await server.stop(times);
+  return { cut, duration: performance.now() - started };
+}
+
+/** Opens a connection every 100 ms, as a load balancer does that has not noticed the stop. */
+function keepOpening(port: number): NodeJS.Timeout {
+  return setInterval(() => open(port, get('/')), 100);
+}
+
+describe('the grace of a stop', () => {
+  test('ends at once if no connection is open', async () => {
+    const server = await serve();
+    expect((await timeStop(server, GRACE)).duration).toBeLessThan(500);
+  });
+
+  test('ends within a second if the last connection has just been closed', async () => {
+    const server = await serve();
+    await open(server.port, get('/', 'Connection: close\r\n')).closed;
+    expect((await timeStop(server, GRACE)).duration).toBeLessThan(1_000);
+  });
+
+  test('ends soon if nothing happens on the connections that are open', async () => {
+    const server = await serve();
+    const idle = open(server.port, get('/'));
+    await expect.poll(idle.statuses).toEqual([200]);
+    const { cut, duration } = await timeStop(server, GRACE);
+    expect(duration).toBeGreaterThan(500);
+    expect(duration).toBeLessThan(2_000);
+    expect(cut).toBe(0);
+    expect(idle.errors).toEqual([]);
+  });
+
+  test('goes on while connections are opened or used, but no longer than it may', async () => {
+    const server = await serve();
+    const idle = Array.from({ length: 3 }, () => open(server.port, get('/')));
+    await Promise.all(idle.map(({ statuses }) => expect.poll(statuses).toEqual([200])));
+    const stopped = timeStop(server, { ...GRACE, grace: 3_000 });
+    for (const { socket, statuses } of idle) {
+      await sleep(500);
+      socket.write(get('/'));
+      await expect.poll(statuses).toEqual([200, 200]);
+    }
+    const opening = keepOpening(server.port);
+    const { duration } = await stopped;
+    clearInterval(opening);
+    expect(duration).toBeGreaterThan(2_900);
+    expect(duration).toBeLessThan(4_500);
+  });
+
+  test('has each response close its connection', async () => {
+    const server = await serve();
+    const idle = open(server.port, get('/1'));
+    await expect.poll(idle.statuses).toEqual([200]);
+    const stopped = server.stop(GRACE);
+    const started = open(server.port, get('/2'));
+    idle.socket.write(get('/3'));
+    await Promise.all([idle.closed, started.closed, stopped]);
+    expect(idle.received()).toMatch(/keep-alive[\s\S]*\/1HTTP[\s\S]*\r\nConnection: close\r\n[\s\S]*\/3$/);
+    expect(started.received()).toMatch(/\r\nConnection: close\r\n[\s\S]*\/2$/);
+    expect([...idle.errors, ...started.errors]).toEqual([]);
+  });
+
+  test('gives a connection that was opened at its end time for a request', async () => {
+    const server = await serve();
+    const opening = keepOpening(server.port);
+    await sleep(200);
+    const stopped = server.stop({ ...GRACE, grace: 1_000 });
+    await sleep(800);
+    clearInterval(opening);
+    const client = open(server.port);
+    await sleep(400);
+    client.socket.write(get('/'));
+    await Promise.all([client.closed, stopped]);
+    expect(client.statuses()).toEqual([200]);
+  });
+});
+
+describe('a stop', () => {
+  test('waits for requests under way, whose responses close their connections', async () => {
+    const server = await serve(async (_request, response) => {
+      await sleep(500);
+      response.end('done');
+    });
+    const client = open(server.port, get('/'));
+    await sleep(100);
+    expect(await server.stop(NO_GRACE)).toBe(0);
+    await client.closed;
+    expect(client.received()).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\nConnection: close\r\n[\s\S]*done$/);
+    await expect(open(server.port).closed).resolves.toBeUndefined();
+  });
+
+  test('waits for a response that has begun', async () => {
+    const server = await serve(async (_request, response) => {
+      response.write('one,');
+      await sleep(500);
+      response.end('two');
+    });
+    const client = open(server.port, get('/'));
+    await expect.poll(client.received).toContain('one');
+    expect(await server.stop(NO_GRACE)).toBe(0);
+    await client.closed;
+    expect(client.received()).toMatch(/two\r\n0\r\n\r\n$/);
+  });
+
+  test('lets a client read large responses to their end', async () => {
+    const server = await serve((_request, response) => void response.end('x'.repeat(3_000_000)));
+    const client = open(server.port);
+    client.socket.pause();
+    client.socket.write(get('/').repeat(5));
+    await sleep(300);
+    const stopped = server.stop(NO_GRACE);
+    await sleep(300);
+    client.socket.resume();
+    expect(await stopped).toBe(0);
+    await client.closed;
+    expect(client.received().length).toBeGreaterThan(15_000_000);
+  });
+
+  test('serves every request that waits', async () => {
+    let served = 0;
+    const server = await serve(async (_request, response) => {
+      served += 1;
+      await sleep(5);
+      response.end();
+    });
+    const client = open(server.port, post('/', 'hello').repeat(100));
+    await expect.poll(() => served).toBeGreaterThan(0);
+    expect(await server.stop(NO_GRACE)).toBe(0);
+    await client.closed;
+    expect(client.statuses()).toHaveLength(100);
+  });
+
+  test('serves no request after the last response of a connection', async () => {
+    let served = 0;
+    const server = await serve((_request, response) => {
+      served += 1;
+      response.end();
+    });
+    const opening = keepOpening(server.port);
+    await sleep(200);
+    served = 0;
+    clearInterval(opening);
+    const stopped = server.stop(GRACE);
+    const client = open(server.port, post('/', 'hello').repeat(3));
+    await Promise.all([client.closed, stopped]);
+    expect(client.statuses()).toEqual([200]);
+    expect(served).toBe(1);
+  });
+
+  test.each([
+    ['small', 200],
+    ['large', 50_000],
+  ])('loses no %s response of a client that goes on sending without reading', async (_size, length) => {
+    let served = 0;
+    const server = await serve((_request, response) => {
+      served += 1;
+      response.end('x'.repeat(length));
+    });
+    const client = open(server.port);
+    client.socket.pause();
+    const sending = setInterval(() => client.socket.write(post('/', 'hello').repeat(500)), 10);
+    client.socket.on('end', () => clearInterval(sending));
+    await sleep(500);
+    const stopped = server.stop(NO_GRACE);
+    await sleep(1_000);
+    client.socket.resume();
+    await client.closed;
+    clearInterval(sending);
+    expect(await stopped).toBe(0);
+    expect(served).toBeGreaterThan(100);
+    expect(client.statuses()).toHaveLength(served);
+  });
+
+  test('cuts what is not finished by the deadline', async () => {
+    const server = await serve((request) => void request.resume());
+    const clients = [open(server.port, get('/')), open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n')];
+    await sleep(100);
+    const { cut, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
+    // What has not become a request is closed when it may no longer become one.
+    expect(cut).toBe(1);
+    expect(duration).toBeLessThan(2_000);
+    await Promise.all(clients.map(({ closed }) => closed));
+  });
+
+  test('is not kept waiting by a client that does not close its side', async () => {
+    const server = await serve(undefined, { lingerTimeout: 300 });
+    const client = open(server.port, get('/'));
+    client.socket.removeAllListeners('end');
+    await expect.poll(client.statuses).toEqual([200]);
+    expect((await timeStop(server, NO_GRACE)).duration).toBeLessThan(2_000);
+  });
+
+  test('is not kept waiting by a client that asks for a tunnel after responses that it does not read', async () => {
+    const server = await serve((_request, response) => void response.end('x'.repeat(3_000_000)));
+    const client = open(server.port);
+    client.socket.pause();
+    client.socket.write(`${get('/').repeat(6)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`);
+    await sleep(300);
+    const { cut, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
+    expect(cut).toBe(1);
+    expect(duration).toBeLessThan(2_000);
+  });
+});
