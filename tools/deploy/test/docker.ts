@@ -4,11 +4,14 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isGone, PROCESS } from '@animal-store/test-mongodb/owner';
 
-const root = fileURLToPath(new URL('../../..', import.meta.url));
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-const LABEL = 'animal-store.container-smoke';
+/** Relative to the root of the repository, which is the build's context. */
+const DOCKERFILE = 'tools/deploy/image/Dockerfile';
 
-/** Marks what a run makes, so that a later one recognises it should this one crash. */
+const LABEL = 'animal-store.deploy';
+
+/** Marks the containers and networks of this run, so that a later run removes them if this one crashes. */
 export const OWNED: string = `--label=${LABEL}=${PROCESS}`;
 
 const execute = promisify(execFile);
@@ -24,12 +27,12 @@ export async function docker(...args: readonly string[]): Promise<string> {
   return stdout.trim();
 }
 
-/** The image of MongoDB's server that the service is tried with. */
+/** The image of the MongoDB server in the tests. */
 export const MONGODB_IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 
-/** Why no image can be built or run: no engine answers, or an image can't be had. Null where they can. */
+/** Why no container can be built and run here: no engine answers, or an image is missing. Null if containers can. */
 export async function whyNoContainers(): Promise<string | null> {
-  const dockerfile = readFileSync(`${root}/Dockerfile`, 'utf8');
+  const dockerfile = readFileSync(`${ROOT}/${DOCKERFILE}`, 'utf8');
   const [, base = ''] = /^ARG NODE_IMAGE=(.+)$/m.exec(dockerfile) ?? [];
   try {
     await docker('version');
@@ -45,10 +48,16 @@ export async function whyNoContainers(): Promise<string | null> {
 
 /** Builds the image. @returns Its id. */
 export async function buildImage(version: string): Promise<string> {
-  return docker('build', '--quiet', '--tag', 'animal-store:smoke', '--build-arg', `VERSION=${version}`, root);
+  const options = [
+    '--quiet',
+    `--file=${ROOT}/${DOCKERFILE}`,
+    '--tag=animal-store:test',
+    `--build-arg=VERSION=${version}`,
+  ];
+  return docker('build', ...options, ROOT);
 }
 
-/** Removes the containers and networks of runs on this machine that were killed. */
+/** Removes the containers and networks of runs on this machine that have crashed. */
 export async function removeStale(): Promise<void> {
   const stale = async (...list: readonly string[]) => {
     const format = `{{.ID}} {{.Label "${LABEL}"}}`;
@@ -58,7 +67,7 @@ export async function removeStale(): Promise<void> {
       return isGone(owner) ? [id] : [];
     });
   };
-  // Another run may be removing them, too.
+  // Another run may remove them at the same time.
   for (const id of await stale('container', 'ls', '--all')) {
     await docker('container', 'rm', '--force', '--volumes', id).catch(() => {});
   }

@@ -12,7 +12,7 @@ export async function start(...args: readonly string[]): Promise<string> {
 
 /** Makes a network; it is removed when the running test ends. @returns Its name. */
 export async function makeNetwork(): Promise<string> {
-  const name = `animal-store-smoke-${process.pid}`;
+  const name = `animal-store-test-${process.pid}`;
   await docker('network', 'create', OWNED, name);
   onTestFinished(async () => {
     await docker('network', 'rm', name);

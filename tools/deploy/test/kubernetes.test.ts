@@ -1,9 +1,8 @@
-import { spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, memoryFor } from './environment.ts';
+import { startService } from './service.ts';
 
 const folder = new URL('../kubernetes/', import.meta.url);
 const { 'kustomization.yaml': kustomization, ...files } = Object.fromEntries(
@@ -23,7 +22,7 @@ const pod = deployment.template.spec;
 const [container] = pod.containers;
 const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
 
-/** The variables that the container is given, with examples of what is secret. */
+/** The variables of the container, with examples of the secrets. */
 function environment(): Record<string, string> {
   const SECRET: Record<string, string> = {
     MONGODB_URL: 'mongodb://animals:secret@db-0.example,db-1.example/animals?replicaSet=rs0',
@@ -36,7 +35,7 @@ function environment(): Record<string, string> {
   return { ...the('ConfigMap').data, ...Object.fromEntries(fromSecret) };
 }
 
-test('every manifest is applied, and what they refer to by name is there', () => {
+test('the kustomization applies every manifest, and each reference by name has its target', () => {
   expect(kustomization.resources.toSorted()).toEqual(Object.keys(files).sort());
   const name = (kind: string) => the(kind).metadata.name;
   expect(kustomization.namespace).toBe(name('Namespace'));
@@ -49,7 +48,7 @@ test('every manifest is applied, and what they refer to by name is there', () =>
   expect(kustomization.images.map((image: { name: string }) => image.name)).toEqual([container.image]);
 });
 
-test('whatever selects pods selects those of the Deployment', () => {
+test('every selector selects the pods of the Deployment', () => {
   const { labels } = deployment.template.metadata;
   const selectors = [
     deployment.selector.matchLabels,
@@ -63,7 +62,7 @@ test('whatever selects pods selects those of the Deployment', () => {
   for (const selector of selectors) expect(selector).toEqual(labels);
 });
 
-test('ports are named alike, and lead to where the service listens', () => {
+test('ports have one name, which leads to the port of the service', () => {
   const [{ name, containerPort }] = container.ports;
   expect(containerPort).toBe(configurationOf(environment()).port);
   for (const probe of probes) expect(probe.httpGet.port).toBe(name);
@@ -71,7 +70,7 @@ test('ports are named alike, and lead to where the service listens', () => {
   expect(the('NetworkPolicy').spec.ingress[0].ports).toEqual([{ port: name }]);
 });
 
-test('the service takes the variables it is given, and knows each of them', () => {
+test('the manifests set variables that the service knows, and its configuration is valid', () => {
   const { host, ignored, production, storage } = configurationOf(environment());
   expect({ host, ignored, production, storage: storage.name }).toEqual({
     host: '0.0.0.0',
@@ -81,27 +80,27 @@ test('the service takes the variables it is given, and knows each of them', () =
   });
 });
 
-test('pods are given the memory that their connections may take', () => {
+test('the memory limit is at least the need of MAX_CONNECTIONS', () => {
   const { memory } = container.resources.limits;
   expect(memory).toMatch(/^\d+Mi$/);
   const { maxConnections } = configurationOf(environment());
   expect(Number.parseInt(memory, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
 });
 
-test('pods are given the time that the service takes to stop', () => {
+test('the termination grace period leaves time for a graceful stop', () => {
   const { stopGrace, stopDeadline } = configurationOf(environment());
   const needed = container.lifecycle.preStop.sleep.seconds + (stopGrace + stopDeadline) / 1_000;
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
 });
 
-test('while nodes are emptied and versions replaced, some pods serve', () => {
+test('some pods keep serving while nodes are drained and versions are replaced', () => {
   const { minReplicas } = the('HorizontalPodAutoscaler').spec;
   expect(minReplicas).toBeGreaterThanOrEqual(2);
   expect(the('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(minReplicas);
   expect(deployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
 });
 
-test('pods are as locked up as their namespace demands, and have no rights in the cluster', () => {
+test('pods keep the restricted standard of their namespace, and have no rights in the cluster', () => {
   expect(the('Namespace').metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
   expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   expect(container.securityContext).toEqual({
@@ -113,20 +112,7 @@ test('pods are as locked up as their namespace demands, and have no rights in th
   expect(Object.keys(container.resources.requests)).toEqual(Object.keys(container.resources.limits));
 });
 
-test('the service answers where it is probed', async () => {
-  const main = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta.url));
-  const child = spawn(process.execPath, ['--conditions=source', main], {
-    env: { ...environment(), STORAGE: 'memory', NODE_ENV: 'production', PORT: '0' },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
-  let output = '';
-  child.stdout.setEncoding('utf8').on('data', (text) => {
-    output += text;
-  });
-  await expect.poll(() => output, { timeout: 10_000 }).toContain('"url"');
-  const { origin } = new URL(JSON.parse(output.split('\n')[0] as string).url);
+test('the service responds with 200 to each probe', async () => {
+  const origin = await startService({ ...environment(), NODE_ENV: 'production', HOST: '127.0.0.1' });
   for (const { httpGet } of probes) expect((await fetch(origin + httpGet.path)).status, httpGet.path).toBe(200);
 });

@@ -4,14 +4,16 @@ import { beforeAll, describe, expect, inject, test } from 'vitest';
 import { makeNetwork, start } from './containers.ts';
 import { buildImage, docker, MONGODB_IMAGE } from './docker.ts';
 
-const KEY = 'a-key-for-the-smoke-test';
-const VERSION = '1.2.3-smoke';
+const KEY = 'the-key-of-the-tests';
+const VERSION = '1.2.3-test';
 
-/** As an operator would lock it up. */
-const LOCKED_UP = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--user=1000'];
+/** As few rights as operators grant. */
+const RESTRICTED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--user=1000'];
 
-/** The image's own check of its health, more often. */
-const SOON = ['--health-interval=300ms'];
+/** More frequent health checks than the default of the image. */
+const FREQUENT_CHECKS = ['--health-interval=300ms'];
+
+const IN_MEMORY = '--env=STORAGE=memory';
 
 const PUBLISHED = ['--publish=127.0.0.1::3000'];
 
@@ -22,10 +24,10 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     image = await buildImage(VERSION);
   }, 600_000);
 
-  test('says what it is, whom it runs as and how it is started, and is small', async () => {
+  test('has a user, a command without a shell, a health check and labels, and less than 180 MB', async () => {
     const [{ Config, Size }] = JSON.parse(await docker('image', 'inspect', image));
     expect(Config.User).toBe('1000:1000');
-    // Without a shell in between, which would keep signals to itself.
+    // A shell in between would not forward signals.
     expect([Config.Entrypoint, Config.Cmd]).toEqual([null, ['node', 'apps/http/dist/main.js']]);
     expect(Config.Healthcheck.Test.slice(0, 2)).toEqual(['CMD', 'node']);
     expect(Object.keys(Config.ExposedPorts)).toEqual(['3000/tcp']);
@@ -37,13 +39,13 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(Size / 1e6).toBeLessThan(180);
   });
 
-  test('holds what is needed to run, and nothing that its user could change', async () => {
+  test('contains the production files only, and none that its user could change', async () => {
     const files = JSON.parse(await docker('run', '--rm', image, 'node', '--eval', LIST_FILES)) as ListedFile[];
     const paths = files.map(({ path }) => path);
-    const WANTED = ['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js', '/app/LICENSE'];
-    expect(paths).toEqual(expect.arrayContaining(WANTED));
-    const UNWANTED = /\.(?:[cm]?ts|map|env|npmrc|pem|key)$|\/(?:npm|pnpm|sh|bash)$/;
-    expect(paths.filter((path) => UNWANTED.test(path))).toEqual([]);
+    const REQUIRED = ['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js', '/app/LICENSE'];
+    expect(paths).toEqual(expect.arrayContaining(REQUIRED));
+    const FORBIDDEN = /\.(?:[cm]?ts|map|env|npmrc|pem|key)$|\/(?:npm|pnpm|sh|bash)$/;
+    expect(paths.filter((path) => FORBIDDEN.test(path))).toEqual([]);
     const packages = [...new Set(paths.flatMap((path) => /\/\.pnpm\/((?:@[^/]+\+)?[^/@]+)@/.exec(path)?.[1] ?? []))];
     expect(packages).toEqual(expect.arrayContaining(['hono', 'mongodb', 'prom-client']));
     const FOR_DEVELOPERS = /^(?:typescript|vitest|turbo|testcontainers|fast-check|playwright-core|node-linux-.*)$/;
@@ -51,10 +53,17 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(files.filter(({ owner, writable }) => owner !== 0 || writable).map(({ path }) => path)).toEqual(['/data']);
   });
 
-  test('locked up it becomes healthy, knows its callers, and adds and lists animals', async () => {
-    const container = await start(...LOCKED_UP, ...SOON, ...PUBLISHED, `--env=API_KEYS=${KEY}`, image);
+  test('becomes healthy and serves requests with restricted rights', async () => {
+    const container = await start(
+      ...RESTRICTED,
+      ...FREQUENT_CHECKS,
+      ...PUBLISHED,
+      IN_MEMORY,
+      `--env=API_KEYS=${KEY}`,
+      image,
+    );
     await healthOf(container, 'healthy');
-    const { call, add } = await serviceIn(container);
+    const { call, add } = await serviceOf(container);
 
     expect((await call('/livez')).status).toBe(200);
     expect((await call('/readyz')).status).toBe(200);
@@ -63,12 +72,12 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await (await add('Rex')).text()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807}');
     expect(await (await call('/v1/pets', KEY)).text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
 
-    // Its files come from packages and from beside the built modules.
+    // Assets come from packages and from a folder beside the built modules.
     for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui-bundle.js', '/metrics', '/openapi.json']) {
       expect((await call(path)).status, path).toBe(200);
     }
 
-    // The first process in it, as the kernel sees it.
+    // The rights of the first process, as the kernel reports them.
     const status = await docker('exec', container, 'node', '--print', 'fs.readFileSync("/proc/1/status", "utf8")');
     expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
     expect(status).toMatch(/^CapEff:\t0+$/m);
@@ -77,26 +86,26 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await docker('exec', container, 'node', '--print', write)).toBe('EROFS');
   });
 
-  test('where nothing answers, it is unhealthy', async () => {
+  test('is unhealthy if nothing listens', async () => {
     const container = await start(
-      ...[...LOCKED_UP, ...SOON, '--health-retries=1', '--health-start-period=1ms'],
+      ...[...RESTRICTED, ...FREQUENT_CHECKS, '--health-retries=1', '--health-start-period=1ms'],
       ...[image, 'node', '--eval', 'setInterval(() => {}, 1_000)'],
     );
     await healthOf(container, 'unhealthy');
   });
 
-  test('without a key it refuses to start, and says why', async () => {
-    const refusal = await docker('run', '--rm', ...LOCKED_UP, image).catch((error) => error);
-    expect(refusal).toMatchObject({
+  test('exits with 2 and names API_KEYS if there is no key', async () => {
+    const failure = await docker('run', '--rm', ...RESTRICTED, IN_MEMORY, image).catch((error) => error);
+    expect(failure).toMatchObject({
       code: 2,
       stdout: '',
       stderr: expect.stringMatching(/^animal-store: API_KEYS must/),
     });
   });
 
-  test('told to stop, it answers what is in flight and ends with 0, long before the deadline', async () => {
-    const container = await start(...LOCKED_UP, ...PUBLISHED, `--env=API_KEYS=${KEY}`, image);
-    const { port } = await serviceIn(container);
+  test('finishes the request in flight on SIGTERM and exits with 0, long before the deadline', async () => {
+    const container = await start(...RESTRICTED, ...PUBLISHED, IN_MEMORY, `--env=API_KEYS=${KEY}`, image);
+    const { port } = await serviceOf(container);
     const body = '{"name":"Rex","categoryId":1}';
     const inFlight = request({
       ...{ port, method: 'POST', path: '/v1/pets' },
@@ -107,13 +116,13 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
         expect: '100-continue',
       },
     });
-    const answered = new Promise<number | undefined>((resolve, reject) => {
+    const responded = new Promise<number | undefined>((resolve, reject) => {
       inFlight.on('response', ({ statusCode }) => resolve(statusCode));
       inFlight.on('error', reject);
     });
-    const taken = new Promise<void>((resolve) => inFlight.on('continue', resolve));
+    const continued = new Promise<void>((resolve) => inFlight.on('continue', resolve));
     inFlight.flushHeaders();
-    await taken;
+    await continued;
     inFlight.write(body.slice(0, 10));
 
     const begin = performance.now();
@@ -121,46 +130,46 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     await expect.poll(() => docker('logs', container), { timeout: 5_000 }).toContain('"stopping"');
     await sleep(500);
     inFlight.end(body.slice(10));
-    expect(await answered).toBe(201);
+    expect(await responded).toBe(201);
     expect(await docker('wait', container)).toBe('0');
     expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
-  test('told to stop while it still loads, it ends with 0, though the kernel spares the first process of a container', async () => {
+  test('exits with 0 on SIGTERM while it loads, although the kernel drops signals to the first process of a container', async () => {
     const atOnce = `--env=NODE_OPTIONS=--import=data:text/javascript,${encodeURIComponent(SIGNAL_ON_LOADING)}`;
-    expect(await docker('run', '--rm', ...LOCKED_UP, `--env=API_KEYS=${KEY}`, atOnce, image)).toBe('');
+    expect(await docker('run', '--rm', ...RESTRICTED, IN_MEMORY, `--env=API_KEYS=${KEY}`, atOnce, image)).toBe('');
   });
 
-  test('on MongoDB the animals outlive the container, and the command line in the image issues keys', async () => {
+  test('keeps pets in MongoDB across containers, and issues keys with its command line', async () => {
     const network = await makeNetwork();
     const near = [`--network=${network}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
     await start(`--network=${network}`, '--network-alias=mongodb', '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
-    const once = ['run', '--rm', ...LOCKED_UP, ...near];
+    const once = ['run', '--rm', ...RESTRICTED, ...near];
     await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', INITIATE);
 
     const issueKey = ['node', 'apps/cli/dist/main.js', 'keys', 'issue', '--holder', 'the zoo'];
     const issued = await docker(...once, image, ...issueKey);
     const { key } = JSON.parse(issued);
-    const first = await start(...LOCKED_UP, ...SOON, ...PUBLISHED, ...near, image);
-    expect((await (await serviceIn(first)).add('Rex', key)).status).toBe(201);
+    const first = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...PUBLISHED, ...near, image);
+    expect((await (await serviceOf(first)).add('Rex', key)).status).toBe(201);
     await docker('stop', first);
     expect(await docker('wait', first)).toBe('0');
 
-    const second = await start(...LOCKED_UP, ...SOON, ...PUBLISHED, ...near, image);
-    expect(await (await (await serviceIn(second)).call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
+    const second = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...PUBLISHED, ...near, image);
+    expect(await (await (await serviceOf(second)).call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
   });
 
-  test('on SQLite they outlive it in a volume', async () => {
+  test('keeps pets in a SQLite file in a volume across a restart', async () => {
     const on = [
       '--volume=/data',
       '--env=STORAGE=sqlite',
       '--env=SQLITE_FILE=/data/animals.db',
       `--env=API_KEYS=${KEY}`,
     ];
-    const container = await start(...LOCKED_UP, ...PUBLISHED, ...on, image);
-    expect((await (await serviceIn(container)).add('Rex')).status).toBe(201);
+    const container = await start(...RESTRICTED, ...PUBLISHED, ...on, image);
+    expect((await (await serviceOf(container)).add('Rex')).status).toBe(201);
     await docker('restart', container);
-    expect(await (await (await serviceIn(container)).call('/v1/pets/1', KEY)).text()).toContain('"name":"Rex"');
+    expect(await (await (await serviceOf(container)).call('/v1/pets/1', KEY)).text()).toContain('"name":"Rex"');
   });
 });
 
@@ -170,7 +179,7 @@ interface ListedFile {
   readonly writable: boolean;
 }
 
-/** Prints the files of the image, those of the kernel and the engine left out. */
+/** Prints the files of the image without those of the kernel and the engine. */
 const LIST_FILES = `
   const files = [];
   const list = (folder) => {
@@ -186,13 +195,13 @@ const LIST_FILES = `
   console.log(JSON.stringify(files));
 `;
 
-/** Sends the first process SIGTERM as soon as it loads anything beside its first file. */
+/** Sends the first process SIGTERM while it loads: after it has begun to handle signals, before it listens. */
 const SIGNAL_ON_LOADING = `
   import { registerHooks } from 'node:module';
   let sent = false;
   registerHooks({
     load(url, context, next) {
-      if (!sent && !url.endsWith('/main.js')) sent = process.kill(1, 'SIGTERM');
+      if (!sent && !/\\/(?:main|stop-signals)\\.js$/.test(url)) sent = process.kill(1, 'SIGTERM');
       return next(url, context);
     },
   });
@@ -200,7 +209,7 @@ const SIGNAL_ON_LOADING = `
 
 const MONGODB_URL = 'mongodb://mongodb:27017/animals?replicaSet=rs0';
 
-/** Makes a replica set of the server, with the driver that the image brings along. */
+/** Initiates the replica set with the driver in the image. */
 const INITIATE = `
   import('mongodb').then(async ({ MongoClient }) => {
     const client = new MongoClient('mongodb://mongodb:27017/?directConnection=true', { serverSelectionTimeoutMS: 30_000 });
@@ -211,14 +220,14 @@ const INITIATE = `
   });
 `;
 
-/** Waits until the image's check of its health says so. */
+/** Waits until the health check of the image has this result. */
 async function healthOf(container: string, health: string): Promise<void> {
   const read = () => docker('inspect', '--format', '{{.State.Health.Status}}', container);
   await expect.poll(read, { timeout: 20_000, interval: 200 }).toBe(health);
 }
 
 /** The service in a container, once it listens. */
-async function serviceIn(container: string) {
+async function serviceOf(container: string) {
   const [, port = ''] = /:(\d+)$/.exec(await docker('port', container, '3000/tcp')) ?? [];
   const call = (path: string, key?: string, init: RequestInit = {}) => {
     const credentials = key === undefined ? {} : { authorization: `Bearer ${key}` };

@@ -1,13 +1,14 @@
 import { type Configuration, readConfiguration } from '../../../apps/http/src/configuration.ts';
 
-/** What the image itself sets. */
+/** The variables that the image sets. */
 const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
 
 /**
- * What the service makes of variables that its container is given.
+ * Reads the configuration as the service in a container reads it.
  *
- * @returns Also the names of those that it did not look at.
- * @throws ConfigurationError where it would refuse to start.
+ * @param given The variables of the container, besides those of the image.
+ * @returns Also the names of variables that the service does not know.
+ * @throws ConfigurationError if the service would not start.
  */
 export function configurationOf(given: Record<string, string>): Configuration & { readonly ignored: string[] } {
   const names = new Set(Object.keys(given));
@@ -23,7 +24,7 @@ export function configurationOf(given: Record<string, string>): Configuration & 
   return { ...readConfiguration(environment), ignored: [...names] };
 }
 
-/** What a process takes by itself, and each connection with a body that is on its way: docs/operations.md, Capacity. In bytes. */
+/** The memory that a process needs with connections that each send a body: docs/operations.md, Capacity. In bytes. */
 export function memoryFor(connections: number): number {
   return 120e6 + connections * 80e3;
 }

@@ -1,0 +1,46 @@
+import type { TestProject } from 'vitest/node';
+import { removeStale, whyNoContainers } from './docker.ts';
+import { whyNoPromtool } from './promtool.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Why no container can be built and run here; null if containers can. */
+    noContainers: string | null;
+    /** Why the alerts can't be tested here; null if they can. */
+    noPromtool: string | null;
+  }
+}
+
+/** Checks the requirements of the tests, and reports at the end of the run which tests have not run. */
+export default async function setup(project: TestProject): Promise<() => void> {
+  const noContainers = await whyNoContainers();
+  if (noContainers === null) await removeStale();
+  const noPromtool = whyNoPromtool();
+  project.provide('noContainers', noContainers);
+  project.provide('noPromtool', noPromtool);
+  const reports = [
+    reportMissing('the container image', noContainers, 'CONTAINER_TESTS', 'start Docker.'),
+    reportMissing('the alerts', noPromtool, 'ALERT_TESTS', "install Debian's package prometheus, or set PROMTOOL."),
+  ];
+  return () => {
+    process.stderr.write(reports.join(''));
+  };
+}
+
+/** @throws Error if the environment requires the tests. */
+function reportMissing(subject: string, reason: string | null, variable: string, remedy: string): string {
+  if (reason === null) return '';
+  if (process.env[variable] === 'required') throw new Error(`${variable}=required, but ${reason}`);
+  const rule = '='.repeat(96);
+  return [
+    '',
+    rule,
+    `NOT RUN: the tests of ${subject} in tools/deploy,`,
+    `because ${reason}`,
+    '',
+    `To run them, ${remedy}`,
+    `With ${variable}=required this is a failure.`,
+    rule,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,58 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, inject, test } from 'vitest';
+import { MONITORING, promtool } from './promtool.ts';
+import { startService } from './service.ts';
+
+const KEY = 'the-key-of-the-tests';
+const METRIC = /\b(?:http|animal_store|nodejs|process)_\w+/g;
+const LABELLED = /\b((?:http|animal_store)_\w+)\{([^}]*)\}/g;
+
+/** The metrics of a service that has created and listed a pet. */
+async function readMetrics(): Promise<string> {
+  const origin = await startService({ API_KEYS: KEY });
+  const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+  await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' });
+  await fetch(`${origin}/v1/pets`, { headers });
+  return (await fetch(`${origin}/metrics`)).text();
+}
+
+test.each(['alerts.yaml', 'grafana-dashboard.json'])(
+  '%s uses only metrics and labels that the service has',
+  async (file) => {
+    const text = readFileSync(new URL(file, MONITORING), 'utf8');
+    const metrics = await readMetrics();
+    const used = new Set(text.match(METRIC));
+    expect(used.size).toBeGreaterThan(4);
+    for (const name of used) {
+      const metric = name.replace(/_(?:bucket|sum|count)$/, '');
+      expect(metrics, name).toMatch(new RegExp(`^# TYPE (?:${name}|${metric}) `, 'm'));
+    }
+    for (const [, name = '', labels = ''] of text.matchAll(LABELLED)) {
+      for (const [, label] of labels.matchAll(/(\w+)(?:=~|!=|=)/g)) {
+        // Prometheus adds the job itself. A metric without a value yet shows no labels.
+        if (label === 'job' || !metrics.match(new RegExp(`^${name}\\{`, 'm'))) continue;
+        expect(metrics, `${name} by ${label}`).toMatch(new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm'));
+      }
+    }
+  },
+);
+
+test('docs/operations.md explains every alert', () => {
+  const alerts = readFileSync(new URL('alerts.yaml', MONITORING), 'utf8').match(/(?<=alert: )\w+/g) ?? [];
+  const manual = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  expect(alerts.length).toBeGreaterThan(5);
+  for (const alert of alerts) expect(manual).toContain(`### ${alert}\n`);
+});
+
+describe.skipIf(inject('noPromtool') !== null)('the alerts', () => {
+  test('are well-formed for Prometheus', () => {
+    expect(promtool('check', 'rules', 'alerts.yaml')).toMatchObject({ status: 0 });
+  });
+
+  test('fire in the situations of alerts.test.yaml, and in no other', () => {
+    expect(promtool('test', 'rules', 'alerts.test.yaml')).toMatchObject({
+      status: 0,
+      output: expect.stringContaining('SUCCESS'),
+    });
+  });
+});
