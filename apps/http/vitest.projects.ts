@@ -2,9 +2,16 @@ import { readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
 /** Tests whose result does not depend on the storage. */
-const WITHOUT_STORAGE = ['cors', 'docs-page*', 'limits', 'log*', 'monitoring', 'storage-down', 'tracing'].map(
-  (name) => `test/${name}.test.ts`,
-);
+const WITHOUT_STORAGE = [
+  'cors',
+  'docs-page*',
+  'limits',
+  'log*',
+  'monitoring',
+  'open-files',
+  'storage-down',
+  'tracing',
+].map((name) => `test/${name}.test.ts`);
 
 /** The storages that outlive a process, by the names of their adapters' folders. */
 const DURABLE = readdirSync(`${import.meta.dirname}/../../packages`)

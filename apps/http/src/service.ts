@@ -8,6 +8,7 @@ import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
 import { openStandardOutput } from './observability/standard-output.ts';
 import { monitorStorage } from './observability/storage-monitor.ts';
+import { connectionLimit, openFilesLimit } from './open-files.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { startupMessage } from './startup-message.ts';
 
@@ -42,6 +43,8 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   const fd = openStandardOutput();
   const { configuration, developmentKey } = withKey(readConfiguration(process.env));
   const log = createLog(configuration.logLevel, { fd, readable: isatty(1) });
+  // Without a listener Node.js would open its debugger.
+  if (configuration.production) process.on('SIGUSR1', () => log.warn('SIGUSR1 is ignored in production'));
   const storage = await loadStorage(configuration.storage);
   const service = compose({ configuration, storage, log });
   const server = await listen(service, configuration, log);
@@ -95,9 +98,17 @@ function withKey(configuration: Configuration): { configuration: Configuration; 
 
 async function listen(
   service: Service,
-  { host, port, maxConnections }: Configuration,
+  { host, port, maxConnections: wanted }: Configuration,
   log: Log,
 ): Promise<RunningServer> {
+  const openFiles = openFilesLimit();
+  const maxConnections = connectionLimit(wanted, openFiles);
+  if (maxConnections < wanted) {
+    log.warn('fewer connections than MAX_CONNECTIONS are accepted: raise the limit of open files (ulimit -n)', {
+      connections: maxConnections,
+      openFiles,
+    });
+  }
   try {
     return await startServer(service.app, {
       host,
@@ -119,7 +130,7 @@ async function listen(
 }
 
 const DROP_WARNINGS = {
-  connections: 'connections are dropped: there are MAX_CONNECTIONS of them',
+  connections: 'connections are dropped: there are as many as MAX_CONNECTIONS or the limit of open files allows',
   requests: 'connections are closed: they sent too many requests without waiting for responses',
 } as const;
 

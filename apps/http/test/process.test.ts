@@ -1,10 +1,11 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY, serviceAt, storageEnvironment } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { listeningAt, MAIN, startProcess } from './service-process.ts';
 
 test('prints a key once and a curl command that works as it stands on the first run', async () => {
   const running = startProcess({});
@@ -126,6 +127,25 @@ test.each([
   expect(await running.exit).toBe(2);
   expect(running.output.err).toMatch(line);
   expect(running.output.out).toBe('');
+});
+
+test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {
+  const fd = openSync('/dev/full', 'w');
+  onTestFinished(() => closeSync(fd));
+  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+    env: { PATH: process.env['PATH'] as string, PORT: 'x' },
+    stdio: ['ignore', 'ignore', fd],
+  });
+  expect(await new Promise((resolve) => child.on('exit', resolve))).toBe(2);
+});
+
+test('opens no debugger on SIGUSR1 in production', async () => {
+  const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
+  const { call } = serviceAt(await listeningAt(running));
+  running.process.kill('SIGUSR1');
+  await running.says(/"level":40,.*"msg":"SIGUSR1 is ignored in production"/);
+  expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+  expect(running.output.err).toBe('');
 });
 
 test('ends with code 2 and one line if the port is in use', async () => {

@@ -1,0 +1,24 @@
+import { readFileSync } from 'node:fs';
+
+/** Descriptors that are not for clients: of Node.js, the log and the storage. */
+const RESERVED = 200;
+
+/** How many files and connections this process may have open; null if the system does not say. */
+export function openFilesLimit(): number | null {
+  try {
+    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    return soft === undefined ? null : Number(soft);
+  } catch {
+    // Not Linux.
+    return null;
+  }
+}
+
+/**
+ * Limits connections so that descriptors are left. Without one (EMFILE) libuv closes each new connection, and Node.js does not
+ * learn of it: those connections could be neither counted nor logged.
+ */
+export function connectionLimit(maxConnections: number, openFiles: number | null): number {
+  if (openFiles === null) return maxConnections;
+  return Math.min(maxConnections, Math.max(openFiles - RESERVED, Math.floor(openFiles / 2)));
+}

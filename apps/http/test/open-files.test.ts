@@ -1,0 +1,60 @@
+import { spawn } from 'node:child_process';
+import { connect, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { freePort, KEY, serviceAt } from './service.ts';
+import { MAIN } from './service-process.ts';
+
+/** Opens so many connections. @returns Those that are still open after the service had time to close them. */
+async function openConnections(port: number, count: number): Promise<Socket[]> {
+  const open = new Set<Socket>();
+  onTestFinished(() => {
+    for (const socket of open) socket.destroy();
+  });
+  await Promise.all(
+    Array.from(
+      { length: count },
+      () =>
+        new Promise<void>((resolve) => {
+          const socket = connect(port, '127.0.0.1', () => {
+            open.add(socket);
+            resolve();
+          });
+          socket.on('close', () => open.delete(socket));
+          socket.on('error', () => resolve());
+        }),
+    ),
+  );
+  await expect.poll(() => open.size).toBeLessThan(count);
+  return [...open];
+}
+
+test('counts and logs connections that the limit of open files does not allow', async () => {
+  const port = await freePort();
+  const command = `ulimit -n 300; exec '${process.execPath}' --conditions=source '${MAIN}'`;
+  const child = spawn('/bin/sh', ['-c', command], {
+    env: { PATH: process.env['PATH'] as string, PORT: String(port), API_KEYS: KEY },
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let output = '';
+  child.stdout.on('data', (chunk) => {
+    output += chunk;
+  });
+  await expect.poll(() => output, { timeout: 10_000 }).toMatch(/"listening"/);
+  expect(JSON.parse(output.split('\n')[0] as string)).toMatchObject({
+    level: 40,
+    msg: 'fewer connections than MAX_CONNECTIONS are accepted: raise the limit of open files (ulimit -n)',
+    connections: 150,
+    openFiles: 300,
+  });
+
+  const open = await openConnections(port, 400);
+  await expect.poll(() => open.filter(({ destroyed }) => !destroyed).length).toBe(150);
+  await expect.poll(() => output).toMatch(/"level":40,.*"msg":"connections are dropped: /);
+  for (const socket of open) socket.destroy();
+  const { call } = serviceAt(port);
+  const dropped = async () => {
+    const { text } = await call('GET', '/metrics', { key: null });
+    return /^animal_store_connections_dropped_total\{reason="connections"\} (\d+)$/m.exec(text)?.[1];
+  };
+  await expect.poll(dropped).toBe('250');
+}, 20_000);
