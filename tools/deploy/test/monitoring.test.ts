@@ -29,13 +29,26 @@ test.each(['alerts.yaml', 'grafana-dashboard.json'])(
     }
     for (const [, name = '', labels = ''] of text.matchAll(LABELLED)) {
       for (const [, label] of labels.matchAll(/(\w+)(?:=~|!=|=)/g)) {
-        // Prometheus adds the job itself. A metric without a value yet shows no labels.
-        if (label === 'job' || !metrics.match(new RegExp(`^${name}\\{`, 'm'))) continue;
+        // Prometheus adds the job and the instance itself. A metric without a value yet shows no labels.
+        if (label === 'job' || label === 'instance' || !metrics.match(new RegExp(`^${name}\\{`, 'm'))) continue;
         expect(metrics, `${name} by ${label}`).toMatch(new RegExp(`^${name}\\{[^}]*\\b${label}="`, 'm'));
       }
     }
   },
 );
+
+test('grafana-dashboard.json shows the chosen instances in every panel', () => {
+  const { panels } = JSON.parse(readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8')) as {
+    panels: { title: string; targets: { expr: string }[] }[];
+  };
+  for (const { title, targets } of panels) {
+    for (const { expr } of targets) {
+      const selectors = expr.match(/\{[^}]*\}/g) ?? [];
+      expect(selectors, title).not.toEqual([]);
+      for (const selector of selectors) expect(selector, title).toContain('instance=~"$instance"');
+    }
+  }
+});
 
 test('docs/operations.md explains every alert', () => {
   const alerts = readFileSync(new URL('alerts.yaml', MONITORING), 'utf8').match(/(?<=alert: )\w+/g) ?? [];
