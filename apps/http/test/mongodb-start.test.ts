@@ -40,7 +40,7 @@ describeWithMongo('at the start', () => {
     const running = start(withWrongPassword(freshDatabase()));
     expect(await running.exit).toBe(2);
     expect(running.output.err).toBe(
-      'animal-store: MONGODB_URL: the server refuses the user, the password or the rights\n',
+      'animal-store: MONGODB_URL: the server rejects the user, the password or the rights\n',
     );
     expect(running.output.out).not.toContain(SECRET);
   });

@@ -1,28 +1,40 @@
 import type { MonotonicClock } from '@animal-store/domain';
-import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter } from '@animal-store/domain/ports';
-import { createCachedKeyStore } from './cached-key-store.ts';
-import { readLinearizable } from './collections.ts';
-import { createConnection } from './connection.ts';
-import { createMongoKeyStore } from './mongo-key-store.ts';
-import { createMongoPetStore } from './mongo-pet-store.ts';
-import { createMongoRateLimiter } from './mongo-rate-limiter.ts';
+import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter, StorageEvents } from '@animal-store/domain/ports';
+import type { MongoClient } from 'mongodb';
+import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
+import { createConnection } from './connection/connection.ts';
+import { createCachedKeyStore } from './keys/cached-key-store.ts';
+import { createMongoKeyStore } from './keys/mongo-key-store.ts';
+import { openDatabase } from './open-database.ts';
+import { createMongoPetStore } from './pets/mongo-pet-store.ts';
+import { createMongoRateLimiter } from './rate-limit/mongo-rate-limiter.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-export interface MongoStorageOptions {
-  /**
-   * Where the database is and what it is called: `mongodb://host:27017/animals` or `mongodb+srv://…`, of a replica set,
-   * MongoDB 6.0 or newer.
-   */
-  readonly url: string;
-  /** Milliseconds from any start, for the ages of what is kept in memory. Absent: the process's monotonic clock. */
-  readonly clock?: MonotonicClock;
-  /** Told of each lookup of an API key, and whether the server need not be asked. Must not throw. */
-  readonly onKeyLookup?: (remembered: boolean) => void;
-  /** Those that differ from {@link TIME_LIMITS}. */
-  readonly timeLimits?: Partial<TimeLimits>;
-}
+/** Where the database is: a replica set of MongoDB 6.0 or newer. */
+export type MongoLocation =
+  | {
+      /** Servers and database: `mongodb://host:27017/animals` or `mongodb+srv://…`. */
+      readonly url: string;
+    }
+  | {
+      /**
+       * A client that the caller opened and closes. Its own limits hold for connecting and for silence on a socket: set
+       * `serverSelectionTimeoutMS`, `waitQueueTimeoutMS` and `socketTimeoutMS`.
+       */
+      readonly client: MongoClient;
+      /** The name of the database. Absent: the one that the client's URL names. */
+      readonly database?: string;
+    };
+
+export type MongoStorageOptions = MongoLocation &
+  StorageEvents & {
+    /** Milliseconds from any start, for the ages of what is cached. Absent: the process's monotonic clock. */
+    readonly clock?: MonotonicClock;
+    /** Those that differ from {@link TIME_LIMITS}. */
+    readonly timeLimits?: Partial<TimeLimits>;
+  };
 
 /** Storage in MongoDB, and what else its processes share. */
 export interface MongoStorage extends PetStorage {
@@ -31,27 +43,27 @@ export interface MongoStorage extends PetStorage {
 }
 
 /**
- * Storage in MongoDB. It connects when it is first used and after every failure, and makes what it needs in the
+ * Storage in MongoDB. It connects when it is first used and after every failure, and creates what it needs in the
  * database: a server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
  * @throws StorageMisconfigured if the URL can't be read or names no database.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
-export function createMongoStorage({
-  url,
-  clock = () => performance.now(),
-  onKeyLookup = () => {},
-  timeLimits,
-}: MongoStorageOptions): MongoStorage {
-  const limits = { ...TIME_LIMITS, ...timeLimits };
-  const connection = createConnection(url, limits);
+export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
+  const { clock = () => performance.now(), onKeyLookup } = options;
+  const limits = { ...TIME_LIMITS, ...options.timeLimits };
+  const [clients, name] =
+    'client' in options
+      ? [clientOfCaller(options.client), options.database]
+      : [clientsFromUrl(options.url, limits), undefined];
+  const connection = createConnection(clients, limits, (client) => openDatabase(client, { name, limits, clock }));
   return {
-    pets: createMongoPetStore(connection, limits, clock),
+    pets: createMongoPetStore(connection),
     keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock, onKeyLookup),
-    // The servers that the URL names, comma-separated.
-    location: connection.servers,
+    location: clients.servers,
+    warnings: clients.warnings,
 
-    ready: () => connection.call((collections) => readLinearizable(collections, limits)),
+    ready: () => connection.call(({ check }) => check()),
 
     createRateLimiter: (policy) => createMongoRateLimiter(connection, limits, policy),
 
@@ -63,7 +75,7 @@ export function createMongoStorage({
 /** Storage in MongoDB, for applications that choose among adapters. Its setting is the URL. */
 export const adapter: StorageAdapter = {
   keeps: 'in MongoDB',
-  // To all who ask at once, that is.
+  // To all callers that ask at once.
   reusesPets: true,
   open: (url, events = {}) => createMongoStorage({ url, ...events }),
 };

@@ -1,26 +1,26 @@
 /** How long each stage of talking to MongoDB may take, in milliseconds. */
 export interface TimeLimits {
-  /** One call of a port as a whole: connecting, every stage and the driver's own retries included. */
+  /** One call of a port as a whole: connecting, every stage and the driver's retries included. */
   readonly call: number;
-  /** Finding a server that can answer: the primary, through an election. */
+  /** Finding a server that can serve the call: the primary, through an election. */
   readonly serverSelection: number;
   /** Opening a socket, the handshakes of TLS and authentication included. */
   readonly connect: number;
   /** Waiting for a free connection of the pool. */
   readonly queue: number;
-  /** Silence on a socket while an answer is due. */
+  /** Silence on a socket while a response is due. */
   readonly socket: number;
   /** The work on the server, and the wait for the majority of its members. */
   readonly operation: number;
-  /** How long reads and writes wait for those of their kind that are under way; then they go beside them. */
+  /** How long reads and insertions wait for those of their kind that are in flight; then they run beside them. */
   readonly batch: number;
-  /** Between two looks at a server's health. One that went silent is given up after this and `connect` together. */
+  /** Between two checks of a server. One that went silent is given up after this and `connect` together. */
   readonly heartbeat: number;
 }
 
 /**
- * The limits where nobody says otherwise. What a stage exceeds ends that stage; what the stages exceed together (the
- * driver tries twice) ends at `call`, before the 5 seconds that a request may take.
+ * The default limits. A stage that exceeds its own ends. What the stages take together (the driver tries twice) ends at
+ * `call`, before the 5 seconds that a request may take.
  */
 export const TIME_LIMITS: TimeLimits = {
   call: 4_000,

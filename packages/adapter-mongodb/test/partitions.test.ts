@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import { fingerprint } from '@animal-store/domain/ports';
+import type { Pet } from '@animal-store/domain';
 import {
   CLIENTS,
   databaseAt,
@@ -8,23 +7,11 @@ import {
   type PartitionableSet,
   startPartitionableSet,
 } from '@animal-store/test-mongodb';
-import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createMongoStorage, type MongoStorage } from '../src/index.ts';
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { apiKey, idempotent, openStorage, rex } from './fixtures.ts';
 
-const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
-
-const idempotentCreate = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(rex) };
-
-const key: ApiKey = {
-  id: 'ab'.repeat(8),
-  digest: 'ab'.repeat(32),
-  visiblePrefix: 'anst_0000',
-  holder: 'the zoo',
-  createdAt: 1,
-  expiresAt: null,
-  revokedAt: null,
-  lastUsedAt: null,
-};
+const create = idempotent('k1');
+const key = apiKey(1);
 
 /** How late the second member hears what the primary has committed, in milliseconds; the third hears it later still. */
 const COMMIT_DELAY = 300;
@@ -35,12 +22,6 @@ const ELECTION_TIMEOUT = 4_000;
 const TOLERANCE = 1_000;
 
 const TEST_TIMEOUT = 120_000;
-
-function opened(url: string, clock = () => performance.now()): MongoStorage {
-  const storage = createMongoStorage({ url, clock });
-  onTestFinished(async () => storage.close());
-  return storage;
-}
 
 interface Observation {
   readonly saw: 'everything' | 'too little' | 'nothing: unavailable';
@@ -104,9 +85,10 @@ describeWithPartitions('a network partition', () => {
       ['isolated_from_everybody', true],
     ])('hides none of them from reads through the next primary (%s)', { timeout: TEST_TIMEOUT }, async (name, all) => {
       const [first, second, slow] = set.members;
-      const [writer, reader] = [opened(set.url(name)), opened(set.url(name))];
+      const url = set.url(name);
+      const [writer, reader] = [openStorage({ url }), openStorage({ url })];
       let now = 0;
-      const { keys } = opened(set.url(name), () => now);
+      const { keys } = openStorage({ url, clock: () => now });
       // The writer has ids in stock, and the others have read from the first primary.
       for (let count = 0; count < 3; count += 1) await writer.pets.add(rex);
       await reader.pets.find(1n);
@@ -116,7 +98,7 @@ describeWithPartitions('a network partition', () => {
       set.silence(slow, second);
       set.delayResponses(second, first, COMMIT_DELAY);
       set.delayResponses(slow, first, 2 * COMMIT_DELAY);
-      const [pet] = await Promise.all([writer.pets.add(rex, idempotentCreate), writer.keys.add(key)]);
+      const [pet] = await Promise.all([writer.pets.add(rex, create), writer.keys.add(key)]);
       set.isolate(first);
       if (all) set.silence(CLIENTS, first);
 
@@ -136,7 +118,7 @@ describeWithPartitions('a network partition', () => {
           (pets) => pets.length === 4,
         ),
         observe(
-          () => reader.pets.add(rex, idempotentCreate),
+          () => reader.pets.add(rex, create),
           (earlier) => earlier?.id === id,
         ),
         observe(
@@ -174,10 +156,10 @@ describeWithPartitions('a network partition', () => {
     timeout: TEST_TIMEOUT,
   }, async () => {
     const [first, second] = set.members;
-    const writer = opened(set.url('unaware'));
+    const writer = openStorage({ url: set.url('unaware') });
     await writer.pets.add(rex);
     // A process that reaches the first primary alone.
-    const reader = opened(set.urlOf(first, 'unaware'));
+    const reader = openStorage({ url: set.urlOf(first, 'unaware') });
     await reader.pets.find(1n);
 
     const isolatedAt = performance.now();

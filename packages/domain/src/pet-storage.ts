@@ -12,6 +12,9 @@ export interface PetStorage {
   /** Where the pets are, without credentials, for logs: `this process`, `db1:27017`, `/var/lib/animals.db`. */
   readonly location: string;
 
+  /** What the settings weaken, one line each for the operator, without credentials. Absent: nothing. */
+  readonly warnings?: readonly string[];
+
   /** A limiter that counts for all processes on the storage. Absent if they can't share a count. */
   createRateLimiter?(policy: RatePolicy): RateLimiter;
 

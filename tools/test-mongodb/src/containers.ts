@@ -10,7 +10,7 @@ const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 /** Options that make mongod a small server. */
 export const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128'];
 
-/** A container of the server's image that a later run recognises should this one crash. Its data is in memory. */
+/** A container of the server's image that a later run recognises if this one crashes. Its data is in memory. */
 export function mongoContainer(): GenericContainer {
   return new GenericContainer(IMAGE)
     .withLabels({ [OWNER]: PROCESS })
@@ -18,7 +18,7 @@ export function mongoContainer(): GenericContainer {
     .withStartupTimeout(60_000);
 }
 
-/** Why there can be no containers: no engine answers, or the image can't be had. Null where there can. */
+/** Why there can be no containers: no engine responds, or the image can't be pulled. Null if there can. */
 export async function whyNoContainers(): Promise<string | null> {
   try {
     const { image } = await getContainerRuntimeClient();

@@ -33,7 +33,7 @@ const describeIf = (isThere: () => boolean) => (name: string, suites: () => void
 /** Suites that need a server. */
 export const describeWithMongo = describeIf(() => !('missing' in mongodb));
 
-/** Suites that cut connections, or stop servers in containers of their own. */
+/** Suites that break connections, or stop servers in containers of their own. */
 export const describeWithContainers = describeIf(() => !('missing' in mongodb) && mongodb.containers);
 
 /** Suites that partition a replica set, whose members must reach proxies of the test. */

@@ -6,7 +6,7 @@ import { initiate } from './initiate.ts';
 export interface LoneServer {
   /** The URL of a database on it. @param query Options of the URL. */
   url(database: string, query?: string): string;
-  /** Makes it the only member of a set, where it was started as a member. */
+  /** Makes it the only member of a set, if it was started as a member. */
   initiate(): Promise<void>;
   stop(): Promise<void>;
 }

@@ -8,9 +8,9 @@ export interface TcpProxy {
   connections(): Promise<number>;
   /** From now on nothing passes in either direction, and new connections are accepted and left alone. */
   swallow(): void;
-  /** From now on requests pass and answers don't. */
-  loseAnswers(): void;
-  /** Lets everything through again; what was lost stays lost, and the connections that were open are cut. */
+  /** From now on requests pass and responses don't. */
+  loseResponses(): void;
+  /** Lets everything through again; what was lost stays lost, and the open connections are closed. */
   pass(): void;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function startProxy(target: string): Promise<TcpProxy> {
   const [host = '', port = ''] = target.split(':');
   const sockets = new Set<Socket>();
   let requestsPass = true;
-  let answersPass = true;
+  let responsesPass = true;
 
   function forward(from: Socket, to: Socket, passes: () => boolean): void {
     sockets.add(from);
@@ -30,7 +30,7 @@ export async function startProxy(target: string): Promise<TcpProxy> {
     from.on('error', () => {});
     from.on('close', () => {
       sockets.delete(from);
-      // A server that has vanished says no goodbye either.
+      // A server that has vanished closes no connection either.
       if (passes()) to.destroy();
     });
   }
@@ -43,11 +43,11 @@ export async function startProxy(target: string): Promise<TcpProxy> {
     }
     const upstream = connect(Number(port), host);
     forward(client, upstream, () => requestsPass);
-    forward(upstream, client, () => answersPass);
+    forward(upstream, client, () => responsesPass);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-  function cut(): void {
+  function closeAll(): void {
     for (const socket of sockets) socket.destroy();
   }
 
@@ -59,18 +59,18 @@ export async function startProxy(target: string): Promise<TcpProxy> {
       }),
     swallow() {
       requestsPass = false;
-      answersPass = false;
+      responsesPass = false;
     },
-    loseAnswers() {
-      answersPass = false;
+    loseResponses() {
+      responsesPass = false;
     },
     pass() {
-      cut();
+      closeAll();
       requestsPass = true;
-      answersPass = true;
+      responsesPass = true;
     },
     close() {
-      cut();
+      closeAll();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };

@@ -1,0 +1,83 @@
+import * as fc from 'fast-check';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { createBatches } from './batches.ts';
+
+const MAX_WAIT = 500;
+
+/** Lets everything happen that needs no more than promises. */
+const settle = () => new Promise((resolve) => setImmediate(resolve));
+
+beforeEach(() => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+});
+afterEach(() => {
+  vi.useRealTimers();
+});
+
+test('each call gets a result from after it was made, in whatever order calls and results come', async () => {
+  const steps = fc.array(
+    fc.oneof(
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant('call'), weight: fc.integer({ min: 0, max: 6 }) }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('change') }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('end'), which: fc.nat(20), ok: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('time'), passes: fc.integer({ min: 1, max: 600 }) }) },
+    ),
+    { maxLength: 60 },
+  );
+  const limits = fc.record({
+    parallel: fc.integer({ min: 1, max: 4 }),
+    maxItems: fc.integer({ min: 1, max: 5 }),
+    maxWeight: fc.integer({ min: 1, max: 12 }),
+    maxWaiting: fc.nat(12),
+  });
+  await fc.assert(
+    fc.asyncProperty(steps, limits, async (given, bounds) => {
+      // What is stored is a number that grows; a batch sees the number of when it began.
+      let stored = 0;
+      const open: { end(ok: boolean): void; begunAt: number }[] = [];
+      let now = 0;
+      const add = createBatches<{ weight: number }, number>(
+        (items) => {
+          const seen = stored;
+          const waitedFor = open.filter(({ begunAt }) => now - begunAt < MAX_WAIT);
+          expect(waitedFor.length).toBeLessThan(bounds.parallel);
+          expect(items.length).toBeLessThanOrEqual(bounds.maxItems);
+          const weight = items.reduce((sum, item) => sum + item.weight, 0);
+          if (items.length > 1) expect(weight).toBeLessThanOrEqual(bounds.maxWeight);
+          const { promise, resolve, reject } = Promise.withResolvers<() => number>();
+          const batch = {
+            begunAt: now,
+            end: (ok: boolean) => (ok ? resolve(() => seen) : reject(new Error('down'))),
+          };
+          open.push(batch);
+          return promise.finally(() => open.splice(open.indexOf(batch), 1));
+        },
+        { ...bounds, maxWait: MAX_WAIT, weigh: ({ weight }) => weight },
+      );
+      const calls: Promise<string>[] = [];
+      for (const step of given as { kind: string; weight: number; which: number; ok: boolean; passes: number }[]) {
+        if (step.kind === 'call') {
+          const atLeast = stored;
+          const told = (seen: number) => (seen >= atLeast ? 'fresh' : `stale: ${seen} after ${atLeast}`);
+          calls.push(add({ weight: step.weight }).then(told, (reason: Error) => reason.name));
+        } else if (step.kind === 'change') {
+          stored += 1;
+        } else if (step.kind === 'time') {
+          now += step.passes;
+          vi.advanceTimersByTime(step.passes);
+        } else {
+          open[step.which % open.length]?.end(step.ok);
+        }
+        await settle();
+      }
+      // No call is forgotten.
+      while (open.length > 0) {
+        open[0]?.end(true);
+        await settle();
+      }
+      for (const end of await Promise.all(calls)) expect(['fresh', 'Error', 'DomainError']).toContain(end);
+      expect(vi.getTimerCount()).toBe(0);
+    }),
+    { numRuns: 300 },
+  );
+});

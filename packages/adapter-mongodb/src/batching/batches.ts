@@ -1,0 +1,97 @@
+import { DomainError } from '@animal-store/domain';
+
+/** How calls are gathered into batches. */
+export interface BatchPolicy<T> {
+  /** How many batches may be in flight before calls have to wait: 1 or more. */
+  readonly parallel: number;
+  /** How many items a batch has at most: 1 or more. */
+  readonly maxItems: number;
+  /** The greatest total weight of a batch; an item that weighs more makes a batch of its own. Absent: no limit. */
+  readonly maxWeight?: number;
+  /** The weight of an item: 0 or more, and always the same. Absent: 0. */
+  weigh?(item: T): number;
+  /** How many calls may wait; further ones are rejected. 0 or more. */
+  readonly maxWaiting: number;
+  /** How long a batch keeps the next one waiting, in milliseconds; then the next one starts beside it. */
+  readonly maxWait: number;
+}
+
+/**
+ * The work of a batch on one item or more, in the order in which they came. It must come to an end. The function that it
+ * resolves to returns each item's result, or throws the item's own error; a rejection is that of every item.
+ */
+export type BatchWork<T, R> = (items: readonly T[]) => Promise<(item: T, index: number) => R>;
+
+/** How many calls may wait for batches of one kind: more than any burst, and more than can be served in time. */
+export const MAX_WAITING = 10_000;
+
+interface Waiting<T, R> {
+  readonly item: T;
+  resolve(result: R): void;
+  reject(reason: unknown): void;
+}
+
+/**
+ * Does for many at once what each would do alone: a call starts a batch at once if one more may be in flight; otherwise it
+ * waits, and the next batch takes all that have come meanwhile. No call ever joins a batch that began before it, so a read
+ * sees everything that was acknowledged before it was called, and a write is acknowledged when it is done.
+ *
+ * @returns Adds an item to the next batch. Rejects with DomainError `storage_unavailable` if too many are waiting.
+ */
+export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T>): (item: T) => Promise<R> {
+  const { parallel, maxItems, maxWeight = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaiting, maxWait } = policy;
+  let waiting: Waiting<T, R>[] = [];
+  let inFlight = 0;
+
+  function nextBatch(): Waiting<T, R>[] {
+    let size = 0;
+    for (let weight = 0; size < maxItems && size < waiting.length; size += 1) {
+      weight += weigh((waiting[size] as Waiting<T, R>).item);
+      if (weight > maxWeight && size > 0) break;
+    }
+    const batch = waiting.slice(0, size);
+    waiting = waiting.slice(size);
+    return batch;
+  }
+
+  function start(): void {
+    const batch = nextBatch();
+    inFlight += 1;
+    let counts = true;
+    const makeRoom = () => {
+      if (!counts) return;
+      counts = false;
+      clearTimeout(timer);
+      inFlight -= 1;
+      if (waiting.length > 0) start();
+    };
+    const timer = setTimeout(makeRoom, maxWait);
+    finish(work, batch).finally(makeRoom);
+  }
+
+  return (item) =>
+    new Promise((resolve, reject) => {
+      if (inFlight === parallel && waiting.length >= maxWaiting) {
+        reject(new DomainError('storage_unavailable', 'the storage is overloaded: try again later'));
+        return;
+      }
+      waiting.push({ item, resolve, reject });
+      if (inFlight < parallel) start();
+    });
+}
+
+/** Never rejects: each item gets its own result or error. */
+async function finish<T, R>(work: BatchWork<T, R>, batch: readonly Waiting<T, R>[]): Promise<void> {
+  try {
+    const resultOf = await work(batch.map(({ item }) => item));
+    for (const [index, { item, resolve, reject }] of batch.entries()) {
+      try {
+        resolve(resultOf(item, index));
+      } catch (reason) {
+        reject(reason);
+      }
+    }
+  } catch (reason) {
+    for (const { reject } of batch) reject(reason);
+  }
+}

@@ -1,0 +1,37 @@
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import type { TimeLimits } from '../time-limits.ts';
+import { type ClientDescription, describeOptions, parseUrl } from './connection-url.ts';
+
+/** Where clients of the driver come from, and where they go. */
+export interface ClientSource extends ClientDescription {
+  /** A client for one try to connect: one whose first connection failed stays useless. */
+  get(): MongoClient;
+  /** Takes back a client that is no longer used. */
+  release(client: MongoClient): Promise<void>;
+}
+
+/** Clients of the adapter's own, one for each try. @throws StorageMisconfigured if the URL can't be used. */
+export function clientsFromUrl(url: string, limits: TimeLimits): ClientSource {
+  // These hold whatever the URL says.
+  const options: MongoClientOptions = {
+    appName: 'animal-store',
+    serverSelectionTimeoutMS: limits.serverSelection,
+    connectTimeoutMS: limits.connect,
+    waitQueueTimeoutMS: limits.queue,
+    socketTimeoutMS: limits.socket,
+    heartbeatFrequencyMS: limits.heartbeat,
+    readPreference: 'primary',
+    retryReads: true,
+    retryWrites: true,
+  };
+  return {
+    ...parseUrl(url, options),
+    get: () => new MongoClient(url, options),
+    release: (client) => client.close(),
+  };
+}
+
+/** The client that the caller opened and closes. */
+export function clientOfCaller(client: MongoClient): ClientSource {
+  return { ...describeOptions(client.options), get: () => client, release: async () => {} };
+}

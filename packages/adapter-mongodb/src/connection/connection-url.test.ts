@@ -1,0 +1,66 @@
+import { inspect } from 'node:util';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { describe, expect, test } from 'vitest';
+import { parseUrl } from './connection-url.ts';
+
+const SECRET = 'p%40ss-w0rd';
+const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
+
+describe('parseUrl', () => {
+  test.each([
+    ['', /cannot be read/],
+    ['localhost:27017/animals', /cannot be read/],
+    [`http://user:${SECRET}@localhost/animals`, /cannot be read/],
+    [`mongodb://user:p@ss-w0rd@localhost/animals`, /cannot be read/],
+    [`mongodb://user:p/ss-w0rd@localhost/animals`, /cannot be read/],
+    [`mongodb://user:p?ss-w0rd@localhost/animals`, /cannot be read/],
+    [`mongodb://user:${SECRET}@localhost:99999999/animals`, /cannot be read/],
+    [`mongodb://user:${SECRET}@localhost/animals?colour=brown`, /cannot be read/],
+    [`mongodb://user:${SECRET}@localhost/animals?tls=perhaps`, /cannot be read/],
+    [`mongodb://user:${SECRET}@localhost/an$imals`, /cannot be read/],
+    [`mongodb://user:${SECRET}@localhost`, /must name the database/],
+    [`mongodb://user:${SECRET}@localhost/`, /must name the database/],
+    [`mongodb://user:${SECRET}@localhost/?authSource=admin`, /must name the database/],
+    [`mongodb://user:${SECRET}@localhost/admin`, /must name a database of its own, not the server's admin/],
+    [`mongodb+srv://user:${SECRET}@localhost.example.com/?tls=true`, /must name the database/],
+  ])('rejects %s in one line without credentials', (url, reason) => {
+    let thrown: unknown;
+    try {
+      parseUrl(url, {});
+    } catch (error) {
+      thrown = error;
+    }
+    expect(thrown).toBeInstanceOf(StorageMisconfigured);
+    const { message, stack } = thrown as Error;
+    expect(message).toMatch(reason);
+    expect(message).not.toContain('\n');
+    const everything = [stack, message, inspect(thrown, { depth: 20, showHidden: true })].join('\n');
+    for (const spelling of SPELLINGS) expect(everything).not.toContain(spelling);
+  });
+
+  test('accepts several hosts, a percent-encoded password and options', () => {
+    const url = `mongodb://us%3Aer:${SECRET}@one:1,two:2/animals?authSource=admin&replicaSet=rs0&tls=true`;
+    expect(parseUrl(url, {}).warnings).toEqual([]);
+  });
+
+  test.each([
+    [`mongodb://us%3Aer:${SECRET}@one:1,two/animals?replicaSet=rs0`, 'one:1,two:27017'],
+    ['mongodb://[::1]:5/animals', '[::1]:5'],
+    [`mongodb+srv://user:${SECRET}@cluster.example.com/animals`, 'cluster.example.com'],
+  ])('names the servers of %s without credentials', (url, servers) => {
+    expect(parseUrl(url, {}).servers).toBe(servers);
+  });
+
+  const NOT_VERIFIED = expect.stringMatching(/^tlsInsecure or tlsAllowInvalidCertificates: .* not verified/);
+  test.each([
+    ['tls=true&tlsInsecure=true', [NOT_VERIFIED]],
+    ['tls=true&tlsAllowInvalidCertificates=true', [NOT_VERIFIED]],
+    ['ssl=true&tlsInsecure=true', [NOT_VERIFIED]],
+    ['tls=true&tlsAllowInvalidHostnames=true', [expect.stringMatching(/^tlsAllowInvalidHostnames: .* not verified/)]],
+    ['tls=true&tlsInsecure=false', []],
+    ['tls=true', []],
+    ['tls=false', []],
+  ])('warns about what %s weakens', (query, warnings) => {
+    expect(parseUrl(`mongodb://user:${SECRET}@localhost/animals?${query}`, {}).warnings).toEqual(warnings);
+  });
+});

@@ -1,0 +1,84 @@
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { MongoClient, type MongoClientOptions } from 'mongodb';
+import type { Redact } from './failures.ts';
+
+const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
+
+/** What the name of a database must not contain: the driver accepts some of it, and the server rejects it later. */
+const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
+
+/** The server's own databases, whose documents can't have a schema. */
+const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
+
+/** What is known of a server's clients before they connect. */
+export interface ClientDescription {
+  /** The servers, `host:port` and comma-separated. */
+  readonly servers: string;
+  /** What options weaken, one sentence each. */
+  readonly warnings: readonly string[];
+  /** Removes the secrets of the options from a text. */
+  readonly redact: Redact;
+}
+
+/**
+ * Parses a URL without connecting to anything.
+ *
+ * @throws StorageMisconfigured whose message never quotes the URL.
+ */
+export function parseUrl(url: string, options: MongoClientOptions): ClientDescription {
+  const parsed = parsedOptions(url, options);
+  if (!WITH_DATABASE.test(url)) {
+    throw new StorageMisconfigured('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
+  }
+  if (OF_THE_SERVER.has(parsed.dbName)) {
+    throw new StorageMisconfigured(
+      `the MongoDB URL must name a database of its own, not the server's ${parsed.dbName}; ?authSource=admin says where users are`,
+    );
+  }
+  return describeOptions(parsed);
+}
+
+/** Describes clients with the given options. */
+export function describeOptions(options: MongoClient['options']): ClientDescription {
+  const { hosts, srvHost, credentials, proxyPassword, passphrase } = options;
+  const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
+  return {
+    servers: srvHost ?? hosts.join(','),
+    warnings: warningsAbout(options),
+    redact: redactor([credentials?.password, proxyPassword, passphrase, token]),
+  };
+}
+
+function parsedOptions(url: string, options: MongoClientOptions): MongoClient['options'] {
+  try {
+    const client = new MongoClient(url, options);
+    if (NO_DATABASE.test(client.options.dbName)) throw new Error();
+    return client.options;
+  } catch {
+    // The driver's message may quote the part of the URL that holds the password.
+    throw new StorageMisconfigured(
+      'the MongoDB URL cannot be read: it must be mongodb://[user:password@]host[:port]/database[?options], with ' +
+        'options that the driver knows, a name that a database can have, and the special characters of user and password ' +
+        'percent-encoded',
+    );
+  }
+}
+
+function warningsAbout({ tls, rejectUnauthorized, checkServerIdentity }: MongoClient['options']): string[] {
+  if (!tls) return [];
+  if (rejectUnauthorized === false) {
+    return ["tlsInsecure or tlsAllowInvalidCertificates: the server's certificate is not verified, remove the option"];
+  }
+  return checkServerIdentity === undefined
+    ? []
+    : ["tlsAllowInvalidHostnames: the name in the server's certificate is not verified, remove the option"];
+}
+
+function redactor(secrets: readonly (string | undefined)[]): Redact {
+  const known = secrets.filter((secret) => secret !== undefined && secret !== '') as string[];
+  const texts = [...known, ...known.map(encodeURIComponent)].sort((a, b) => b.length - a.length);
+  return (text) => {
+    const withoutUserInfo = text.replace(/\/\/[^/\s]*@/g, '//[redacted]@');
+    return texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
+  };
+}

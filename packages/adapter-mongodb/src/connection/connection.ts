@@ -1,0 +1,95 @@
+import { DomainError } from '@animal-store/domain';
+import type { MongoClient } from 'mongodb';
+import type { TimeLimits } from '../time-limits.ts';
+import type { ClientSource } from './client-source.ts';
+import { hasNoServer } from './deployment.ts';
+import { asThrown, unavailable } from './failures.ts';
+
+/** A connection that is made when it is first needed, and made again after a failure. */
+export interface Connection<T> {
+  /**
+   * Runs one call of a port, within the time that a call may take.
+   *
+   * @throws DomainError `storage_unavailable` for every failure of the driver or the server.
+   */
+  call<R>(work: (database: T) => Promise<R>): Promise<R>;
+
+  /** Ends what is in flight and closes every socket. Never throws. */
+  close(): Promise<void>;
+}
+
+/** A client, and what is opened on it. */
+interface Opening<T> {
+  readonly client: MongoClient;
+  readonly database: Promise<T>;
+}
+
+/** @param open Prepares what calls work with, on a connected client. After a failure the next call tries again. */
+export function createConnection<T extends { stop(): void }>(
+  clients: ClientSource,
+  limits: Pick<TimeLimits, 'call'>,
+  open: (client: MongoClient) => Promise<T>,
+): Connection<T> {
+  const { redact } = clients;
+  let current: Opening<T> | null = null;
+  let closed = false;
+
+  function opened(): Opening<T> {
+    if (closed) throw new DomainError('storage_unavailable', 'the storage is closed');
+    current ??= begin();
+    return current;
+  }
+
+  function begin(): Opening<T> {
+    const client = clients.get();
+    const opening = { client, database: openOn(client) };
+    // Those who wait for it get the failure.
+    opening.database.catch(() => discard(opening));
+    return opening;
+  }
+
+  async function openOn(client: MongoClient): Promise<T> {
+    await client.connect();
+    // A client that is closed while it looks up its servers connects all the same.
+    if (closed) throw new DomainError('storage_unavailable', 'the storage is closed');
+    return open(client);
+  }
+
+  /** The next call opens anew, unless another call has seen to that. */
+  function discard(opening: Opening<T>): void {
+    if (current === opening) current = null;
+    release(opening).catch(() => {});
+  }
+
+  async function release({ client, database }: Opening<T>): Promise<void> {
+    database.then((opened) => opened.stop()).catch(() => {});
+    await clients.release(client);
+  }
+
+  /** Ends the wait for work that takes too long. The work itself ends by the limits of its stages. */
+  function withTimeout<R>(work: Promise<R>): Promise<R> {
+    return new Promise((resolve, reject) => {
+      const onTimeout = () => reject(unavailable(new Error(`no response within ${limits.call} ms`), redact));
+      const timer = setTimeout(onTimeout, limits.call);
+      work.then(resolve, reject).finally(() => clearTimeout(timer));
+    });
+  }
+
+  return {
+    async call(work) {
+      const opening = opened();
+      try {
+        return await withTimeout(opening.database.then(work));
+      } catch (failure) {
+        // The one outage that a client does not recover from.
+        if (hasNoServer(failure)) discard(opening);
+        throw asThrown(failure, redact);
+      }
+    },
+
+    async close() {
+      closed = true;
+      if (current !== null) await withTimeout(release(current)).catch(() => {});
+    },
+  };
+}

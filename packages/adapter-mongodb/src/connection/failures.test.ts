@@ -1,0 +1,94 @@
+import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { BSON, MongoNetworkError, MongoServerError } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { parseUrl } from './connection-url.ts';
+import { NotInitiated } from './deployment.ts';
+import { asThrown, isDuplicateKey, unavailable } from './failures.ts';
+
+const { redact } = parseUrl(
+  'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
+  {},
+);
+
+const serverError = (code?: unknown) => Object.assign(new MongoServerError({ message: 'no' }), { code });
+
+const systemError = (syscall: string, message: string) =>
+  Object.assign(new Error(message), { syscall, code: 'ENOENT' });
+
+describe('asThrown', () => {
+  test('makes storage_unavailable of an error of the driver: a message for callers and a cause for the log', () => {
+    const thrown = asThrown(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
+    expect(thrown).toBeInstanceOf(DomainError);
+    expect(thrown).toMatchObject({
+      code: 'storage_unavailable',
+      message: 'the storage is unavailable or does not respond in time: try again',
+      cause: { name: 'MongoNetworkError', message: 'connect ECONNREFUSED 10.0.0.7:27017' },
+    });
+  });
+
+  test.each([
+    ['the code 13', serverError(13), /^the server rejects the user, the password or the rights$/],
+    ['the code 18', serverError(18), /^the server rejects the user, the password or the rights$/],
+    ['the code 8000', serverError(8000), /^the server rejects/],
+    ['an unsupported deployment', new StorageMisconfigured('the server is too old'), /^the server is too old$/],
+    ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*tlsCAFile.*: ENOENT.*'\/ca'$/],
+  ])('makes a misconfiguration of the storage of %s, in one line', (_name, failure, line) => {
+    const { code, cause } = asThrown(failure, redact) as DomainError;
+    expect(code).toBe('storage_unavailable');
+    expect(StorageMisconfigured.is(cause)).toBe(true);
+    expect((cause as Error).message).toMatch(line);
+  });
+
+  test.each([
+    ['another code', serverError(11600)],
+    ['no code', serverError()],
+    ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND nowhere')],
+    ['a set that is not initiated', new NotInitiated()],
+  ])('makes no misconfiguration of %s', (_name, failure) => {
+    const { code, cause } = asThrown(failure, redact) as DomainError;
+    expect(code).toBe('storage_unavailable');
+    expect(StorageMisconfigured.is(cause)).toBe(false);
+  });
+
+  test.each([
+    ['an error in the code', new TypeError('a defect')],
+    ['an error of the domain', new DomainError('pet_not_found', 'no')],
+    ['a value that BSON cannot hold', new BSON.BSONError('too big')],
+    ['a violated unique index', serverError(11000)],
+    ['a violated schema', serverError(121)],
+  ])('leaves %s as it is', (_name, failure) => {
+    expect(asThrown(failure, redact)).toBe(failure);
+  });
+});
+
+describe('unavailable', () => {
+  test('keeps no secret, in whatever spelling, and nothing of what was stored', () => {
+    const text =
+      'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
+      '{ insert: "pets", documents: [\n{ name: "Rex" } ] }';
+    const { cause } = unavailable(new MongoServerError({ message: text, code: 1 }), redact) as { cause?: unknown };
+    expect((cause as Error).message).toBe(
+      'at mongodb://[redacted]@localhost/animals and [redacted] and [redacted] and [redacted]: not authorized to ' +
+        'execute command',
+    );
+    expect((cause as Error).stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
+  });
+
+  test('is one line in the log', () => {
+    const failure = new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n');
+    expect(unavailable(failure, redact)).toMatchObject({
+      cause: { message: '0A00010B:SSL routines: wrong version number:' },
+    });
+  });
+
+  test('accepts what is no error', () => {
+    expect(unavailable('no error at all', redact)).toMatchObject({ code: 'storage_unavailable' });
+  });
+});
+
+test('isDuplicateKey tells a rejection by a unique index from all other failures', () => {
+  expect(isDuplicateKey(new MongoServerError({ message: 'E11000', code: 11000 }))).toBe(true);
+  expect(isDuplicateKey(new MongoServerError({ message: 'no', code: 121 }))).toBe(false);
+  expect(isDuplicateKey(Object.assign(new Error('no'), { code: 11000 }))).toBe(false);
+});

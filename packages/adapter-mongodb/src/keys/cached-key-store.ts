@@ -1,0 +1,124 @@
+import type { ApiKey, MonotonicClock } from '@animal-store/domain';
+import { apiKeyId, type KeyStore, type StorageEvents } from '@animal-store/domain/ports';
+
+/**
+ * How long a record that was found is cached, in milliseconds: so long this process accepts a key that another one has
+ * revoked. The port allows 10 seconds; the rest is for the query itself.
+ */
+export const HIT_TTL = 5_000;
+
+/** How long it is cached that a key does not exist, in milliseconds: another process may just have issued it. */
+export const MISS_TTL = 1_000;
+
+/** How many keys are cached of each kind: existing ones and others, so that guesses displace no key. */
+export const MAX_ENTRIES = 10_000;
+
+interface Entry {
+  readonly digest: string;
+  readonly key: ApiKey | null;
+  /** When the query began, not when it returned. */
+  readonly queriedAt: number;
+}
+
+/**
+ * Caches for a short while what `find` returned. This process sees its own changes at once. Lookups of one key share the
+ * query that is in flight.
+ *
+ * @param keys Where the records are.
+ * @param clock For ages only: any clock that does not stand still.
+ * @param onLookup Called for each lookup. Must not throw.
+ */
+export function createCachedKeyStore(
+  keys: KeyStore,
+  clock: MonotonicClock,
+  onLookup: StorageEvents['onKeyLookup'] = () => {},
+): KeyStore {
+  const hits = createEntries(HIT_TTL, clock);
+  const misses = createEntries(MISS_TTL, clock);
+  const inFlight = new Map<string, Promise<ApiKey | null>>();
+
+  function forget(id: string): void {
+    hits.delete(id);
+    misses.delete(id);
+    // The result of a query from before the change must not be cached, nor shared with later lookups.
+    for (const digest of inFlight.keys()) if (apiKeyId(digest) === id) inFlight.delete(digest);
+  }
+
+  function query(digest: string): Promise<ApiKey | null> {
+    const queriedAt = clock();
+    const result = Promise.resolve(keys.find(digest)).then(
+      (key) => {
+        if (inFlight.get(digest) === result) {
+          inFlight.delete(digest);
+          (key === null ? misses : hits).set(apiKeyId(digest), { digest, key, queriedAt });
+        }
+        return key;
+      },
+      (failure) => {
+        if (inFlight.get(digest) === result) inFlight.delete(digest);
+        throw failure;
+      },
+    );
+    inFlight.set(digest, result);
+    return result;
+  }
+
+  /** Makes a change. Whether it succeeds or not, what was cached before is not believed any more. */
+  async function change<T>(id: string, make: () => T): Promise<Awaited<T>> {
+    try {
+      return await make();
+    } finally {
+      forget(id);
+    }
+  }
+
+  return {
+    add: (key) => change(key.id, () => keys.add(key)),
+
+    find(digest) {
+      const id = apiKeyId(digest);
+      const entry = hits.get(id) ?? misses.get(id);
+      const isCached = entry?.digest === digest;
+      onLookup(isCached);
+      if (isCached) return entry.key;
+      return inFlight.get(digest) ?? query(digest);
+    },
+
+    list: () => keys.list(),
+
+    revoke: (id, at) => change(id, () => keys.revoke(id, at)),
+
+    recordUse(id, at) {
+      // Changed here first, so that the requests until the next query don't all write it.
+      const entry = hits.get(id);
+      if (entry?.key == null) return change(id, () => keys.recordUse(id, at));
+      const lastUsedAt = Math.max(entry.key.lastUsedAt ?? at, at);
+      hits.set(id, { ...entry, key: Object.freeze({ ...entry.key, lastUsedAt }) });
+      return keys.recordUse(id, at);
+    },
+  };
+}
+
+/** Entries up to a number and an age; the oldest is the first to go. */
+function createEntries(ttl: number, clock: MonotonicClock) {
+  const entries = new Map<string, Entry>();
+  return {
+    get(id: string): Entry | undefined {
+      const entry = entries.get(id);
+      if (entry === undefined) return undefined;
+      const age = clock() - entry.queriedAt;
+      // Negative if the clock was put back.
+      if (age >= 0 && age < ttl) return entry;
+      entries.delete(id);
+      return undefined;
+    },
+    set(id: string, entry: Entry): void {
+      entries.delete(id);
+      entries.set(id, entry);
+      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
+    },
+    delete(id: string): void {
+      entries.delete(id);
+    },
+  };
+}

@@ -1,0 +1,62 @@
+import type { MonotonicClock } from '@animal-store/domain';
+import type { MongoClient } from 'mongodb';
+import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
+import { checkDeployment } from './connection/deployment.ts';
+import { followPrimary } from './connection/primary.ts';
+import { createReadBarrier, type ReadBarrier } from './connection/read-barrier.ts';
+import type { PetOperations } from './pets/mongo-pet-store.ts';
+import { createPetCreation } from './pets/pet-creation.ts';
+import { createPetReads } from './pets/pet-reads.ts';
+import type { TimeLimits } from './time-limits.ts';
+
+/** A database that is ready for work. */
+export interface OpenDatabase extends Pick<Collections, 'keys' | 'rates'> {
+  readonly pets: PetOperations;
+  readonly barrier: ReadBarrier;
+  /** Succeeds if the primary can be read and written. */
+  check(): Promise<void>;
+  /** Forgets the client. */
+  stop(): void;
+}
+
+export interface DatabaseOptions {
+  /** Absent: the database that the client's URL names. */
+  readonly name: string | undefined;
+  readonly limits: TimeLimits;
+  readonly clock: MonotonicClock;
+}
+
+/** @param client Connected to its servers. */
+export async function openDatabase(
+  client: MongoClient,
+  { name, limits, clock }: DatabaseOptions,
+): Promise<OpenDatabase> {
+  const primary = followPrimary(client);
+  try {
+    primary.start(await checkDeployment(client));
+    const db = client.db(name, { readPreference: 'primary' });
+    await prepareCollections(db);
+    const collections = collectionsOf(db, limits);
+    const check = () => readLinearizable(collections, limits);
+    const barrier = createReadBarrier(primary.current, check);
+    return {
+      pets: {
+        create: createPetCreation(collections, { limits, clock }),
+        ...createPetReads(collections.pets, barrier, limits),
+      },
+      keys: collections.keys,
+      rates: collections.rates,
+      barrier,
+      check,
+      stop: primary.stop,
+    };
+  } catch (failure) {
+    primary.stop();
+    throw failure;
+  }
+}
+
+/** Succeeds on a primary that a majority has just followed: it can be written, too. */
+async function readLinearizable({ counters }: Collections, limits: TimeLimits): Promise<void> {
+  await counters.findOne({ _id: 'pets' }, { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation });
+}

@@ -1,0 +1,42 @@
+import type { Collection } from 'mongodb';
+import type { TimeLimits } from '../time-limits.ts';
+import type { CounterDocument } from './counter-document.ts';
+import type { PetDocument } from './pet-document.ts';
+
+/** The collections from which ids come. */
+export interface IdCollections {
+  readonly pets: Collection<PetDocument>;
+  readonly counters: Collection<CounterDocument>;
+}
+
+/** The counter that all processes take ids from. */
+export interface IdCounter {
+  /** Reserves that many ids, above all that were reserved before. @returns The last of them. */
+  reserve(count: number): Promise<bigint>;
+  /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
+  raise(): Promise<void>;
+}
+
+export function createIdCounter({ counters, pets }: IdCollections, limits: TimeLimits): IdCounter {
+  const bounded = { maxTimeMS: limits.operation };
+  return {
+    async reserve(count) {
+      const counter = await counters.findOneAndUpdate(
+        { _id: 'pets' },
+        { $inc: { last: BigInt(count) } },
+        { upsert: true, returnDocument: 'after', ...bounded },
+      );
+      return (counter as CounterDocument).last;
+    },
+
+    async raise() {
+      const [highest] = await pets
+        .find(
+          {},
+          { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1, readConcern: { level: 'linearizable' }, ...bounded },
+        )
+        .toArray();
+      await counters.updateOne({ _id: 'pets' }, { $max: { last: highest?._id ?? 0n } }, { upsert: true, ...bounded });
+    },
+  };
+}

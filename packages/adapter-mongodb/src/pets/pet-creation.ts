@@ -1,0 +1,58 @@
+import type { MonotonicClock, Pet } from '@animal-store/domain';
+import type { IdempotentCreate } from '@animal-store/domain/ports';
+import { createBatches, MAX_WAITING } from '../batching/batches.ts';
+import { isDuplicateKey } from '../connection/failures.ts';
+import type { TimeLimits } from '../time-limits.ts';
+import { createIdBlocks } from './id-blocks.ts';
+import { createIdCounter, type IdCollections } from './id-counter.ts';
+import { type PetWithoutId, petOf } from './pet-document.ts';
+import { createPetInsertions } from './pet-insertions.ts';
+
+/** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
+const MAX_TRIES = 3;
+
+/** Creates pets, each idempotency key once. */
+export function createPetCreation(
+  collections: IdCollections,
+  { limits, clock }: { limits: TimeLimits; clock: MonotonicClock },
+): (pet: PetWithoutId) => Promise<Pet | null> {
+  const { pets } = collections;
+  const counter = createIdCounter(collections, limits);
+  const ids = createIdBlocks({ reserve: counter.reserve, clock });
+  const insert = createPetInsertions(pets, ids, limits);
+
+  // All pets of a batch meet taken ids at once.
+  const raiseCounter = createBatches<void, void>(
+    async () => {
+      await counter.raise();
+      ids.discard();
+      return () => {};
+    },
+    { parallel: 1, maxItems: MAX_WAITING, maxWaiting: MAX_WAITING, maxWait: limits.batch },
+  );
+
+  /** The pet that is stored under holder and key; null if it is another one, undefined if there is none (any more). */
+  async function findEarlier({ holder, key, fingerprint }: IdempotentCreate): Promise<Pet | null | undefined> {
+    // The document in the index may not have reached the majority yet; it has when a linearizable read returns it.
+    const document = await pets.findOne(
+      { 'addition.holder': holder, 'addition.key': key },
+      { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation },
+    );
+    if (document === null) return undefined;
+    return document.addition?.fingerprint === fingerprint ? petOf(document) : null;
+  }
+
+  return async (pet) => {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return await insert(pet);
+      } catch (failure) {
+        if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;
+        // The driver does not say which index rejected the document.
+        const earlier = pet.addition && (await findEarlier(pet.addition));
+        if (earlier !== undefined) return earlier;
+        await raiseCounter();
+      }
+    }
+  };
+}

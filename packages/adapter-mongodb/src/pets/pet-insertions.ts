@@ -1,0 +1,71 @@
+import type { Pet } from '@animal-store/domain';
+import { type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { type BatchWork, createBatches, MAX_WAITING } from '../batching/batches.ts';
+import type { TimeLimits } from '../time-limits.ts';
+import type { IdBlocks } from './id-blocks.ts';
+import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
+
+/** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
+const PARALLEL = 2;
+
+/** How many pets are inserted at once: as many as the server writes to its log in one step. */
+const MAX_PETS = 500;
+
+/** The greatest length of all texts of a batch, in UTF-16 code units: a fraction of what one message may hold. */
+const MAX_LENGTH = 1_000_000;
+
+/**
+ * Group commit: pets that come while insertions are in flight are stored together, by one write that the majority
+ * confirms once.
+ *
+ * @returns Stores a pet under a new id. Rejects with the server's error if the server rejected this pet alone (see
+ * `isDuplicateKey`), with MongoBulkWriteError or another error of the driver if it is not known whether it is stored.
+ */
+export function createPetInsertions(
+  pets: Collection<PetDocument>,
+  ids: IdBlocks,
+  limits: TimeLimits,
+): (pet: PetWithoutId) => Promise<Pet> {
+  const insertAll: BatchWork<PetWithoutId, Pet> = async (batch) => {
+    const documents: PetDocument[] = [];
+    // Ids are taken this late so that no pet waits with an id that others leave behind.
+    for (const pet of batch) documents.push({ _id: await ids.take(), ...pet });
+    const rejections = await insert(pets, documents, limits);
+    return (_, index) => {
+      const rejection = rejections.get(index);
+      if (rejection !== undefined) throw rejection;
+      return petOf(documents[index] as PetDocument);
+    };
+  };
+  return createBatches(insertAll, {
+    parallel: PARALLEL,
+    maxItems: MAX_PETS,
+    maxWeight: MAX_LENGTH,
+    weigh: ({ name, addition }) =>
+      name.length +
+      (addition === undefined ? 0 : addition.holder.length + addition.key.length + addition.fingerprint.length),
+    maxWaiting: MAX_WAITING,
+    maxWait: limits.batch,
+  });
+}
+
+/** The server's errors by the indexes of the documents that it rejected; all others are stored. Rejects if that is not known. */
+async function insert(
+  pets: Collection<PetDocument>,
+  documents: readonly PetDocument[],
+  limits: TimeLimits,
+): Promise<ReadonlyMap<number, MongoServerError>> {
+  try {
+    await pets.insertMany(documents, { ordered: false, maxTimeMS: limits.operation });
+    return new Map();
+  } catch (failure) {
+    if (!(failure instanceof MongoBulkWriteError)) throw failure;
+    const rejected = [failure.writeErrors].flat();
+    // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
+    const unconfirmed = failure.result.getWriteConcernError() !== undefined;
+    if (unconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
+    return new Map(
+      rejected.map(({ index, code, errmsg }) => [index, new MongoServerError({ message: errmsg ?? '', code })]),
+    );
+  }
+}

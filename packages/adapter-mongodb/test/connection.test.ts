@@ -1,0 +1,166 @@
+import { tmpdir } from 'node:os';
+import { inspect } from 'node:util';
+import { DomainError, type NewPet } from '@animal-store/domain';
+import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { MongoClient } from 'mongodb';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { adapter } from '../src/index.ts';
+import { apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+
+const SECRET = 'p%40ss-w0rd';
+const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
+
+/** Whether anything of an error, however deep, tells the password. */
+function tells(error: unknown): boolean {
+  const { stack, message, cause } = error as Error;
+  const everything = [stack, message, inspect(error, { depth: 20, showHidden: true }), inspect(cause), String(error)];
+  return SPELLINGS.some((spelling) => everything.join('\n').includes(spelling));
+}
+
+describe('a server that is not there', () => {
+  const open = (url: string) => openStorage({ url, timeLimits: { serverSelection: 200, connect: 200 } });
+
+  test('is no error until it is used, and then one that tells callers nothing and the log enough', async () => {
+    const storage = open(`mongodb://user:${SECRET}@127.0.0.1:1/animals`);
+    const error = await failureOf(() => storage.ready());
+    expect(error).toBeInstanceOf(DomainError);
+    expect(error).toMatchObject({ code: 'storage_unavailable' });
+    expect((error as Error).message).not.toMatch(/127\.0\.0\.1|Mongo|ECONN/);
+    expect((error as Error).cause).toMatchObject({ name: 'MongoServerSelectionError' });
+    expect(((error as Error).cause as Error).message).toContain('ECONNREFUSED 127.0.0.1:1');
+    expect(misconfigurationOf(error)).toBeNull();
+    expect(tells(error)).toBe(false);
+  });
+
+  test.each(['mongodb://nowhere.invalid/animals', 'mongodb+srv://nowhere.invalid.example/animals'])(
+    'has a name that cannot be resolved: %s',
+    async (url) => {
+      const error = await failureOf(() => open(url).ready());
+      expect(error).toMatchObject({ code: 'storage_unavailable' });
+      expect(misconfigurationOf(error)).toBeNull();
+    },
+  );
+
+  test('makes every method of every port unavailable', async () => {
+    const { pets, keys, ready } = open('mongodb://127.0.0.1:1/animals');
+    const calls = [
+      () => pets.add(rex),
+      () => pets.add(rex, idempotent('k1')),
+      () => pets.find(1n),
+      () => pets.list({ after: 0n, limit: 1 }),
+      () => keys.add(apiKey(1)),
+      () => keys.find(apiKey(1).digest),
+      () => keys.list(),
+      () => keys.revoke('a', 1),
+      () => keys.recordUse('a', 1),
+      () => ready(),
+    ];
+    for (const call of calls) {
+      expect(await failureOf(call)).toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
+    }
+  });
+
+  test('is not needed for ids that no int64 can hold', async () => {
+    const { pets } = open('mongodb://127.0.0.1:1/animals');
+    for (const id of [0n, -1n, 2n ** 63n, 2n ** 64n + 1n]) expect(await pets.find(id)).toBeNull();
+    expect(await pets.list({ after: 2n ** 63n, limit: 1 })).toEqual([]);
+  });
+});
+
+describe('a file that the URL names', () => {
+  test.each(['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'])(
+    'is a misconfiguration if it cannot be read: %s',
+    async (option) => {
+      for (const path of ['/nowhere.pem', tmpdir()]) {
+        const url = `mongodb://user:${SECRET}@localhost/animals?tls=true&${option}=${encodeURIComponent(path)}`;
+        const error = await failureOf(() => openStorage({ url }).ready());
+        expect(misconfigurationOf(error)).toMatch(/^a file that the URL names \(tlsCAFile, [^\n]* cannot be read: /);
+        expect(tells(error)).toBe(false);
+      }
+    },
+  );
+});
+
+describe('the warnings of a storage', () => {
+  test('name options that switch off the verification of certificates', () => {
+    const { warnings } = adapter.open(`mongodb://user:${SECRET}@localhost/animals?tls=true&tlsInsecure=true`);
+    expect(warnings).toEqual([expect.stringMatching(/^tlsInsecure /)]);
+  });
+});
+
+describeWithMongo('a server', () => {
+  test('that rejects the credentials is a misconfiguration, with every call', async () => {
+    const url = freshDatabase().replace(/\/\/(?:[^@/]*@)?/, `//nobody:${SECRET}@`);
+    const storage = openStorage({ url });
+    for (const call of [() => storage.ready(), () => storage.pets.find(1n)]) {
+      const error = await failureOf(call);
+      expect(error).toMatchObject({ code: 'storage_unavailable', cause: { cause: { code: 18 } } });
+      expect(misconfigurationOf(error)).toBe('the server rejects the user, the password or the rights');
+      expect(tells(error)).toBe(false);
+    }
+  });
+
+  test('is not asked by a storage that was closed', async () => {
+    const storage = openStorage({ url: freshDatabase() });
+    await storage.ready();
+    await storage.close();
+    expect(await failureOf(() => storage.pets.find(1n))).toMatchObject({ code: 'storage_unavailable' });
+  });
+
+  test('does not turn a defect into an outage', async () => {
+    const storage = openStorage({ url: freshDatabase() });
+    expect(await failureOf(() => storage.pets.add(undefined as unknown as NewPet))).toBeInstanceOf(TypeError);
+  });
+
+  test('whose index is violated already makes every call fail as it does', async () => {
+    const url = freshDatabase();
+    await databaseAt(url)
+      .collection('api_keys')
+      .insertMany([{ digest: 'a' }, { digest: 'a' }]);
+    const storage = openStorage({ url });
+    expect(await failureOf(() => storage.pets.find(1n))).toMatchObject({ name: 'MongoServerError', code: 11000 });
+  });
+});
+
+describeWithMongo('a client of the caller', () => {
+  async function connected(url: string) {
+    const client = new MongoClient(url);
+    onTestFinished(async () => client.close());
+    await client.connect();
+    return client;
+  }
+
+  test('serves several storages, in any of its databases', async () => {
+    const [url, other] = [freshDatabase(), freshDatabase()];
+    const client = await connected(url);
+    const [one, another] = [openStorage({ client }), openStorage({ client, database: databaseAt(other).databaseName })];
+    const added = await one.pets.add({ ...rex, categoryId: 2n ** 63n - 1n });
+    expect(await one.pets.find(added?.id ?? 0n)).toEqual(added);
+    expect(await openStorage({ url }).pets.find(added?.id ?? 0n)).toEqual(added);
+    expect(await another.pets.list({ after: 0n, limit: 1 })).toEqual([]);
+    expect(one.location).toBe(openStorage({ url }).location);
+  });
+
+  test('stays open when a storage is closed, without listeners of it', async () => {
+    const client = await connected(freshDatabase());
+    const listeners = () => client.listenerCount('topologyDescriptionChanged');
+    const before = listeners();
+    const [one, other] = [openStorage({ client }), openStorage({ client })];
+    await one.ready();
+    await other.ready();
+    await one.close();
+    expect(await failureOf(() => one.ready())).toMatchObject({ code: 'storage_unavailable' });
+    await other.ready();
+    await other.close();
+    await expect.poll(listeners).toBe(before);
+    await client.db().command({ ping: 1 });
+  });
+
+  test('keeps its password to itself', async () => {
+    const client = new MongoClient(`mongodb://user:${SECRET}@127.0.0.1:1/animals`, { serverSelectionTimeoutMS: 200 });
+    onTestFinished(async () => client.close());
+    const error = await failureOf(() => openStorage({ client }).ready());
+    expect(error).toMatchObject({ code: 'storage_unavailable' });
+    expect(tells(error)).toBe(false);
+  });
+});

@@ -1,0 +1,55 @@
+import { type ApiKey, DomainError, type NewPet } from '@animal-store/domain';
+import { fingerprint, type IdempotentCreate, StorageMisconfigured } from '@animal-store/domain/ports';
+import { onTestFinished } from 'vitest';
+import { createMongoStorage, type MongoStorage, type MongoStorageOptions } from '../src/index.ts';
+
+export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
+export const max: NewPet = { name: 'Max', categoryId: 1n };
+
+/** What a busy machine may add to a time limit, in milliseconds. */
+export const TOLERANCE = 600;
+
+/** A storage that is closed when the running test ends. */
+export function openStorage(options: MongoStorageOptions): MongoStorage {
+  const storage = createMongoStorage(options);
+  onTestFinished(async () => storage.close());
+  return storage;
+}
+
+/** An idempotency key, and the pet it stands for. */
+export function idempotent(key: string, newPet: NewPet = rex): IdempotentCreate {
+  return { holder: 'the zoo', key, fingerprint: fingerprint(newPet) };
+}
+
+/** A record with a digest of its own for each number from 0 to 9. */
+export function apiKey(number: number): ApiKey {
+  const digest = String(number).repeat(64);
+  return {
+    id: digest.slice(0, 16),
+    digest,
+    visiblePrefix: 'anst_0000',
+    holder: 'the zoo',
+    createdAt: number,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+}
+
+export const times = <T>(count: number, make: (index: number) => T): T[] =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+/** What a call throws or rejects with; null if it succeeds. */
+export async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The line for the operator that an error of a port carries, or null for every other error. */
+export function misconfigurationOf(error: unknown): string | null {
+  return DomainError.is(error) && StorageMisconfigured.is(error.cause) ? error.cause.message : null;
+}

@@ -1,0 +1,150 @@
+import type { Pet } from '@animal-store/domain';
+import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { describe, expect, test } from 'vitest';
+import type { PetDocument } from '../src/pets/pet-document.ts';
+import { idempotent, max, openStorage, rex, times } from './fixtures.ts';
+
+function open() {
+  const url = freshDatabase();
+  const storage = openStorage({ url });
+  return { storage, pets: storage.pets, url };
+}
+
+/** How often the other writer writes. */
+const WRITES = 400;
+
+describeWithMongo('many calls at once', () => {
+  describe('creations', () => {
+    test('return what their own idempotency keys stand for: known, reused for another pet, or given twice', async () => {
+      const { pets, url } = open();
+      const known = await Promise.all(times(10, (index) => pets.add(rex, idempotent(`known-${index}`))));
+      const [fresh, again, other, twice] = await Promise.all([
+        Promise.all(times(60, (index) => pets.add(max, idempotent(`fresh-${index}`, max)))),
+        Promise.all(times(10, (index) => pets.add(rex, idempotent(`known-${index}`)))),
+        Promise.all(times(10, (index) => pets.add(max, idempotent(`known-${index}`, max)))),
+        Promise.all(times(20, (index) => pets.add(rex, idempotent(`twice-${index % 10}`)))),
+      ]);
+      expect(again).toEqual(known);
+      expect(other).toEqual(Array(10).fill(null));
+      expect(twice.slice(10)).toEqual(twice.slice(0, 10));
+      const ids = [...known, ...fresh, ...twice].map((pet) => (pet as Pet).id);
+      expect(new Set(ids).size).toBe(80);
+      expect(await databaseAt(url).collection('pets').countDocuments()).toBe(80);
+    });
+
+    test('store all pets but the one that the server rejects, whose error is no outage', async () => {
+      const { storage, pets, url } = open();
+      await storage.ready();
+      // Of a newer version, which older processes leave alone.
+      const validator = { $jsonSchema: { title: 'version 1000', properties: { name: { pattern: '^Rex' } } } };
+      await databaseAt(url).command({ collMod: 'pets', validator });
+      const calls = await Promise.allSettled(times(40, (index) => pets.add(index === 30 ? max : rex)));
+      expect(calls.map(({ status }) => status).indexOf('rejected')).toBe(30);
+      expect(calls.filter(({ status }) => status === 'rejected')).toMatchObject([
+        { reason: { name: 'MongoServerError', code: 121 } },
+      ]);
+      const stored = await pets.list({ after: 0n, limit: 100 });
+      const byId = (one: Pet, another: Pet) => Number(one.id - another.id);
+      const acknowledged = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value as Pet] : []));
+      expect(stored).toEqual(acknowledged.sort(byId));
+    });
+
+    test('get other ids if theirs are taken', async () => {
+      const { pets, url } = open();
+      const before = await Promise.all(times(100, () => pets.add(rex)));
+      const last = before.map((pet) => (pet as Pet).id).sort((one, other) => Number(one - other))[99] as bigint;
+      const taken = times(20, (index) => ({ _id: last + BigInt(3 * index) + 1n, name: 'Max', categoryId: 1n }));
+      await databaseAt(url).collection<PetDocument>('pets').insertMany(taken);
+      await databaseAt(url).command({ profile: 2 });
+      const calls = times(200, (index) => pets.add(rex, index % 2 === 0 ? undefined : idempotent(`k${index}`)));
+      expect(new Set((await Promise.all(calls)).map((pet) => pet?.id)).size).toBe(200);
+      await databaseAt(url).command({ profile: 0 });
+      // The counter is raised for all of them together.
+      const raised = { op: 'update', ns: /\.counters$/ };
+      expect(await databaseAt(url).collection('system.profile').countDocuments(raised)).toBeLessThanOrEqual(6);
+      expect(await pets.list({ after: 0n, limit: 1_000 })).toHaveLength(320);
+    });
+
+    test('store all pets but the one that is a defect', async () => {
+      const { pets } = open();
+      const broken = undefined as unknown as typeof rex;
+      const calls = await Promise.allSettled(times(20, (index) => pets.add(index === 15 ? broken : rex)));
+      expect(calls.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: expect.any(TypeError) }]);
+      expect(await pets.list({ after: 0n, limit: 100 })).toHaveLength(19);
+    });
+
+    test('store what was passed in, even if the caller changes it meanwhile', async () => {
+      const { pets } = open();
+      const calls = times(20, (index) => {
+        const newPet = { ...rex, name: `Rex ${index}` };
+        const call = pets.add(newPet);
+        newPet.name = 'Max';
+        return call;
+      });
+      const names = (await Promise.all(calls)).map((pet) => pet?.name);
+      expect(names).toEqual(times(20, (index) => `Rex ${index}`));
+      expect((await pets.list({ after: 0n, limit: 100 })).map(({ name }) => name).sort()).toEqual(names.sort());
+    });
+  });
+
+  describe('reads', () => {
+    test('find each its own pet, also more of them than one read looks up', async () => {
+      const { pets } = open();
+      const added = (await Promise.all(times(30, (index) => pets.add(index % 2 === 0 ? rex : max)))) as Pet[];
+      const known = new Map(added.map((pet) => [pet.id, pet]));
+      const ids = times(2_500, (index) => BigInt(index + 1));
+      const found = await Promise.all([...ids, ...ids].map((id) => pets.find(id)));
+      expect(found).toEqual([...ids, ...ids].map((id) => known.get(id) ?? null));
+    });
+
+    test('list each its own page', async () => {
+      const { pets } = open();
+      const added = (await Promise.all(times(160, (index) => pets.add(index % 2 === 0 ? rex : max)))) as Pet[];
+      const all = added.toSorted((one, other) => Number(one.id - other.id));
+      const selections = times(300, (index) => ({
+        status: ([undefined, 'sold', 'pending'] as const)[index % 3],
+        after: (all[(index * 7) % 5] as Pet).id,
+        limit: [1, 20, 101, 130][index % 4] as number,
+      }));
+      const pages = await Promise.all(selections.map((selection) => pets.list(selection)));
+      const expected = selections.map(({ status, after, limit }) =>
+        all.filter((pet) => pet.id > after && (status === undefined || pet.status === status)).slice(0, limit),
+      );
+      expect(pages).toEqual(expected);
+      for (const page of pages) (page as Pet[]).length = 0;
+      expect(new Set(pages).size).toBe(300);
+      for (const pet of added) expect(Object.isFrozen(pet)).toBe(true);
+    });
+
+    test('return every write that was acknowledged to another writer before them', async () => {
+      const { storage, pets, url } = open();
+      await storage.ready();
+      const collection = databaseAt(url).collection<PetDocument>('pets', {
+        writeConcern: { w: 'majority', journal: true },
+      });
+      const version = (value: number) => ({ name: String(value).padEnd(200, ' .'), status: 'sold' as const });
+      await collection.insertMany(times(101, (index) => ({ _id: BigInt(index + 1), categoryId: 1n, ...version(0) })));
+      const reads: (() => Promise<Pet | null | undefined>)[] = [
+        async () => pets.find(101n),
+        async () => (await pets.list({ after: 0n, limit: 101 }))[100],
+        async () => (await pets.list({ after: 0n, limit: 101, status: 'sold' }))[100],
+      ];
+      let done = false;
+      // There is always a read in flight that could be joined.
+      const readers = reads.flatMap((read) =>
+        times(3, async () => {
+          while (!done) await read();
+        }),
+      );
+      let stale = 0;
+      for (let written = 1; written <= WRITES; written += 1) {
+        await collection.updateOne({ _id: 101n }, { $set: version(written) });
+        const seen = await Promise.all(reads.map((read) => read()));
+        stale += seen.filter((pet) => Number.parseInt(pet?.name ?? '', 10) < written).length;
+      }
+      done = true;
+      await Promise.all(readers);
+      expect(stale).toBe(0);
+    }, 60_000);
+  });
+});

@@ -1,0 +1,145 @@
+import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
+import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import type { Document } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import type { MongoStorage } from '../src/index.ts';
+import { apiKey, max, openStorage, times } from './fixtures.ts';
+
+const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
+
+/** What the server's profiler saw of the work on a database with some pets and keys in it. */
+async function profiled(work: (storage: MongoStorage) => Promise<unknown>, options = '') {
+  const url = freshDatabase();
+  const storage = openStorage({ url: url + (url.includes('?') ? '&' : '?') + options });
+  await Promise.all(
+    Array.from({ length: 300 }, (_, index) =>
+      storage.pets.add(
+        {
+          name: `Rex ${index}`,
+          categoryId: 1n,
+          ...(index % 4 < 3 && { status: PET_STATUSES[index % 4] as PetStatus }),
+        },
+        { ...create, key: `k${index}`, fingerprint: `f${index}` },
+      ),
+    ),
+  );
+  for (const number of [1, 2, 3]) await storage.keys.add(apiKey(number));
+  // The first read confirms the primary, too.
+  await storage.keys.list();
+  const db = databaseAt(url);
+  await db.command({ profile: 2 });
+  await work(storage);
+  await db.command({ profile: 0 });
+  const seen = await db
+    .collection('system.profile')
+    .find({ appName: 'animal-store', 'command.profile': { $exists: false } })
+    .sort({ ts: 1 })
+    .toArray();
+  return seen.filter(({ op }) => op === 'query' || op === 'command' || op === 'insert' || op === 'update');
+}
+
+/** The names of all stages of a plan that ran. */
+function stages(node: Document): string[] {
+  const below = [node['inputStage'], ...(node['inputStages'] ?? [])].filter((stage) => stage !== undefined);
+  return [node['stage'], ...below.flatMap(stages)];
+}
+
+describeWithMongo('every query', () => {
+  describe('is served by an index alone: no collection scan, no sort, no more keys than documents', () => {
+    test.each<[string, RegExp, number, Parameters<typeof profiled>[0]]>([
+      ['a pet', /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/, 1, async ({ pets }) => pets.find(7n)],
+      ['no pet', /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/, 0, async ({ pets }) => pets.find(2n ** 40n)],
+      ['the first page', /^IXSCAN \{ _id: 1 \}/, 21, async ({ pets }) => pets.list({ after: 0n, limit: 21 })],
+      ['a later page', /^IXSCAN \{ _id: 1 \}/, 101, async ({ pets }) => pets.list({ after: 50n, limit: 101 })],
+      [
+        'a page by status',
+        /^IXSCAN \{ status: 1, _id: 1 \}/,
+        21,
+        async ({ pets }) => pets.list({ status: 'sold', after: 0n, limit: 21 }),
+      ],
+      [
+        'a later page by status',
+        /^IXSCAN \{ status: 1, _id: 1 \}/,
+        11,
+        async ({ pets }) => pets.list({ status: 'available', after: 50n, limit: 11 }),
+      ],
+      ['a key', /^(EXPRESS_)?IXSCAN \{ digest: 1 \}/, 1, async ({ keys }) => keys.find(apiKey(2).digest)],
+      ['all keys', /^IXSCAN \{ createdAt: 1, _id: 1 \}/, 3, async ({ keys }) => keys.list()],
+      [
+        'a revocation',
+        /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/,
+        1,
+        async ({ keys }) => keys.revoke(apiKey(2).id, 7),
+      ],
+      ['a use', /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/, 1, async ({ keys }) => keys.recordUse(apiKey(2).id, 7)],
+    ])('%s', async (_, plan, documents, work) => {
+      const [query, ...more] = await profiled(work);
+      expect(more).toEqual([]);
+      expect(query?.['planSummary']).toMatch(plan);
+      expect(query?.['docsExamined']).toBe(documents);
+      expect(query?.['keysExamined']).toBeLessThanOrEqual(documents + 1);
+      expect(query?.['hasSortStage']).toBeUndefined();
+      if (query?.['execStats']) expect(stages(query['execStats']).join()).not.toMatch(/SORT|COLLSCAN/);
+    });
+
+    test('a page by status, which names the index', async () => {
+      const [query] = await profiled(async ({ pets }) => pets.list({ status: 'sold', after: 0n, limit: 21 }));
+      expect(query?.['command'].hint).toEqual({ status: 1, _id: 1 });
+    });
+
+    test('a creation that is repeated', async () => {
+      const queries = await profiled(async ({ pets }) => {
+        expect(await pets.add({ ...max, name: 'Rex 7' }, create)).toMatchObject({ name: 'Rex 7' });
+      });
+      const lookup = queries.find(({ command }) => command.find === 'pets');
+      expect(lookup?.['planSummary']).toMatch(/^(EXPRESS_)?IXSCAN \{ addition.holder: 1, addition.key: 1 \}/);
+      expect(lookup).toMatchObject({ docsExamined: 1, command: { readConcern: { level: 'linearizable' } } });
+    });
+  });
+
+  test('reads what the majority has, and is bounded, whatever the URL says', async () => {
+    const url = 'readConcernLevel=local&readPreference=secondaryPreferred';
+    const queries = await profiled(async ({ pets, keys }) => {
+      await pets.find(7n);
+      await pets.list({ after: 0n, limit: 5 });
+      await keys.find(apiKey(2).digest);
+      await keys.list();
+    }, url);
+    expect(queries).toHaveLength(4);
+    for (const { command } of queries) {
+      expect(command).toMatchObject({ readConcern: { level: 'majority' } });
+      expect(Number(command.maxTimeMS)).toBe(1_500);
+      expect(command.$readPreference?.mode ?? 'primary').toMatch(/^primary/);
+    }
+  });
+
+  test('writes to the majority, retryably, and is bounded, whatever the URL says', async () => {
+    const writes = await profiled(async ({ pets, keys }) => {
+      // More than what is left of a block.
+      for (let count = 0; count < 300; count += 1) await pets.add(max);
+      await keys.revoke(apiKey(1).id, 7);
+      await keys.recordUse(apiKey(1).id, 7);
+      await keys.add(apiKey(4));
+    }, 'w=1&journal=false&retryWrites=false');
+    // Of an update command the profiler shows the statements, without what they have in common.
+    const commands = writes.filter(({ command }) => command.lsid !== undefined);
+    expect(commands.map(({ ns }) => ns.split('.')[1])).toEqual(
+      expect.arrayContaining(['pets', 'api_keys', 'counters']),
+    );
+    for (const { command } of commands) {
+      expect(command.writeConcern).toMatchObject({ w: 'majority', j: true });
+      expect(command.txnNumber).toBeGreaterThan(0n);
+      expect(Number(command.maxTimeMS)).toBe(1_500);
+    }
+  });
+
+  test('creates a hundred pets at once by a few writes of pets, and a few of the counter', async () => {
+    const writes = await profiled(async ({ pets }) => {
+      await Promise.all(times(100, () => pets.add(max)));
+    });
+    expect(writes.filter(({ ns }) => ns.endsWith('.counters')).length).toBeLessThanOrEqual(4);
+    const insertions = writes.filter(({ op }) => op === 'insert');
+    expect(insertions.length).toBeLessThanOrEqual(8);
+    expect(insertions.reduce((sum, { ninserted }) => sum + Number(ninserted), 0)).toBe(100);
+  });
+});

@@ -1,0 +1,107 @@
+import type { Pet } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
+import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
+import type { Document } from 'mongodb';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { TIME_LIMITS } from '../src/index.ts';
+import { idempotent, openStorage, rex, TOLERANCE, times } from './fixtures.ts';
+
+describeWithContainers('while many calls are made at once', () => {
+  let server: ReplicaSet;
+  beforeAll(async () => {
+    server = await startReplicaSet(1);
+  }, 60_000);
+  afterAll(() => server?.stop());
+
+  /** Pets in a database of their own, so many that some ids are reserved. */
+  async function prepared(): Promise<{ pets: PetStore; count(): Promise<number> }> {
+    const url = server.url(`failing_${crypto.randomUUID().slice(0, 8)}`);
+    const { pets } = openStorage({ url });
+    await Promise.all(times(100, (index) => pets.add(rex, idempotent(`old-${index}`))));
+    // The first read confirms the primary, too.
+    await pets.find(1n);
+    return { pets, count: () => databaseAt(url).collection('pets').countDocuments() };
+  }
+
+  /** Makes commands of the service fail as the server's failCommand describes it. @returns Switches that off. */
+  async function failing(mode: 'alwaysOn' | { times: number }, data: Document): Promise<() => Promise<void>> {
+    const admin = databaseAt(server.url('admin'));
+    const off = async () => {
+      await admin.command({ configureFailPoint: 'failCommand', mode: 'off' });
+    };
+    onTestFinished(off);
+    await admin.command({ configureFailPoint: 'failCommand', mode, data: { appName: 'animal-store', ...data } });
+    return off;
+  }
+
+  test('creations that the majority does not confirm are not acknowledged, and can be repeated', async () => {
+    const { pets, count } = await prepared();
+    const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out', errInfo: { wtimeout: true } };
+    const off = await failing('alwaysOn', { failCommands: ['insert'], writeConcernError });
+    // Among them one that the index rejects: the server then reports both.
+    const add = () => times(60, (index) => pets.add(rex, idempotent(index === 40 ? 'old-7' : `new-${index}`)));
+    for (const call of await Promise.allSettled(add())) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', cause: { code: 64 } } });
+    }
+    await off();
+    const added = await Promise.all(add());
+    expect(new Set(added.map((pet) => (pet as Pet).id)).size).toBe(60);
+    expect(await count()).toBe(159);
+  });
+
+  test('a connection that breaks once duplicates nothing, and creations can be repeated', async () => {
+    const { pets, count } = await prepared();
+    await failing({ times: 1 }, { failCommands: ['insert'], closeConnection: true });
+    const add = () => times(60, (index) => pets.add(rex, idempotent(`new-${index}`)));
+    // The driver retries by itself, unless it learns in another way first that the connection is gone.
+    for (const call of await Promise.allSettled(add())) {
+      if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'storage_unavailable' });
+    }
+    const added = await Promise.all(add());
+    expect(new Set(added.map((pet) => pet?.id)).size).toBe(60);
+    expect(await count()).toBe(160);
+  });
+
+  test('connections that break again and again reject the creations of that time, and no later ones', async () => {
+    const { pets, count } = await prepared();
+    const off = await failing('alwaysOn', { failCommands: ['insert'], closeConnection: true });
+    for (const call of await Promise.allSettled(times(60, () => pets.add(rex)))) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    }
+    expect(await count()).toBe(100);
+    await off();
+    await Promise.all(times(60, () => pets.add(rex)));
+    expect(await count()).toBe(160);
+  });
+
+  test('a read that the server rejects rejects the calls that share it, and none that wait', async () => {
+    const { pets } = await prepared();
+    await failing({ times: 1 }, { failCommands: ['find'], errorCode: 2 });
+    const calls = await Promise.allSettled(times(20, (index) => pets.find(BigInt(index + 1))));
+    expect(calls[0]).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    expect(calls.slice(1).map(({ status }) => status)).toEqual(Array(19).fill('fulfilled'));
+  });
+
+  test.each<[string, string, (pets: PetStore, index: number) => unknown]>([
+    ['reads of pets', 'find', (pets, index) => pets.find(BigInt(index + 1))],
+    ['reads of pages', 'find', (pets, index) => pets.list({ after: 0n, limit: index + 1 })],
+    ['creations', 'insert', (pets) => pets.add(rex)],
+  ])('%s do not wait for one that gets no response', async (_, command, call) => {
+    const { pets } = await prepared();
+    // As many as may be in flight at once, and longer than the limit of silence on a socket.
+    const block = { blockConnection: true, blockTimeMS: TIME_LIMITS.socket + 1_000 };
+    await failing({ times: command === 'find' ? 1 : 2 }, { failCommands: [command], ...block });
+    const started = performance.now();
+    const after: number[] = [];
+    await Promise.all(
+      times(20, async (index) => {
+        await call(pets, index);
+        after.push(performance.now() - started);
+      }),
+    );
+    expect(after.filter((time) => time < TIME_LIMITS.batch + TOLERANCE).length).toBeGreaterThanOrEqual(18);
+    // The driver has tried again for those that got none.
+    expect(Math.max(...after)).toBeGreaterThan(TIME_LIMITS.socket - 100);
+    expect(Math.max(...after)).toBeLessThan(TIME_LIMITS.call);
+  });
+});
