@@ -69,6 +69,7 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
 
   const url = `http://${callable(server.address.address)}:${server.address.port}${configuration.basePath}`;
   for (const warning of configuration.warnings) log.warn(warning);
+  for (const warning of service.storage.warnings ?? []) log.warn(`${configuration.storage.variable}: ${warning}`);
   if (developmentKey === null) log.info('listening', { url, storage: configuration.storage.name });
   else log.print(startupMessage({ url, key: developmentKey, keeps: storage.keeps }));
 

@@ -35,6 +35,20 @@ describeWithContainers('at the start', () => {
   }, 60_000);
 });
 
+test('warns at the start of an option that switches off the verification of certificates', async () => {
+  const running = start(`mongodb://user:${SECRET}@127.0.0.1:1/animals?tls=true&tlsInsecure=true`);
+  await running.says(/not verified/);
+  expect(lines(running, 40)[0]?.['msg']).toBe(
+    "MONGODB_URL: tlsInsecure or tlsAllowInvalidCertificates: the server's certificate is not verified, remove the option",
+  );
+});
+
+test('ends with code 2 and one line if tlsCAFile does not exist', async () => {
+  const running = start('mongodb://127.0.0.1:1/animals?tls=true&tlsCAFile=/nowhere.pem');
+  expect(await running.exit).toBe(2);
+  expect(running.output.err).toMatch(/^animal-store: MONGODB_URL: a file that the URL names [^\n]*nowhere\.pem'\n$/);
+});
+
 describeWithMongo('at the start', () => {
   test('ends with code 2 and one line without the password if the password is wrong', async () => {
     const running = start(withWrongPassword(freshDatabase()));
@@ -75,7 +89,7 @@ describeWithMongo('at the start', () => {
     await running.says(/the storage is unavailable/);
     proxy.pass();
     expect(await running.exit).toBe(2);
-    expect(running.output.err).toMatch(/^animal-store: MONGODB_URL: the server refuses [^\n]*\n$/);
+    expect(running.output.err).toMatch(/^animal-store: MONGODB_URL: the server rejects [^\n]*\n$/);
     expect(running.output.out + running.output.err).not.toContain(SECRET);
   }, 30_000);
 

@@ -86,6 +86,7 @@ export function registerStorageCalls(registry: Registry): (storage: PetStorage) 
         recordUse: true,
       }),
       location: storage.location,
+      warnings: storage.warnings ?? [],
       ...(createRateLimiter && {
         createRateLimiter: (policy) => observed<RateLimiter>(createRateLimiter(policy), 'rateLimiter', { take: true }),
       }),
