@@ -22,7 +22,7 @@ const DURABLE = readdirSync(`${import.meta.dirname}/../../packages`)
 const SPECIAL: Readonly<Record<string, ProjectOptions>> = {
   mongodb: {
     include: ['test/**/*.test.ts'],
-    exclude: WITHOUT_STORAGE,
+    exclude: [...WITHOUT_STORAGE, 'test/sqlite*.test.ts'],
     env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
     globalSetup: ['@animal-store/test-mongodb/global-setup'],
     setupFiles: ['test/needs-mongodb.ts'],

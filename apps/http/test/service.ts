@@ -56,7 +56,7 @@ export function storageEnvironment(): Record<string, string> {
   }
 }
 
-function freshFile(): string {
+export function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-http-'));
   // A process that was killed may be writing still.
   onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));

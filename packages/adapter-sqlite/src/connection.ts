@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import type { Awaitable } from '@animal-store/domain/ports';
-import { asThrown, cannotOpen, closed } from './database/failures.ts';
+import { type Awaitable, StorageMisconfigured } from '@animal-store/domain/ports';
+import { asOpeningError, asThrown, closed } from './database/failures.ts';
+import { fileIdentity } from './database/file-identity.ts';
 import { openDatabase } from './database/open-database.ts';
-import { isBusy } from './database/result-codes.ts';
+import { isBusy, isDamage } from './database/result-codes.ts';
 import { type KeyReads, prepareKeyReads } from './keys/key-statements.ts';
 import { type PetReads, preparePetReads } from './pets/pet-statements.ts';
 import { createGroupCommit } from './writing/group-commit.ts';
@@ -40,16 +41,26 @@ export interface Connection {
 
 interface Reader extends Reads {
   readonly db: DatabaseSync;
+  /** See `fileIdentity`. */
+  readonly identity: string;
 }
 
-/** @throws StorageMisconfigured if the file can't be what it has to be. A locked file is opened later. */
+/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
 export function openConnection(file: string): Connection {
   // An absolute path is neither a URI nor one of the names that stand for a database in memory.
   const path = resolve(file);
-  let reader = openUnlessLocked(path);
+  let reader = openIfPossible(path);
   let closing: Promise<void> | null = null;
-  const writer = createWriterThread(path);
-  const writes = createGroupCommit<Write>(writer.commit);
+  /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
+  let damage: unknown = null;
+  const thread = createWriterThread(() => ({ path, identity: (reader as Reader).identity }));
+  const writes = createGroupCommit<Write>(thread.commit);
+
+  function toThrown(error: unknown): unknown {
+    const thrown = asThrown(path, error);
+    if (isDamage(error)) damage ??= thrown;
+    return thrown;
+  }
 
   function attempt<T>(work: (reads: Reads) => T): T {
     if (closing !== null) throw closed();
@@ -63,7 +74,7 @@ export function openConnection(file: string): Connection {
       try {
         return attempt(work);
       } catch (error) {
-        if (!isBusy(error) || performance.now() >= end) throw asThrown(error);
+        if (!isBusy(error) || performance.now() >= end) throw toThrown(error);
       }
     }
   }
@@ -72,9 +83,16 @@ export function openConnection(file: string): Connection {
     try {
       return attempt(work);
     } catch (error) {
-      if (!isBusy(error)) throw asThrown(error);
+      if (!isBusy(error)) throw toThrown(error);
       return attemptUntil(performance.now() + READ_TIMEOUT, work);
     }
+  }
+
+  async function closeAll(): Promise<void> {
+    await writes.close();
+    // Not the last connection, unless there was no write: the last one copies the log into the database.
+    reader?.db.close();
+    await thread.end();
   }
 
   return {
@@ -84,33 +102,37 @@ export function openConnection(file: string): Connection {
       const since = performance.now();
       // The writer works on a file that was opened and has the current schema.
       if (reader === null || closing !== null) await read(() => {});
+      if (damage !== null) throw damage;
       try {
         return (await writes.add(write as unknown as Write, since)) as never;
       } catch (error) {
-        throw asThrown(error);
+        throw toThrown(error);
       }
     },
 
     close() {
       if (closing !== null) return closing;
-      // The last connection to be closed writes the log back into the database: that must be the writer's.
-      reader?.db.close();
-      closing = writes.close().then(writer.end);
+      closing = closeAll();
       return closing;
     },
   };
 }
 
-function openUnlessLocked(path: string): Reader | null {
+/** @returns null if the file can't be opened now, because it is locked or the disk is full. */
+function openIfPossible(path: string): Reader | null {
   try {
     return open(path);
   } catch (error) {
-    if (isBusy(error)) return null;
-    throw cannotOpen(path, error);
+    if (StorageMisconfigured.is(error)) throw error;
+    return null;
   }
 }
 
 function open(path: string): Reader {
-  const db = openDatabase(path);
-  return { db, pets: preparePetReads(db), keys: prepareKeyReads(db) };
+  try {
+    const db = openDatabase(path);
+    return { db, identity: fileIdentity(path), pets: preparePetReads(db), keys: prepareKeyReads(db) };
+  } catch (error) {
+    throw asOpeningError(path, error);
+  }
 }

@@ -9,7 +9,7 @@ function storedAdditions(file: string): (readonly [string, bigint])[] {
   const db = new DatabaseSync(file, { readBigInts: true });
   onTestFinished(() => db.close());
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
-  const rows = db.prepare('SELECT addition_key AS key, id FROM pets ORDER BY id').all();
+  const rows = db.prepare('SELECT idempotency_key AS key, id FROM pets ORDER BY id').all();
   return rows.map(({ key, id }) => [String(key), id as bigint]);
 }
 

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { NewPet } from '@animal-store/domain';
@@ -7,6 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createSqliteStorage } from '../src/index.ts';
 import { freshFile } from './fresh-file.ts';
+import { startProcess } from './processes.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 1n };
 
@@ -23,7 +24,7 @@ test('what was stored is there when the file is opened again, and ids go on', as
   const file = freshFile();
   const storage = createSqliteStorage({ file });
   const added = await storage.pets.add(rex);
-  storage.close();
+  await storage.close();
   const again = createSqliteStorage({ file });
   onTestFinished(async () => again.close());
   expect(await again.pets.find(added?.id ?? 0n)).toEqual(added);
@@ -39,12 +40,44 @@ test('a write is on the disk before it is acknowledged', () => {
   expect(setting('fullfsync')).toEqual({ fullfsync: 1 });
 });
 
-test('the name of a database in memory is the name of a file', () => {
+describe('a new file', () => {
+  const modeOf = (path: string) => statSync(path).mode & 0o777;
+
+  test('and the files beside it can be read by its owner alone', async () => {
+    const file = freshFile();
+    const storage = createSqliteStorage({ file });
+    onTestFinished(async () => storage.close());
+    await storage.pets.add(rex);
+    for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('600');
+  });
+
+  test('has another mode if its operator gives it one', async () => {
+    const file = freshFile();
+    await createSqliteStorage({ file }).close();
+    chmodSync(file, 0o660);
+    const storage = createSqliteStorage({ file });
+    onTestFinished(async () => storage.close());
+    await storage.pets.add(rex);
+    for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('660');
+  });
+
+  test('on a full disk is unavailable, not a configuration error', async () => {
+    const program = `
+      const { code, cause } = await storage.ready().catch((error) => error);
+      process.stdout.write(code + ' ' + cause.errcode + '\\n');
+    `;
+    // The disk has room for a page.
+    const outcome = await startProcess(freshFile(), program, '8').acknowledged;
+    expect([...outcome.keys()]).toEqual(['storage_unavailable']);
+  });
+});
+
+test('the name of a database in memory is the name of a file', async () => {
   const cwd = process.cwd();
   process.chdir(dirname(freshFile()));
   onTestFinished(() => process.chdir(cwd));
   for (const file of [':memory:', 'file:animals?mode=memory']) {
-    createSqliteStorage({ file }).close();
+    await createSqliteStorage({ file }).close();
     expect(readFileSync(file, 'latin1')).toMatch(/^SQLite format 3/);
   }
 });
@@ -52,9 +85,9 @@ test('the name of a database in memory is the name of a file', () => {
 describe('a file that another process keeps locked while it is opened', () => {
   const read = (storage: PetStorage) => storage.pets.list({ after: 0n, limit: 1 });
 
-  function openedLocked(lock: string): { storage: PetStorage; other: DatabaseSync } {
+  async function openedLocked(lock: string): Promise<{ storage: PetStorage; other: DatabaseSync }> {
     const file = freshFile();
-    createSqliteStorage({ file }).close();
+    await createSqliteStorage({ file }).close();
     const other = databaseAt(file);
     other.exec(lock);
     const begin = performance.now();
@@ -65,7 +98,7 @@ describe('a file that another process keeps locked while it is opened', () => {
   }
 
   test('for writing is read at once, and written when the lock is gone', async () => {
-    const { storage, other } = openedLocked('BEGIN IMMEDIATE');
+    const { storage, other } = await openedLocked('BEGIN IMMEDIATE');
     expect(await read(storage)).toEqual([]);
     const adding = storage.pets.add(rex);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -75,7 +108,7 @@ describe('a file that another process keeps locked while it is opened', () => {
   });
 
   test('against everything is read and written when the lock is gone', async () => {
-    const { storage, other } = openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     const calls = Promise.all([storage.ready(), storage.pets.add(rex), read(storage)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.close();
@@ -84,7 +117,7 @@ describe('a file that another process keeps locked while it is opened', () => {
   });
 
   test('for longer is unavailable within 5 seconds, until the lock is gone', async () => {
-    const { storage, other } = openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     const begin = performance.now();
     const outcomes = await Promise.allSettled([storage.ready(), storage.pets.add(rex), read(storage)]);
     expect(performance.now() - begin).toBeLessThan(5_000);
@@ -99,7 +132,7 @@ describe('one line says what is wrong with', () => {
   /** What is said of a file, which has to be left as it is. */
   function complaintAbout(file: string): string {
     try {
-      createSqliteStorage({ file }).close();
+      void createSqliteStorage({ file }).close();
     } catch (error) {
       const { message } = error as Error;
       expect(message).not.toContain('\n');
@@ -121,7 +154,7 @@ describe('one line says what is wrong with', () => {
     const file = freshFile();
     const text = 'Rex, Max and Waldo. '.repeat(100);
     writeFileSync(file, text);
-    expect(complaintAbout(file)).toBe('it is no SQLite database');
+    expect(complaintAbout(file)).toBe('it is not a SQLite database');
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
@@ -140,9 +173,9 @@ describe('one line says what is wrong with', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test('a newer schema, which stays as it is', () => {
+  test('a newer schema, which stays as it is', async () => {
     const file = freshFile();
-    createSqliteStorage({ file }).close();
+    await createSqliteStorage({ file }).close();
     databaseAt(file).exec('PRAGMA user_version = 1000');
     expect(complaintAbout(file)).toMatch(/^its schema has version 1000, of a newer Animal Store; this one knows \d$/);
     expect(databaseAt(file).prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 });
@@ -163,9 +196,9 @@ describe('one line says what is wrong with', () => {
     ['that may only be read', 0o444, 0o777, 'this user may not write it'],
     ['that may not be read', 0o000, 0o777, /where this user may write$/],
     ['in a folder that may not be written', 0o666, 0o555, /may not write it$|where this user may write$/],
-  ])('a file %s', (_, fileMode, folderMode, complaint) => {
+  ])('a file %s', async (_, fileMode, folderMode, complaint) => {
     const file = freshFile();
-    createSqliteStorage({ file }).close();
+    await createSqliteStorage({ file }).close();
     chmodSync(file, fileMode);
     chmodSync(dirname(file), folderMode);
     expect(asOrdinaryUser(() => complaintAbout(file))).toMatch(complaint);

@@ -5,9 +5,9 @@ import { KEY_SQL } from '../src/keys/key-statements.ts';
 import { PET_SQL } from '../src/pets/pet-statements.ts';
 import { freshFile } from './fresh-file.ts';
 
-function planOf(sql: string): string[] {
+async function planOf(sql: string): Promise<string[]> {
   const file = freshFile();
-  createSqliteStorage({ file }).close();
+  await createSqliteStorage({ file }).close();
   const db = new DatabaseSync(file);
   onTestFinished(() => db.close());
   const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
@@ -22,7 +22,7 @@ describe('every statement is served by an index alone: no scan of a table, no so
     [
       'an addition that was made already',
       PET_SQL.findCreated,
-      ['SEARCH pets USING INDEX pets_by_addition (addition_holder=? AND addition_key=?)'],
+      ['SEARCH pets USING INDEX pets_by_idempotency_key (idempotency_holder=? AND idempotency_key=?)'],
     ],
     ['a new animal', PET_SQL.create, []],
     ['a key', KEY_SQL.find, ['SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)']],
@@ -32,7 +32,7 @@ describe('every statement is served by an index alone: no scan of a table, no so
     ['a new key', KEY_SQL.add, []],
     ['a revocation', KEY_SQL.revoke, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
     ['a use', KEY_SQL.recordUse, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
-  ])('%s', (_, sql, plan) => {
-    expect(planOf(sql)).toEqual(plan);
+  ])('%s', async (_, sql, plan) => {
+    expect(await planOf(sql)).toEqual(plan);
   });
 });

@@ -1,33 +1,59 @@
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { isFileReplaced } from './file-identity.ts';
 import { isEnvironmental, RESULT, resultCode } from './result-codes.ts';
 
-/** Why a file can't be opened. */
+/** What is wrong with a file that an operator must repair. */
 const REASONS: Readonly<Record<number, string>> = {
   [RESULT.READONLY]: 'this user may not write it',
   [RESULT.CORRUPT]: 'it is damaged: restore a backup',
-  [RESULT.FULL]: 'the disk is full',
   [RESULT.CANTOPEN]: 'it must be a file in a folder that exists, where this user may write',
-  [RESULT.NOTADB]: 'it is no SQLite database',
+  [RESULT.NOTADB]: 'it is not a SQLite database',
 };
 
-/** An error as the ports throw it: a failure of the file or the disk as `storage_unavailable`, a defect as it is. */
-export function asThrown(error: unknown): unknown {
-  return isEnvironmental(error) ? unavailable(error) : error;
+const REPLACED = 'it was deleted or replaced while it was open: stop every process that uses it, and put the file back';
+
+/**
+ * The error that `open` throws: StorageMisconfigured if the operator must do something, else SQLite's own, because a later
+ * try may succeed.
+ */
+export function asOpeningError(path: string, error: unknown): unknown {
+  const reason = REASONS[resultCode(error) ?? -1];
+  if (reason === undefined && isEnvironmental(error)) return error;
+  return misconfigured(path, reason ?? (error as Error).message, error);
 }
 
-/** @param cause For the log. The caller sees nothing of it. */
+/**
+ * The error that a port throws: `storage_unavailable` for a failure of the file, the disk or the machine, whose cause is
+ * StorageMisconfigured if the operator must do something. A defect stays as it is.
+ */
+export function asThrown(path: string, error: unknown): unknown {
+  if (StorageMisconfigured.is(error)) return inNeedOfRepair(error);
+  if (isFileReplaced(error)) return inNeedOfRepair(misconfigured(path, REPLACED, error));
+  const code = resultCode(error);
+  // The files beside an open database are opened again and again, which may fail for a moment.
+  if (code === null || code === RESULT.CANTOPEN || REASONS[code] === undefined) {
+    return isEnvironmental(error) ? unavailable(error) : error;
+  }
+  return inNeedOfRepair(misconfigured(path, REASONS[code], error));
+}
+
+/** @param cause For the log; callers don't see it. */
 export function unavailable(cause: unknown): DomainError {
   return new DomainError('storage_unavailable', 'the storage cannot be read or written now: try again', { cause });
 }
 
-/** What every call after `close` ends with. */
+/** The error of every call after `close`. */
 export function closed(): DomainError {
   return new DomainError('storage_unavailable', 'the storage is closed');
 }
 
-/** The error for the operator of a file that can't be opened. */
-export function cannotOpen(path: string, error: unknown): StorageMisconfigured {
-  const reason = REASONS[resultCode(error) ?? -1] ?? (error as Error).message;
-  return new StorageMisconfigured(`${path} cannot be used: ${reason}`, { cause: error });
+function inNeedOfRepair(cause: StorageMisconfigured): DomainError {
+  return new DomainError('storage_unavailable', 'the storage cannot be used until its operator has repaired it', {
+    cause,
+  });
+}
+
+function misconfigured(path: string, reason: string, cause: unknown): StorageMisconfigured {
+  return new StorageMisconfigured(`${path} cannot be used: ${reason}`, { cause });
 }

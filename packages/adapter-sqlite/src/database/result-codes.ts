@@ -1,4 +1,4 @@
-/** Primary result codes (https://sqlite.org/rescode.html) that a working program meets on a file that it shares. */
+/** Primary result codes (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine. */
 export const RESULT = {
   BUSY: 5,
   NOMEM: 7,
@@ -23,6 +23,12 @@ export function resultCode(error: unknown): number | null {
 /** Whether another connection held a lock: the same call may succeed in a moment. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === RESULT.BUSY;
+}
+
+/** Whether what the file contains is damaged. */
+export function isDamage(error: unknown): boolean {
+  const code = resultCode(error);
+  return code === RESULT.CORRUPT || code === RESULT.NOTADB;
 }
 
 /** Whether the file, the disk or the machine is the cause. Any other error, a violated constraint say, is a defect. */

@@ -6,11 +6,11 @@ const COLUMNS = 'id, name, category_id, status';
 
 /** Pages by status name their index, so that SQLite's choice doesn't change with the data. */
 export const PET_SQL = {
-  create: `INSERT INTO pets (name, category_id, status, addition_holder, addition_key, addition_fingerprint)
+  create: `INSERT INTO pets (name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint)
     VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (addition_holder, addition_key) WHERE addition_key IS NOT NULL DO NOTHING`,
+    ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
   findCreated:
-    'SELECT id, addition_fingerprint AS fingerprint FROM pets WHERE addition_holder = ? AND addition_key = ?',
+    'SELECT id, idempotency_fingerprint AS fingerprint FROM pets WHERE idempotency_holder = ? AND idempotency_key = ?',
   find: `SELECT ${COLUMNS} FROM pets WHERE id = ?`,
   list: `SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
   listByStatus: `SELECT ${COLUMNS} FROM pets INDEXED BY pets_by_status WHERE status = ? AND id > ? ORDER BY id LIMIT ?`,

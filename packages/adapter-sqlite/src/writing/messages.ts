@@ -1,3 +1,11 @@
+/** What the writer thread is started with. */
+export interface WriterData {
+  /** The absolute path of a file with the current schema. */
+  readonly path: string;
+  /** The identity of the file, see `fileIdentity`: nothing is committed to another one. */
+  readonly identity: string;
+}
+
 /** What the writer thread replies to a batch of writes: what was committed, or why nothing was. */
 export type Reply =
   | { readonly results: readonly unknown[]; readonly errors: ReadonlyMap<number, ErrorMessage> }

@@ -13,7 +13,7 @@ function database() {
       .prepare('SELECT name FROM pets ORDER BY id')
       .all()
       .map((row) => row['name']);
-  return { db, transaction: prepareTransaction(db), names };
+  return { db, transaction: prepareTransaction(db, () => {}), names };
 }
 
 const create = (name: string, key: string | null = null): Write => {

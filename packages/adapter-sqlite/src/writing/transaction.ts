@@ -9,10 +9,11 @@ export interface Committed {
   readonly errors: ReadonlyMap<number, unknown>;
 }
 
-/** Runs writes, in their order, as one transaction. @throws Error of SQLite; then none of them has changed anything. */
+/** Runs writes, in their order, as one transaction. If it throws, none of them has changed anything. */
 export type Transaction = (writes: readonly Write[]) => Committed;
 
-export function prepareTransaction(db: DatabaseSync): Transaction {
+/** @param beforeCommit Called before each commit; what it throws prevents the commit. */
+export function prepareTransaction(db: DatabaseSync, beforeCommit: () => void): Transaction {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
   const all = prepareWrites(db);
@@ -31,6 +32,7 @@ export function prepareTransaction(db: DatabaseSync): Transaction {
           return null;
         }
       });
+      beforeCommit();
       commit.run();
       return { results, errors };
     } catch (error) {

@@ -1,7 +1,7 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '../database/failures.ts';
-import { fromMessage, type Reply } from './messages.ts';
+import { fromMessage, type Reply, type WriterData } from './messages.ts';
 import type { Committed } from './transaction.ts';
 import type { Write } from './writes.ts';
 
@@ -25,14 +25,14 @@ export interface WriterThread {
   end(): Promise<void>;
 }
 
-/** @param path The absolute path of a file with the current schema. */
-export function createWriterThread(path: string, program: URL = PROGRAM): WriterThread {
+/** @param data Called when a thread is started. */
+export function createWriterThread(data: () => WriterData, program: URL = PROGRAM): WriterThread {
   let worker: Worker | null = null;
   let pending: PromiseWithResolvers<Committed> | null = null;
 
   function start(): Worker {
     // Options of the process are not for the thread: --input-type, for one, is an error there.
-    const started = new Worker(program, { name: 'sqlite writer', workerData: path, execArgv: [] });
+    const started = new Worker(program, { name: 'sqlite writer', workerData: data(), execArgv: [] });
     const ended = (reason: unknown) => {
       if (worker !== started) return;
       worker = null;

@@ -3,8 +3,9 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { checkFileIdentity } from '../database/file-identity.ts';
 import { connect } from '../database/open-database.ts';
-import { type Reply, toMessage } from './messages.ts';
+import { type Reply, toMessage, type WriterData } from './messages.ts';
 import { prepareTransaction, type Transaction } from './transaction.ts';
 import type { Write } from './writes.ts';
 
@@ -12,14 +13,15 @@ import type { Write } from './writes.ts';
 const BUSY_TIMEOUT = 100;
 
 const port = parentPort as MessagePort;
-const path = workerData as string;
+const { path, identity } = workerData as WriterData;
 
 let opened: { readonly db: DatabaseSync; readonly transaction: Transaction } | null = null;
 
 function open(): NonNullable<typeof opened> {
+  checkFileIdentity(path, identity);
   const db = connect(path, BUSY_TIMEOUT);
   try {
-    return { db, transaction: prepareTransaction(db) };
+    return { db, transaction: prepareTransaction(db, () => checkFileIdentity(path, identity)) };
   } catch (error) {
     db.close();
     throw error;

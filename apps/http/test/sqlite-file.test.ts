@@ -1,0 +1,65 @@
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, onTestFinished, test } from 'vitest';
+import { freshFile, KEY, serviceAt } from './service.ts';
+import { listeningAt, type Running, startProcess } from './service-process.ts';
+
+const start = (file: string) => startProcess({ STORAGE: 'sqlite', SQLITE_FILE: file, API_KEYS: KEY });
+
+const lines = ({ output }: Running, level: number) =>
+  output.out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, unknown>)
+    .filter((line) => line['level'] === level);
+
+test('on a file that another program keeps locked the service starts, and is ready when the lock is gone', async () => {
+  const file = freshFile();
+  const other = new DatabaseSync(file);
+  onTestFinished(() => {
+    if (other.isOpen) other.close();
+  });
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  const running = start(file);
+  const { call } = serviceAt(await listeningAt(running));
+  expect((await call('GET', '/livez')).status).toBe(200);
+  expect((await call('GET', '/readyz')).status).toBe(503);
+  expect((await call('GET', '/v1/pets')).status).toBe(503);
+  await running.says(/the storage is unavailable/);
+  other.close();
+  await running.says(/the storage is available/);
+  expect((await call('GET', '/readyz')).status).toBe(200);
+  expect((await call('GET', '/v1/pets')).status).toBe(200);
+  expect(lines(running, 50)).toEqual([]);
+}, 30_000);
+
+test('a damaged file is an error for its operator, and the service is not ready', async () => {
+  const file = freshFile();
+  const filling = start(file);
+  const { add } = serviceAt(await listeningAt(filling));
+  for (let count = 0; count < 60; count += 1) await add({ name: '🐕'.repeat(200), categoryId: 1 });
+  filling.process.kill('SIGTERM');
+  expect(await filling.exit).toBe(0);
+  const handle = openSync(file, 'r+');
+  writeSync(handle, Buffer.alloc(statSync(file).size / 2, 0x5a), 0, undefined, statSync(file).size / 2);
+  closeSync(handle);
+
+  const running = start(file);
+  const { call } = serviceAt(await listeningAt(running));
+  expect((await call('GET', '/readyz')).status).toBe(200);
+  const response = await call('GET', '/v1/pets?limit=100');
+  expect(response.status).toBe(503);
+  expect(response.text).not.toMatch(/damaged|animals\.db|sql/i);
+  expect((await call('GET', '/readyz')).status).toBe(503);
+  expect((await call('GET', '/livez')).status).toBe(200);
+  // The storage is checked every 15 seconds.
+  await expect
+    .poll(() => lines(running, 50), { timeout: 20_000 })
+    .toMatchObject([
+      {
+        msg: `requests that need the storage are rejected with 503: SQLITE_FILE: ${file} cannot be used: it is damaged: restore a backup`,
+        storage: 'sqlite',
+        at: file,
+      },
+    ]);
+}, 40_000);

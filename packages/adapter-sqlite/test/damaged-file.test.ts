@@ -1,0 +1,76 @@
+import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import type { NewPet } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { expect, onTestFinished, test } from 'vitest';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshFile } from './fresh-file.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
+const PAGE = 4_096;
+const PETS = 2_000n;
+
+/** A closed file with {@link PETS} pets, on about ten pages. */
+async function fileWithPets(): Promise<string> {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  await Promise.all(Array.from({ length: Number(PETS) }, () => storage.pets.add(rex)));
+  await storage.close();
+  return file;
+}
+
+/** Overwrites part of a file, as a disk does that fails. */
+function overwrite(file: string, position: number, length: number): void {
+  // Not closed before the storage is: that would drop the locks of this process.
+  const handle = openSync(file, 'r+');
+  onTestFinished(() => closeSync(handle));
+  writeSync(handle, Buffer.alloc(length, 0x5a), 0, length, position);
+}
+
+function storageOn(file: string) {
+  const storage = createSqliteStorage({ file });
+  onTestFinished(() => storage.close() as Promise<void>);
+  return storage;
+}
+
+const failureWith = (file: string, reason: string) => ({
+  code: 'storage_unavailable',
+  message: 'the storage cannot be used until its operator has repaired it',
+  cause: expect.objectContaining({ name: 'StorageMisconfigured', message: `${file} cannot be used: ${reason}` }),
+});
+
+test('a damaged page makes the reads that meet it, every write and ready fail as a configuration error', async () => {
+  const file = await fileWithPets();
+  const storage = storageOn(file);
+  await storage.ready();
+  const { size } = statSync(file);
+  overwrite(file, size / 2 - ((size / 2) % PAGE), 2 * PAGE);
+
+  const damaged = failureWith(file, 'it is damaged: restore a backup');
+  const everyPet = async () => storage.pets.list({ after: 0n, limit: Number(PETS) });
+  await expect(everyPet()).rejects.toMatchObject(damaged);
+  await expect(storage.ready()).rejects.toMatchObject(damaged);
+  await expect(storage.pets.add(rex)).rejects.toMatchObject(damaged);
+  // What is not damaged is still read, and nothing was added.
+  expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
+  expect(await storage.pets.find(PETS + 1n)).toBeNull();
+});
+
+test('a file that stops being a database is found by the next write', async () => {
+  const file = await fileWithPets();
+  const storage = storageOn(file);
+  overwrite(file, 0, PAGE);
+  const failure = failureWith(file, 'it is not a SQLite database');
+  await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+  await expect(storage.ready()).rejects.toMatchObject(failure);
+});
+
+test('a file that is damaged when it is opened is a configuration error, and stays as it is', async () => {
+  const file = await fileWithPets();
+  const bytes = readFileSync(file);
+  // The first page holds the schema, behind a header of 100 bytes.
+  bytes.fill(0x5a, 100, 200);
+  writeFileSync(file, bytes);
+  expect(() => createSqliteStorage({ file })).toThrow(StorageMisconfigured);
+  expect(() => createSqliteStorage({ file })).toThrow(`${file} cannot be used: it is damaged: restore a backup`);
+  expect(readFileSync(file).equals(bytes)).toBe(true);
+});

@@ -1,0 +1,88 @@
+import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import type { NewPet } from '@animal-store/domain';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshFile } from './fresh-file.ts';
+import { startProcess } from './processes.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: 1n };
+
+function opened() {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  onTestFinished(() => storage.close() as Promise<void>);
+  const failure = {
+    code: 'storage_unavailable',
+    message: 'the storage cannot be used until its operator has repaired it',
+    cause: expect.objectContaining({
+      name: 'StorageMisconfigured',
+      message: expect.stringMatching(
+        /animals\.db cannot be used: it was deleted or replaced while it was open: [^\n]+$/,
+      ),
+    }),
+  };
+  return { file, storage, failure };
+}
+
+describe('while a file is open, nothing more is acknowledged after', () => {
+  test.each<[string, (file: string) => void]>([
+    ['it was deleted', (file) => rmSync(file)],
+    ['it was moved', (file) => renameSync(file, `${file}.old`)],
+    [
+      'it was replaced by a copy',
+      (file) => {
+        copyFileSync(file, `${file}.copy`);
+        renameSync(`${file}.copy`, file);
+      },
+    ],
+    ['its log was deleted', (file) => rmSync(`${file}-wal`)],
+    ["its log's index was deleted", (file) => rmSync(`${file}-shm`)],
+  ])('%s', async (_, replace) => {
+    const { file, storage, failure } = opened();
+    const pet = await storage.pets.add(rex);
+    replace(file);
+    await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+    await expect(storage.ready()).rejects.toMatchObject(failure);
+    // What was acknowledged is still read.
+    expect(await storage.pets.list({ after: 0n, limit: 10 })).toEqual([pet]);
+  });
+
+  test('it was deleted before the first write, which does not create another', async () => {
+    const { file, storage, failure } = opened();
+    rmSync(file);
+    await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+    expect(existsSync(file)).toBe(false);
+  });
+
+  test('it was replaced before the first write, which does not change the other', async () => {
+    const { file, storage, failure } = opened();
+    const other = freshFile();
+    await createSqliteStorage({ file: other }).close();
+    renameSync(other, file);
+    await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+  });
+});
+
+test('a file that is put back is used again, without the writes that were rejected meanwhile', async () => {
+  const { file, storage, failure } = opened();
+  const first = await storage.pets.add(rex);
+  renameSync(file, `${file}.moved`);
+  await expect(storage.pets.add({ ...rex, name: 'Max' })).rejects.toMatchObject(failure);
+  renameSync(`${file}.moved`, file);
+  await storage.ready();
+  const second = await storage.pets.add(rex);
+  expect(await storage.pets.list({ after: 0n, limit: 10 })).toEqual([first, second]);
+});
+
+test('checkpoints, other processes and closed connections replace no file', async () => {
+  const { file, storage } = opened();
+  const others = [createSqliteStorage({ file }), createSqliteStorage({ file })];
+  for (const other of others) {
+    await other.pets.add(rex);
+    await other.close();
+  }
+  await startProcess(file, 'await addFrom(0, 2_000); await storage.close();').acknowledged;
+  await storage.pets.add(rex);
+  writeFileSync(`${file}.backup`, '');
+  await storage.ready();
+});
