@@ -57,7 +57,7 @@ function chosenName(environment: NodeJS.ProcessEnv, memory: MemoryPolicy, errors
     if (memory === 'never') errors.push(notDurable('no storage is named'));
     if (memory === 'if named') {
       errors.push(
-        `STORAGE must be set if NODE_ENV is production (or ${CHOICES}): STORAGE=memory loses the pets when the service stops`,
+        `STORAGE must be set if NODE_ENV is production, unless ${CHOICES} is: memory, the default, loses the pets when the service stops`,
       );
     }
     return 'memory';
