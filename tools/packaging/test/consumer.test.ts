@@ -1,0 +1,118 @@
+import { spawnSync } from 'node:child_process';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { run } from './packages.ts';
+
+const consumer = inject('consumer');
+
+test('an adapter of somebody else can be tested with the contract', () => {
+  const tests = `
+    import { storageContract } from '@animal-store/adapter-contract';
+    import { createMemoryStorage } from '@animal-store/adapter-memory';
+
+    storageContract('theirs', createMemoryStorage);
+  `;
+  writeFileSync(join(consumer, 'theirs.test.js'), tests);
+  const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
+  run(process.execPath, [vitest, 'run', '--reporter=json', '--outputFile=report.json'], consumer);
+  const report = JSON.parse(readFileSync(join(consumer, 'report.json'), 'utf8'));
+  expect(report).toMatchObject({ success: true, numFailedTests: 0, numPendingTests: 0 });
+  expect(report.numPassedTests).toBeGreaterThan(40);
+});
+
+test.each(['memory', 'sqlite'])('a JavaScript program runs the use cases with the adapter for %s', (name) => {
+  const program = `
+    import { adapter } from '@animal-store/adapter-${name}';
+    import { createCatalogue, DomainError, LIMITS } from '@animal-store/domain';
+
+    await using storage = adapter.open('pets.db');
+    const catalogue = createCatalogue(storage.pets);
+    const created = await catalogue.createPet({ name: 'Rex', categoryId: LIMITS.categoryId.max, status: 'pending' });
+    const { pets, next } = await catalogue.listPets({ status: 'pending' });
+    const found = await catalogue.getPet(created.id);
+    const code = await catalogue.getPet(created.id + 1n).catch((error) => DomainError.is(error) && error.code);
+    const digits = (_, value) => (typeof value === 'bigint' ? value + 'n' : value);
+    console.log(JSON.stringify({ name: found.name, pets, next, code }, digits));
+  `;
+  writeFileSync(join(consumer, 'program.js'), program);
+  expect(JSON.parse(run(process.execPath, ['program.js'], consumer))).toEqual({
+    name: 'Rex',
+    pets: [{ id: '1n', name: 'Rex', categoryId: '9223372036854775807n', status: 'pending' }],
+    next: null,
+    code: 'pet_not_found',
+  });
+});
+
+const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5.9': 'typescript-5.9' };
+const RESOLUTIONS = {
+  nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
+  bundler: { module: 'esnext', moduleResolution: 'bundler' },
+};
+
+describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler) => {
+  describe.each(Object.entries(RESOLUTIONS))('with the module resolution %s', (resolution, options) => {
+    const VALID = `
+      const created: Pet = await catalogue.createPet({ name: 'Rex', categoryId: 7n, status: 'sold' });
+      const page: PetPage = await catalogue.listPets({ limit: 5, status: 'sold', after: created.id });
+      const id: bigint = (await catalogue.getPet(created.id)).id;
+      const status: 'available' | 'pending' | 'sold' | undefined = created.status;
+      const cause: unknown = new DomainError('pet_not_found', 'gone', { cause: page }).cause;
+      export { cause, id, status };
+    `;
+    const INVALID = {
+      'a pet without a category': "catalogue.createPet({ name: 'Rex' });",
+      'a category that is a number': "catalogue.createPet({ name: 'Rex', categoryId: 7 });",
+      'an id that is a number': 'catalogue.getPet(7);',
+      'an unknown status': "catalogue.listPets({ status: 'lost' });",
+      'a change of a stored pet': "(await catalogue.getPet(7n)).name = 'Max';",
+      'an unknown error code': "new DomainError('oops', 'no such code');",
+    };
+    const file = (name: string) => `${name.replaceAll(' ', '-')}.ts`;
+    let errors: readonly string[];
+
+    beforeAll(() => {
+      const folder = join(consumer, `${compiler}-${resolution}`);
+      const program = (text: string) => `
+        import { createMemoryStorage } from '@animal-store/adapter-memory';
+        import { createCatalogue, DomainError, type Pet, type PetPage } from '@animal-store/domain';
+        export const used: [typeof DomainError, Pet?, PetPage?] = [DomainError];
+        const catalogue = createCatalogue(createMemoryStorage().pets);
+        ${text}
+      `;
+      mkdirSync(folder);
+      for (const [name, text] of Object.entries({ valid: VALID, ...INVALID })) {
+        writeFileSync(join(folder, file(name)), program(text));
+      }
+      const compilerOptions = {
+        ...{
+          target: 'es2022',
+          lib: ['es2022'],
+          types: [],
+          strict: true,
+          exactOptionalPropertyTypes: true,
+          noEmit: true,
+        },
+        ...options,
+        // Checks the declarations of the packages, too: they need neither Node.js nor the DOM.
+        skipLibCheck: false,
+      };
+      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+      const tsc = join(import.meta.dirname, '../node_modules', compiler, 'bin/tsc');
+      const { stdout } = spawnSync(process.execPath, [tsc, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
+      errors = stdout.split('\n').filter((line) => line.includes('error TS'));
+    }, 60_000);
+
+    test('is accepted if it uses the packages as they are declared', () => {
+      const inInvalid = (line: string) => Object.keys(INVALID).some((name) => line.startsWith(`${file(name)}(`));
+      expect(errors.filter((line) => !inInvalid(line))).toEqual([]);
+    });
+
+    test.each(Object.keys(INVALID))('is rejected with %s', (name) => {
+      // On the line of the mistake, and for its types: not because an import failed.
+      expect(errors.filter((line) => line.startsWith(`${file(name)}(`))).toEqual([
+        expect.stringMatching(/\(6,\d+\): error TS(?:2322|2345|2540|2739|2741):/),
+      ]);
+    });
+  });
+});

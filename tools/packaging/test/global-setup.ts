@@ -1,0 +1,52 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type { TestProject } from 'vitest/node';
+import { folderOf, libraries, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** The folder of a project that depends on the packed packages. It contains the tarballs, too. */
+    consumer: string;
+  }
+}
+
+/** Packs the packages and installs them in a project outside of the repository. */
+export default function setup(project: TestProject): () => void {
+  const consumer = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
+  const remove = () => rmSync(consumer, { recursive: true, force: true });
+  try {
+    pack(consumer);
+    install(consumer);
+  } catch (error) {
+    remove();
+    throw error;
+  }
+  project.provide('consumer', consumer);
+  return remove;
+}
+
+function pack(consumer: string): void {
+  const [command, ...pnpm] = PNPM;
+  const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
+  run(command, [...pnpm, '--recursive', ...filters, 'pack', '--pack-destination', consumer], ROOT);
+}
+
+function install(consumer: string): void {
+  writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
+  const hasLibraries = (name: string) => libraries(readManifest(folderOf(name))).length > 0;
+  // --offline: the tarballs contain everything that these packages need.
+  const selfContained = PACKAGES.filter((name) => !hasLibraries(name)).map((name) => `./${tarball(name)}`);
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...selfContained], consumer);
+  // The others get the libraries that are installed in this repository, without a registry.
+  for (const name of PACKAGES.filter(hasLibraries)) {
+    const folder = join(consumer, 'node_modules/@animal-store', name);
+    mkdirSync(folder, { recursive: true });
+    run('tar', ['-xzf', tarball(name), '--strip-components=1', '-C', folder], consumer);
+    for (const library of libraries(readManifest(folderOf(name)))) {
+      const link = join(consumer, 'node_modules', library);
+      mkdirSync(dirname(link), { recursive: true });
+      symlinkSync(join(folderOf(name), 'node_modules', library), link);
+    }
+  }
+}

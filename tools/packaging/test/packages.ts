@@ -1,0 +1,56 @@
+import { spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const ROOT: string = fileURLToPath(new URL('../../..', import.meta.url));
+
+export interface Manifest {
+  readonly name: string;
+  readonly private?: boolean;
+  readonly version: string;
+  readonly engines: { readonly node: string };
+  readonly exports: Record<string, Record<string, string>>;
+  readonly publishConfig: { readonly exports: Record<string, Record<string, string>> };
+  readonly dependencies?: Record<string, string>;
+  readonly peerDependencies?: Record<string, string>;
+  readonly scripts: Record<string, string>;
+}
+
+export function readManifest(folder: string): Manifest {
+  return JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+}
+
+export const folderOf = (name: string): string => join(ROOT, 'packages', name);
+
+/** The names of the folders of published packages. */
+export const PACKAGES: readonly string[] = readdirSync(join(ROOT, 'packages'))
+  // A folder that another branch left behind has no manifest.
+  .filter((name) => existsSync(join(folderOf(name), 'package.json')) && !readManifest(folderOf(name)).private);
+
+/** The file name of a packed package. */
+export const tarball = (name: string): string => `animal-store-${name}-${readManifest(folderOf(name)).version}.tgz`;
+
+/** The npm packages that a package needs at run time. */
+export function libraries({ dependencies, peerDependencies }: Manifest): string[] {
+  return Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !name.startsWith('@animal-store/'));
+}
+
+/** Runs a program to its end. @returns Its output. @throws Error with its output if it fails. */
+export function run(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = process.env,
+): string {
+  const { status, stdout, stderr } = spawnSync(program, args, { cwd, env, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`${program} ${args.join(' ')} failed:\n${stdout}${stderr}`);
+  return stdout;
+}
+
+/** The pinned pnpm, as command and first arguments. */
+export const PNPM: readonly [string, ...string[]] = [
+  'npx',
+  '--yes',
+  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).packageManager,
+];
