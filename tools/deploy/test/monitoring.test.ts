@@ -50,9 +50,9 @@ test('grafana-dashboard.json shows the chosen instances in every panel', () => {
   }
 });
 
-test('docs/operations.md explains every alert', () => {
+test('docs/observability.md explains every alert', () => {
   const alerts = readFileSync(new URL('alerts.yaml', MONITORING), 'utf8').match(/(?<=alert: )\w+/g) ?? [];
-  const manual = readFileSync(new URL('../../../docs/operations.md', import.meta.url), 'utf8');
+  const manual = readFileSync(new URL('../../../docs/observability.md', import.meta.url), 'utf8');
   expect(alerts.length).toBeGreaterThan(5);
   for (const alert of alerts) expect(manual).toContain(`### ${alert}\n`);
 });
