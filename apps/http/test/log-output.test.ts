@@ -44,8 +44,8 @@ const FULL_DISK = () => {
   return fd;
 };
 
-describe('standard output on a full disk', () => {
-  test('changes no response and ends nothing, and lost lines are counted', async () => {
+describe('the service with standard output on a full disk', () => {
+  test('goes on, and counts lost lines', async () => {
     const { child, exit, service } = await startWithOutput(FULL_DISK(), { API_KEYS: KEY });
     expect((await service.add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
     await expect.poll(() => linesLost(service)).toBeGreaterThan(0);
@@ -54,7 +54,7 @@ describe('standard output on a full disk', () => {
     expect(await exit).toBe(0);
   });
 
-  test('does not keep the service from starting without keys', async () => {
+  test('starts without keys', async () => {
     const { child, exit, service } = await startWithOutput(FULL_DISK(), {});
     await expect.poll(() => linesLost(service)).toBeGreaterThan(0);
     child.kill('SIGTERM');
@@ -62,7 +62,7 @@ describe('standard output on a full disk', () => {
   });
 });
 
-test('lost lines are reported as soon as the log can be written again', async () => {
+test('reports lost lines as soon as the log can be written again', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'pipe');
@@ -93,7 +93,7 @@ test('lost lines are reported as soon as the log can be written again', async ()
   ]);
 });
 
-test('an observer that throws changes no response', async () => {
+test('changes no response if an observer throws', async () => {
   const defect = new Error('a defect of the observer');
   const throws = () => {
     throw defect;
@@ -156,8 +156,8 @@ async function stops(pid: number): Promise<void> {
 describe.skipIf(missing).each([
   ['with keys', { API_KEYS: KEY }],
   ['without keys', {}],
-] as [string, Record<string, string>][])('standard output on a terminal, %s', (_, environment) => {
-  test('that is closed changes no response and ends nothing', async () => {
+] as [string, Record<string, string>][])('the service on a terminal, %s', (_, environment) => {
+  test('goes on after the terminal is closed', async () => {
     const { pid, terminal, says, service } = await startOnTerminal(environment);
     const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
     terminal.kill('SIGKILL');
@@ -169,7 +169,7 @@ describe.skipIf(missing).each([
     await stops(pid);
   });
 
-  test('that nobody reads changes no response and holds up nothing, and shows all lines once it is read', async () => {
+  test('goes on while nobody reads the terminal, and writes all lines once somebody does', async () => {
     const { pid, terminal, says, service } = await startOnTerminal(environment);
     const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
     terminal.kill('SIGSTOP');
