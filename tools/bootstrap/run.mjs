@@ -1,4 +1,4 @@
-// What the scripts of the root package.json call: start, test, check and build.
+// The commands behind the scripts of the root package.json.
 // Plain JavaScript without dependencies: a fresh clone has nothing but Node.js 20 or newer and npm.
 
 import { runChecks } from './checks.mjs';
@@ -41,6 +41,12 @@ const commands = {
   async build(args) {
     chooseNode();
     return exitCodeOf(await runProgram(pnpm('turbo', 'run', 'build', ...args), { env: environment() }));
+  },
+
+  /** Writes a note for the changelog, and releases the packages: docs/releasing.md. It publishes with pnpm. */
+  async changeset(args) {
+    chooseNode();
+    return exitCodeOf(await runProgram(pnpm('changeset', ...args), { env: environment() }));
   },
 };
 
