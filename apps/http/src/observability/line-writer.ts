@@ -96,10 +96,11 @@ export function createLineWriter(
   }
 
   async function drain(): Promise<void> {
-    for (let chunk = queue[0]; chunk !== undefined; chunk = queue[0]) {
+    while (queue.length > 0) {
+      // All at once: if the event loop is delayed, so is each write.
+      const chunk = Buffer.concat(queue.splice(0));
       const rest = unreported === 0 || (await reported()) ? await writeAll(chunk) : chunk;
       if (rest !== null) lose(rest, reason);
-      queue.shift();
       queuedBytes -= chunk.length;
     }
     draining = null;
