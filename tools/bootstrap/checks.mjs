@@ -2,19 +2,19 @@ import { bin, environment, exitCodeOf, interrupted, pnpm, runProgram } from './p
 import { tally } from './tally.mjs';
 import { workspaces } from './workspaces.mjs';
 
-/** The slowest first: they run two at a time. */
+/** The slowest first. */
 const checks = {
   build: () => pnpm('turbo', 'run', 'build', '--output-logs=errors-only'),
   'lint and format': () => [bin('biome'), 'check', '--error-on-warnings', '.'],
   'unused files, exports and dependencies': () => [bin('knip')],
   boundaries: () => [bin('depcruise'), '--output-type=err-long', 'apps', 'packages', 'tools'],
-  // One program for each workspace: what one of them declares globally is not seen by another.
+  // One program for each workspace, so that none sees the global declarations of another.
   types: () => [bin('tsc'), '--build', '.', ...workspaces()],
 };
 
 const AT_ONCE = 2;
 
-/** Runs every check, whatever becomes of the others, and shows what those that fail have to say. */
+/** Runs all checks, two at a time, and shows the output of those that fail. */
 export async function runChecks() {
   const waiting = Object.entries(checks);
   let failed = 0;

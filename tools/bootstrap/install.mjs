@@ -8,11 +8,11 @@ import { workspaces } from './workspaces.mjs';
 const STAMP = join(root, 'node_modules/.animal-store-installed');
 const LOCK = join(root, 'node_modules/.animal-store-installing');
 
-/** After this time, in milliseconds, a lock says nothing any more: the process with its id may be another. */
+/** Age of a lock that is ignored, in milliseconds: its process id may belong to another process by now. */
 const LOCK_LIFETIME = 10 * 60_000;
 
-/** Without a network npm and pnpm would wait for minutes, silently, before they say so: by default up to 60 s a retry. */
-const IMPATIENT = {
+/** Without a network npm and pnpm would be silent for minutes: their retries wait up to 60 s by default. */
+const SHORT_RETRIES = {
   npm_config_fetch_retry_mintimeout: '1000',
   npm_config_fetch_retry_maxtimeout: '5000',
   pnpm_config_fetch_retry_mintimeout: '1000',
@@ -20,8 +20,8 @@ const IMPATIENT = {
 };
 
 /**
- * Installs the dependencies where they are not, or not those of the lockfile. The stamp is written last: an
- * installation that was cut off leaves none, and the next call does it again.
+ * Installs the dependencies unless those of the lockfile are installed. The stamp is written last: an interrupted
+ * installation leaves none and is repeated by the next call.
  */
 export async function ensureInstalled() {
   if (isInstalled()) return;
@@ -29,7 +29,7 @@ export async function ensureInstalled() {
   await acquireLock();
   process.on('exit', releaseLock);
   try {
-    // Another process may have done it meanwhile.
+    // Another process may have installed meanwhile.
     if (!isInstalled()) await install();
   } finally {
     process.off('exit', releaseLock);
@@ -41,9 +41,9 @@ async function install() {
   const first = existsSync(join(root, 'node_modules/.modules.yaml')) ? '' : ' (first run, usually less than a minute)';
   console.error(`animal-store: installing dependencies…${first}`);
   rmSync(STAMP, { force: true });
-  // The lockfile is the repository's own: to check it against the registry again would triple the time.
+  // --trust-lockfile: to check the repository's own lockfile against the registry would triple the time.
   const program = pnpm('pnpm', 'install', '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--yes');
-  const result = await runProgram(program, { env: { ...IMPATIENT, ...process.env }, capture: true });
+  const result = await runProgram(program, { env: { ...SHORT_RETRIES, ...process.env }, capture: true });
   const code = exitCodeOf(result);
   if (code !== 0) {
     const reason = interrupted() ? 'interrupted' : `exit code ${code}, the reason is above`;
@@ -58,7 +58,7 @@ function isInstalled() {
   return read(STAMP) === fingerprint();
 }
 
-/** Changes whenever something else would be installed. */
+/** A digest of the files that decide what is installed. */
 function fingerprint() {
   const manifests = workspaces().map((workspace) => `${workspace}/package.json`);
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
@@ -78,7 +78,7 @@ async function acquireLock() {
       if (error.code !== 'EEXIST') throw error;
     }
     if (!isHeld()) {
-      // Its owner was killed. Two processes may see that at once: both remove it, one of them creates the next.
+      // Its process has ended. Two processes may remove the lock at the same time; one of them creates the next.
       rmSync(LOCK, { force: true });
       await sleep(Math.random() * 200);
       continue;
@@ -102,7 +102,7 @@ function releaseLock() {
   if (read(LOCK) === String(process.pid)) rmSync(LOCK, { force: true });
 }
 
-/** A file's text, or null where there is none. */
+/** The text of a file, or null if it can't be read. */
 function read(file) {
   try {
     return readFileSync(file, 'utf8');

@@ -9,25 +9,25 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The path of an installed program. */
 export const bin = (name) => join(root, 'node_modules/.bin', name);
 
-/** A program that needs pnpm on its path, or pnpm itself: npx brings the pinned version, from its cache after the first time. */
+/** The command line of pnpm, or of a program that finds pnpm in its PATH. npx downloads the pinned version once. */
 export function pnpm(...program) {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
   return ['npx', '--yes', `--package=${packageManager}`, '--', ...program];
 }
 
-/** Node.js 24 or newer, which runs TypeScript as it is. Ends the process with one clear line where there is none. */
+/** The path of a Node.js that runs TypeScript: 24 or newer. Exits with one line if there is none. */
 export function chooseNode() {
   if (existsSync(bin('node'))) return bin('node');
   if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
   console.error(
     `animal-store: Node.js 24 or newer is needed, this is ${process.version}. ` +
-      `It is installed along with the rest only on Linux (x64, arm64), not on ${process.platform} ${process.arch}: ` +
+      `It is installed with the dependencies on Linux (x64, arm64), not on ${process.platform} ${process.arch}: ` +
       'install it, then run the same command again.',
   );
   process.exit(1);
 }
 
-/** The environment of tools: installed programs first, plain logs where nobody looks at a terminal, no telemetry. */
+/** The environment of developer tools: installed programs first in PATH, colors only on a terminal, no telemetry. */
 export function environment() {
   const { env, stdout } = process;
   return {
@@ -114,7 +114,7 @@ export function runProgram([command, ...args], { env, capture = false, linked = 
   });
 }
 
-/** A program's exit code, or what shells make of the signal that ended it. */
+/** The exit code of a program; after a signal 128 and its number, as shells report it. */
 export function exitCodeOf({ code, signal }) {
   return code ?? 128 + constants.signals[signal];
 }

@@ -14,7 +14,7 @@ const commands = {
   /** The catalogue and its API keys on the command line. */
   cli: (args) => runApp('apps/cli/src/main.ts', args),
 
-  /** Runs every check and every test. With arguments, which Vitest gets, only the tests they select. */
+  /** Runs every check and every test. With arguments it runs Vitest with them, and no check. */
   async test(args) {
     chooseNode();
     const checks = args.length === 0 ? await runChecks() : tally();
@@ -37,7 +37,7 @@ const commands = {
     );
   },
 
-  /** Builds dist/ of each package. Turborepo calls pnpm, which therefore has to be on the path. */
+  /** Builds dist/ of each package. Turborepo calls pnpm. */
   async build(args) {
     chooseNode();
     return exitCodeOf(await runProgram(pnpm('turbo', 'run', 'build', ...args), { env: environment() }));
@@ -60,7 +60,7 @@ if (!Object.hasOwn(commands, name)) {
   console.error(`usage: node tools/bootstrap/run.mjs ${Object.keys(commands).join('|')} [arguments]`);
   process.exit(2);
 }
-// Elsewhere Node.js does not come along: say so before anything is downloaded.
+// On other platforms Node.js is not installed with the dependencies: fail before anything is downloaded.
 if (process.platform !== 'linux') chooseNode();
 await ensureInstalled();
 process.exitCode = await commands[name](args);

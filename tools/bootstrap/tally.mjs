@@ -1,4 +1,4 @@
-/** How many checks and tests passed, failed and were skipped. As a string it is the line that closes a run. */
+/** Numbers of checks and tests by result. As a string it is the last line of a run. */
 export function tally({ passed = 0, failed = 0, skipped = 0 } = {}) {
   return {
     passed,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bin, environment, exitCodeOf, interrupted, runProgram } from './programs.mjs';
 import { tally } from './tally.mjs';
 
-/** Runs Vitest. @param args Passed on to it. */
+/** Runs Vitest. @param args Its arguments. */
 export async function runTests(args) {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-tests-'));
   const report = join(folder, 'report.json');
@@ -21,7 +21,7 @@ export async function runTests(args) {
 function count(report, code) {
   const counts = readCounts(report);
   if (code === 0 || counts.failed > 0) return tally(counts);
-  // Errors outside of tests, a run that crashed, arguments that select nothing: no test stands for them.
+  // An error outside of tests, a crash, or arguments that select nothing: Vitest counts no failed test.
   console.log(`\n✗ Vitest failed without a failed test (${code === null ? 'it was killed' : `exit code ${code}`})`);
   return tally({ ...counts, failed: 1 });
 }
@@ -31,7 +31,7 @@ function readCounts(report) {
     const { numPassedTests, numFailedTests, numPendingTests, numTodoTests, testResults } = JSON.parse(
       readFileSync(report, 'utf8'),
     );
-    // A file that fails before its first test, say in an import, has no failed test.
+    // A file that fails before its first test, for example in an import, has no failed test.
     const broken = testResults.filter(
       ({ status, assertionResults }) =>
         status === 'failed' && !assertionResults.some((assertion) => assertion.status === 'failed'),
