@@ -4,8 +4,8 @@ import { createSqliteStorage } from '../src/index.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
-/** The idempotency keys that are stored, each with its animal's id. */
-function storedAdditions(file: string): (readonly [string, bigint])[] {
+/** The stored idempotency keys, each with the id of its pet. */
+function storedKeys(file: string): (readonly [string, bigint])[] {
   const db = new DatabaseSync(file, { readBigInts: true });
   onTestFinished(() => db.close());
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
@@ -14,34 +14,34 @@ function storedAdditions(file: string): (readonly [string, bigint])[] {
 }
 
 test.each([1, 20])(
-  'what was acknowledged survives kill -9, each idempotency key once, %i at a time',
+  'acknowledged pets survive kill -9, each idempotency key once, with %i creations at a time',
   async (together) => {
     const file = freshFile();
     const acknowledged = new Map<string, bigint>();
     for (let round = 0; round < 3; round += 1) {
       // Each begins with what the one before it had acknowledged.
       const running = startProcess(file, `for (let key = 0; ; key += ${together}) await addFrom(key, ${together});`);
-      await running.underWay;
+      await running.underWay();
       await new Promise((resolve) => setTimeout(resolve, 100));
       running.process.kill('SIGKILL');
-      const now = await running.acknowledged;
+      const now = await running.acknowledged();
       expect(now.size).toBeGreaterThan(0);
       for (const [key, id] of now) {
         expect(acknowledged.get(key) ?? id, key).toBe(id);
         acknowledged.set(key, id);
       }
     }
-    const stored = storedAdditions(file);
+    const stored = storedKeys(file);
     expect(new Map(stored).size).toBe(stored.length);
     expect(stored).toEqual(expect.arrayContaining([...acknowledged]));
-    // In each round only those that were being added can be stored without an acknowledgement.
+    // In each round only creations in flight can be stored without an acknowledgement.
     expect(stored.length).toBeLessThanOrEqual(acknowledged.size + 3 * together);
   },
   20_000,
 );
 
 test.each([1, 20])(
-  'on a full disk additions are unavailable, and those that were acknowledged are stored, %i at a time',
+  'on a full disk creations are unavailable, and those that were acknowledged are stored, with %i at a time',
   async (together) => {
     const file = freshFile();
     const program = `
@@ -53,12 +53,12 @@ test.each([1, 20])(
       });
     }
     await storage.pets.find(1n);
-    process.stdout.write('failures ' + failures + '\\n');
+    writeSync(1, 'failures ' + failures + '\\n');
   `;
-    const { failures, ...acknowledged } = Object.fromEntries(await startProcess(file, program, '400').acknowledged);
+    const { failures, ...acknowledged } = Object.fromEntries(await startProcess(file, program, '400').acknowledged());
     expect(failures).toBe(20n);
     expect(Object.keys(acknowledged).length).toBeGreaterThan(0);
-    expect(storedAdditions(file)).toEqual(Object.entries(acknowledged));
+    expect(storedKeys(file)).toEqual(Object.entries(acknowledged));
     // With room again, the file is as good as ever.
     const storage = createSqliteStorage({ file });
     onTestFinished(async () => storage.close());

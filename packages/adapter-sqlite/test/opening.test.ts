@@ -20,18 +20,18 @@ function databaseAt(file: string): DatabaseSync {
   return db;
 }
 
-test('what was stored is there when the file is opened again, and ids go on', async () => {
+test('a file that is opened again has its pets, and assigns higher ids', async () => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  const added = await storage.pets.add(rex);
+  const created = await storage.pets.add(rex);
   await storage.close();
   const again = createSqliteStorage({ file });
   onTestFinished(async () => again.close());
-  expect(await again.pets.find(added?.id ?? 0n)).toEqual(added);
-  expect((await again.pets.add(rex))?.id).toBeGreaterThan(added?.id ?? 0n);
+  expect(await again.pets.find(created?.id ?? 0n)).toEqual(created);
+  expect((await again.pets.add(rex))?.id).toBeGreaterThan(created?.id ?? 0n);
 });
 
-test('a write is on the disk before it is acknowledged', () => {
+test('connections sync the log before a commit returns', () => {
   const db = openDatabase(freshFile());
   onTestFinished(() => db.close());
   const setting = (name: string) => db.prepare(`PRAGMA ${name}`).get();
@@ -43,7 +43,7 @@ test('a write is on the disk before it is acknowledged', () => {
 describe('a new file', () => {
   const modeOf = (path: string) => statSync(path).mode & 0o777;
 
-  test('and the files beside it can be read by its owner alone', async () => {
+  test('can be read and written by its owner alone, and so can its log', async () => {
     const file = freshFile();
     const storage = createSqliteStorage({ file });
     onTestFinished(async () => storage.close());
@@ -51,7 +51,7 @@ describe('a new file', () => {
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('600');
   });
 
-  test('has another mode if its operator gives it one', async () => {
+  test('keeps the mode that its operator gives it', async () => {
     const file = freshFile();
     await createSqliteStorage({ file }).close();
     chmodSync(file, 0o660);
@@ -61,18 +61,18 @@ describe('a new file', () => {
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('660');
   });
 
-  test('on a full disk is unavailable, not a configuration error', async () => {
+  test('is unavailable on a full disk', async () => {
     const program = `
       const { code, cause } = await storage.ready().catch((error) => error);
-      process.stdout.write(code + ' ' + cause.errcode + '\\n');
+      writeSync(1, code + ' ' + cause.errcode + '\\n');
     `;
     // The disk has room for a page.
-    const outcome = await startProcess(freshFile(), program, '8').acknowledged;
+    const outcome = await startProcess(freshFile(), program, '8').acknowledged();
     expect([...outcome.keys()]).toEqual(['storage_unavailable']);
   });
 });
 
-test('the name of a database in memory is the name of a file', async () => {
+test('treats the name of a database in memory as the name of a file', async () => {
   const cwd = process.cwd();
   process.chdir(dirname(freshFile()));
   onTestFinished(() => process.chdir(cwd));
@@ -82,7 +82,7 @@ test('the name of a database in memory is the name of a file', async () => {
   }
 });
 
-describe('a file that another process keeps locked while it is opened', () => {
+describe('a file that another process has locked', () => {
   const read = (storage: PetStorage) => storage.pets.list({ after: 0n, limit: 1 });
 
   async function openedLocked(lock: string): Promise<{ storage: PetStorage; other: DatabaseSync }> {
@@ -97,17 +97,17 @@ describe('a file that another process keeps locked while it is opened', () => {
     return { storage, other };
   }
 
-  test('for writing is read at once, and written when the lock is gone', async () => {
+  test('is read at once if the lock is for writing, and written when it is released', async () => {
     const { storage, other } = await openedLocked('BEGIN IMMEDIATE');
     expect(await read(storage)).toEqual([]);
-    const adding = storage.pets.add(rex);
+    const creating = storage.pets.add(rex);
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.exec('ROLLBACK');
     expect(await read(storage)).toEqual([]);
-    expect(await adding).toMatchObject({ name: 'Rex' });
+    expect(await creating).toMatchObject({ name: 'Rex' });
   });
 
-  test('against everything is read and written when the lock is gone', async () => {
+  test('is opened when an exclusive lock is released', async () => {
     const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     const calls = Promise.all([storage.ready(), storage.pets.add(rex), read(storage)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
@@ -116,7 +116,7 @@ describe('a file that another process keeps locked while it is opened', () => {
     expect(await read(storage)).toHaveLength(1);
   });
 
-  test('for longer is unavailable within 5 seconds, until the lock is gone', async () => {
+  test('is unavailable within 5 seconds, until the lock is released', async () => {
     const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     const begin = performance.now();
     const outcomes = await Promise.allSettled([storage.ready(), storage.pets.add(rex), read(storage)]);
@@ -128,9 +128,9 @@ describe('a file that another process keeps locked while it is opened', () => {
   }, 10_000);
 });
 
-describe('one line says what is wrong with', () => {
-  /** What is said of a file, which has to be left as it is. */
-  function complaintAbout(file: string): string {
+describe('opening rejects in one line', () => {
+  /** The reason why a file is rejected. */
+  function rejectionOf(file: string): string {
     try {
       void createSqliteStorage({ file }).close();
     } catch (error) {
@@ -143,18 +143,18 @@ describe('one line says what is wrong with', () => {
   }
 
   test('a folder', () => {
-    expect(complaintAbout(dirname(freshFile()))).toMatch(/^it must be a file/);
+    expect(rejectionOf(dirname(freshFile()))).toMatch(/^it must be a file/);
   });
 
   test('a file in a folder that does not exist', () => {
-    expect(complaintAbout(join(freshFile(), 'animals.db'))).toMatch(/^it must be a file in a folder that exists/);
+    expect(rejectionOf(join(freshFile(), 'animals.db'))).toMatch(/^it must be a file in a folder that exists/);
   });
 
-  test('a file that is no database, which stays as it is', () => {
+  test('a file that is not a database, and leaves it as it is', () => {
     const file = freshFile();
     const text = 'Rex, Max and Waldo. '.repeat(100);
     writeFileSync(file, text);
-    expect(complaintAbout(file)).toBe('it is not a SQLite database');
+    expect(rejectionOf(file)).toBe('it is not a SQLite database');
     expect(readFileSync(file, 'utf8')).toBe(text);
   });
 
@@ -163,25 +163,25 @@ describe('one line says what is wrong with', () => {
     'PRAGMA user_version = 1',
     'PRAGMA application_id = 7',
     'PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE pets (id, name)',
-  ])('the database of another program, which stays as it is: %s', (sql) => {
+  ])('the database of another program, and leaves it as it is: %s', (sql) => {
     const file = freshFile();
     const db = databaseAt(file);
     db.exec(sql);
     db.close();
     const before = readFileSync(file);
-    expect(complaintAbout(file)).toBe('it is the database of another program');
+    expect(rejectionOf(file)).toBe('it is the database of another program');
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test('a newer schema, which stays as it is', async () => {
+  test('a newer schema, and leaves it as it is', async () => {
     const file = freshFile();
     await createSqliteStorage({ file }).close();
     databaseAt(file).exec('PRAGMA user_version = 1000');
-    expect(complaintAbout(file)).toMatch(/^its schema has version 1000, of a newer Animal Store; this one knows \d$/);
+    expect(rejectionOf(file)).toMatch(/^its schema has version 1000, of a newer Animal Store; this one knows \d$/);
     expect(databaseAt(file).prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 });
   });
 
-  /** The rights of files don't bind the superuser, whom containers like to be. */
+  /** Modes of files don't bind the superuser. */
   function asOrdinaryUser<T>(work: () => T): T {
     if (process.geteuid?.() !== 0) return work();
     process.seteuid?.(65_534);
@@ -193,21 +193,21 @@ describe('one line says what is wrong with', () => {
   }
 
   test.each([
-    ['that may only be read', 0o444, 0o777, 'this user may not write it'],
-    ['that may not be read', 0o000, 0o777, /where this user may write$/],
-    ['in a folder that may not be written', 0o666, 0o555, /may not write it$|where this user may write$/],
-  ])('a file %s', async (_, fileMode, folderMode, complaint) => {
+    ['that is read-only', 0o444, 0o777, 'this user may not write it'],
+    ['that is not readable', 0o000, 0o777, /where this user may write$/],
+    ['in a read-only folder', 0o666, 0o555, /may not write it$|where this user may write$/],
+  ])('a file %s', async (_, fileMode, folderMode, reason) => {
     const file = freshFile();
     await createSqliteStorage({ file }).close();
     chmodSync(file, fileMode);
     chmodSync(dirname(file), folderMode);
-    expect(asOrdinaryUser(() => complaintAbout(file))).toMatch(complaint);
+    expect(asOrdinaryUser(() => rejectionOf(file))).toMatch(reason);
   });
 
-  test('a new file in a folder that may not be written', () => {
+  test('a new file in a read-only folder', () => {
     const folder = join(dirname(freshFile()), 'folder');
     mkdirSync(folder, { mode: 0o555 });
     chmodSync(dirname(folder), 0o755);
-    expect(asOrdinaryUser(() => complaintAbout(join(folder, 'animals.db')))).toMatch(/where this user may write$/);
+    expect(asOrdinaryUser(() => rejectionOf(join(folder, 'animals.db')))).toMatch(/where this user may write$/);
   });
 });

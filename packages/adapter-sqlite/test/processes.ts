@@ -1,21 +1,26 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { freshFile } from './fresh-file.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
 /**
- * Stands before each program. `storage` is the one on the file; `add` adds under a key and says so when it is acknowledged,
- * `addFrom` adds under several keys at once.
+ * The beginning of each program. `storage` is on the file; `add` creates a pet under a key and prints it when it is
+ * acknowledged, `addFrom` does so for several keys at once.
  */
 const PROLOGUE = `
+  import { writeSync } from 'node:fs';
   import { createSqliteStorage } from './src/index.ts';
 
   const storage = createSqliteStorage({ file: process.env.SQLITE_FILE });
   const rex = { name: 'Rex', categoryId: 1n };
   async function add(key) {
     const { id } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
-    process.stdout.write(key + ' ' + id + '\\n');
+    writeSync(1, key + ' ' + id + '\\n');
   }
   async function addFrom(key, count) {
     await Promise.all(Array.from({ length: count }, (_, index) => add(key + index)));
@@ -25,10 +30,10 @@ const PROLOGUE = `
 /** A process on the file. */
 export interface Running {
   readonly process: ChildProcess;
-  /** When it has ended: the keys it said were acknowledged, each with its animal's id. */
-  readonly acknowledged: Promise<ReadonlyMap<string, bigint>>;
-  /** Waits until it has said something. */
-  readonly underWay: Promise<void>;
+  /** Waits for its first output. */
+  underWay(): Promise<void>;
+  /** Waits for its end. @returns The keys that were acknowledged, each with the id of its pet. */
+  acknowledged(): Promise<ReadonlyMap<string, bigint>>;
 }
 
 /**
@@ -40,24 +45,26 @@ export function startProcess(file: string, program: string, largestFile = 'unlim
   // The signal would otherwise end the process, instead of the write with an error.
   const shell = `trap '' XFSZ; ulimit -f ${largestFile}; exec "$0" "$@"`;
   const node = [process.execPath, '--conditions=source', '--input-type=module', '--eval', PROLOGUE + program];
+  // A file, because what was written to it outlives the process.
+  const outputFile = join(dirname(freshFile()), 'output');
+  const output = openSync(outputFile, 'w');
   const child = spawn('/bin/sh', ['-c', shell, ...node], {
     cwd: PACKAGE,
     env: { SQLITE_FILE: file },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', output, 'inherit'],
   });
+  closeSync(output);
   onTestFinished(() => void child.kill('SIGKILL'));
-  let said = '';
-  child.stdout.on('data', (chunk) => {
-    said += chunk;
-  });
+  const ended = new Promise((resolve) => child.on('close', resolve));
   return {
     process: child,
-    underWay: new Promise((resolve) => child.stdout.once('data', () => resolve())),
-    acknowledged: new Promise((resolve) => {
-      child.on('close', () => {
-        const lines = said.match(/^.+(?=\n)/gm) ?? [];
-        resolve(new Map(lines.map((line) => line.split(' ')).map(([key = '', id = '']) => [key, BigInt(id)])));
-      });
-    }),
+    async underWay() {
+      while (statSync(outputFile).size === 0) await setTimeout(5);
+    },
+    async acknowledged() {
+      await ended;
+      const lines = readFileSync(outputFile, 'utf8').match(/^.+(?=\n)/gm) ?? [];
+      return new Map(lines.map((line) => line.split(' ')).map(([key = '', id = '']) => [key, BigInt(id)]));
+    },
   };
 }

@@ -16,15 +16,15 @@ async function planOf(sql: string): Promise<string[]> {
 
 describe('every statement is served by an index alone: no scan of a table, no sort', () => {
   test.each<[string, string, string[]]>([
-    ['an animal', PET_SQL.find, ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']],
+    ['a pet', PET_SQL.find, ['SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)']],
     ['a page', PET_SQL.list, ['SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)']],
     ['a page by status', PET_SQL.listByStatus, ['SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)']],
     [
-      'an addition that was made already',
+      'a pet by its idempotency key',
       PET_SQL.findCreated,
       ['SEARCH pets USING INDEX pets_by_idempotency_key (idempotency_holder=? AND idempotency_key=?)'],
     ],
-    ['a new animal', PET_SQL.create, []],
+    ['a new pet', PET_SQL.create, []],
     ['a key', KEY_SQL.find, ['SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)']],
     ['a key by its id', KEY_SQL.findById, ['SEARCH api_keys USING PRIMARY KEY (id=?)']],
     // All of it is wanted.

@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import type { NewPet } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
@@ -81,8 +81,7 @@ test('checkpoints, other processes and closed connections replace no file', asyn
     await other.pets.add(rex);
     await other.close();
   }
-  await startProcess(file, 'await addFrom(0, 2_000); await storage.close();').acknowledged;
+  await startProcess(file, 'await addFrom(0, 2_000); await storage.close();').acknowledged();
   await storage.pets.add(rex);
-  writeFileSync(`${file}.backup`, '');
   await storage.ready();
-});
+}, 20_000);

@@ -14,22 +14,22 @@ function storageAt(file: string): PetStorage {
   return storage;
 }
 
-test('all make the same new file ready at once, and each idempotency key adds one animal', async () => {
+test('processes that open a new file at the same time create one pet for each idempotency key', async () => {
   const file = freshFile();
   const program = 'await Promise.all(Array.from({ length: 200 }, (_, key) => add(key)));';
   const running = Array.from({ length: 4 }, () => startProcess(file, program));
-  const [first, ...others] = await Promise.all(running.map(({ acknowledged }) => acknowledged));
+  const [first, ...others] = await Promise.all(running.map(({ acknowledged }) => acknowledged()));
   expect(first?.size).toBe(200);
   for (const other of others) expect(new Map([...other].sort())).toEqual(new Map([...(first ?? [])].sort()));
   expect(await storageAt(file).pets.list({ after: 0n, limit: 1_000 })).toHaveLength(200);
 }, 20_000);
 
-test('what one has added or revoked, the other sees at once', async () => {
+test('a storage sees at once what another one has created or revoked', async () => {
   const file = freshFile();
   const [one, other] = [storageAt(file), storageAt(file)];
   for (let count = 0; count < 20; count += 1) {
-    const added = await one.pets.add(rex);
-    expect(await other.pets.find(added?.id ?? 0n)).toEqual(added);
+    const created = await one.pets.add(rex);
+    expect(await other.pets.find(created?.id ?? 0n)).toEqual(created);
   }
   const digest = 'ab'.repeat(32);
   const id = digest.slice(0, 16);
@@ -40,7 +40,7 @@ test('what one has added or revoked, the other sees at once', async () => {
   expect(await other.keys.find(digest)).toMatchObject({ revokedAt: 5 });
 });
 
-describe('while another process keeps the lock for writing', () => {
+describe('while another process holds the lock for writing', () => {
   function locked(): { storage: PetStorage; other: DatabaseSync } {
     const file = freshFile();
     const storage = storageAt(file);
@@ -50,19 +50,19 @@ describe('while another process keeps the lock for writing', () => {
     return { storage, other };
   }
 
-  test('an addition waits without blocking this process, and is made when the lock is gone', async () => {
+  test('a creation waits without blocking this process, and is made when the lock is released', async () => {
     const { storage, other } = locked();
     const start = performance.now();
-    const adding = storage.pets.add(rex);
+    const creating = storage.pets.add(rex);
     expect(performance.now() - start).toBeLessThan(100);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
     other.exec('COMMIT');
-    expect(await adding).toMatchObject({ name: 'Rex' });
+    expect(await creating).toMatchObject({ name: 'Rex' });
     expect(storage.pets.list({ after: 0n, limit: 1 })).toHaveLength(1);
   });
 
-  test('what writes is unavailable within 5 seconds, however many wait, and what reads is answered', async () => {
+  test('writes are unavailable within 5 seconds and never made, and reads go on', async () => {
     const { storage, other } = locked();
     const start = performance.now();
     const calls = Array.from({ length: 200 }, () => Promise.resolve(storage.pets.add(rex)));
@@ -80,10 +80,10 @@ describe('while another process keeps the lock for writing', () => {
     expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
   }, 10_000);
 
-  test('what waits ends when the storage is closed', async () => {
+  test('waiting writes are rejected when the storage is closed', async () => {
     const { storage } = locked();
-    const adding = storage.pets.add(rex);
-    const outcome = expect(adding).rejects.toMatchObject({ message: 'the storage is closed' });
+    const creating = storage.pets.add(rex);
+    const outcome = expect(creating).rejects.toMatchObject({ message: 'the storage is closed' });
     await storage.close();
     await outcome;
   });

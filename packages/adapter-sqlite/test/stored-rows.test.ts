@@ -30,8 +30,8 @@ const apiKey = {
   lastUsedAt: null,
 };
 
-describe('everything that the domain lets pass can be stored', () => {
-  // They fail where a constant of the domain moves and the schema does not.
+describe('the schema accepts what the domain accepts:', () => {
+  // These fail if a limit of the domain changes without the schema.
   test.each([
     ['the longest name', '🐕'.repeat(LIMITS.name.maxLength)],
     ['a name that begins with NUL', '\u0000'],
@@ -39,8 +39,8 @@ describe('everything that the domain lets pass can be stored', () => {
     ['a decomposed name', 'Zoe\u0308'],
   ])('%s', async (_, name) => {
     const { pets } = opened().storage;
-    const added = await pets.add({ name, categoryId: 1n });
-    expect(await pets.find(added?.id ?? 0n)).toEqual({ ...added, name });
+    const created = await pets.add({ name, categoryId: 1n });
+    expect(await pets.find(created?.id ?? 0n)).toEqual({ ...created, name });
   });
 
   test.each([...PET_STATUSES])('the status %s', async (status) => {
@@ -51,26 +51,26 @@ describe('everything that the domain lets pass can be stored', () => {
     expect(await opened().storage.pets.add({ ...rex, categoryId })).toMatchObject({ categoryId });
   });
 
-  test('names that differ in what comes after NUL are two', async () => {
+  test('holders that differ after a NUL', async () => {
     const { pets } = opened().storage;
-    const addition = (holder: string) => ({ holder, key: 'k', fingerprint: 'f' });
-    const [one, other] = [await pets.add(rex, addition('a\u0000b')), await pets.add(rex, addition('a\u0000c'))];
+    const idempotent = (holder: string) => ({ holder, key: 'k', fingerprint: 'f' });
+    const [one, other] = [await pets.add(rex, idempotent('a\u0000b')), await pets.add(rex, idempotent('a\u0000c'))];
     expect(one?.id).not.toBe(other?.id);
   });
 
   test('the longest idempotency key', async () => {
-    const addition = { holder: '', key: '~'.repeat(LIMITS.idempotencyKey.maxLength), fingerprint: 'f' };
-    expect(await opened().storage.pets.add(rex, addition)).not.toBeNull();
+    const idempotent = { holder: '', key: '~'.repeat(LIMITS.idempotencyKey.maxLength), fingerprint: 'f' };
+    expect(await opened().storage.pets.add(rex, idempotent)).not.toBeNull();
   });
 
-  test('a key that expires at the last moment that a number can name', async () => {
+  test('a key that expires at the greatest safe integer', async () => {
     const { keys } = opened().storage;
     await keys.add(apiKey);
     expect(await keys.find(digest)).toStrictEqual(apiKey);
   });
 });
 
-describe('what the service could not return is not stored, whoever writes', () => {
+describe('the schema rejects what the service cannot return:', () => {
   test.each([
     "(0, 'Rex', 1, null, null, null, null)",
     "(9007199254740992, 'Rex', 1, null, null, null, null)",
@@ -106,14 +106,14 @@ describe('what the service could not return is not stored, whoever writes', () =
 });
 
 describe('ids', () => {
-  test('are not assigned again when the last animal is gone', async () => {
+  test('are not assigned again after the last pet was deleted', async () => {
     const { storage, db } = opened();
     const last = await storage.pets.add(rex);
     db.exec('DELETE FROM pets');
     expect((await storage.pets.add(rex))?.id).toBeGreaterThan(last?.id ?? 0n);
   });
 
-  test('end below 2^53', async () => {
+  test('end below 2^53 with a defect', async () => {
     const { storage, db } = opened();
     await storage.pets.add(rex);
     db.exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
@@ -122,7 +122,7 @@ describe('ids', () => {
   });
 });
 
-test('a closed storage is unavailable, whatever it is asked', async () => {
+test('a closed storage rejects every call as unavailable', async () => {
   const { pets, keys, ready, close } = createSqliteStorage({ file: freshFile() });
   await close();
   const calls = [

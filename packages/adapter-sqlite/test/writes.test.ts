@@ -61,6 +61,6 @@ test('closing completes the writes that were called before', async () => {
 test('a process that does not close the storage ends when its writes are done', async () => {
   const { file, storage } = opened();
   const { acknowledged } = startProcess(file, 'void addFrom(0, 50);');
-  expect((await acknowledged).size).toBe(50);
+  expect((await acknowledged()).size).toBe(50);
   expect(await storage.pets.list({ after: 0n, limit: 100 })).toHaveLength(50);
 });

@@ -56,6 +56,6 @@ function createFile(path: string): void {
     // (POSIX advisory locks, https://sqlite.org/howtocorrupt.html, 2.2).
     closeSync(openSync(path, 'wx', 0o600));
   } catch {
-    // It exists, or SQLite says what is wrong.
+    // It exists, or SQLite reports why it can't be created.
   }
 }

@@ -5,7 +5,7 @@ import type { Committed } from './transaction.ts';
 const LOCKED = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
 const UNAVAILABLE = expect.objectContaining({ name: 'DomainError', code: 'storage_unavailable' });
 
-/** A transaction that begun and ends when the test says so. */
+/** A transaction that has begun, and that the test ends. */
 interface Transaction {
   readonly writes: readonly string[];
   /** Commits it. Each write but those with an error gets its own name in capitals. */

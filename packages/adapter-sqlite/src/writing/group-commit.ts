@@ -58,6 +58,7 @@ export function createGroupCommit<W>(commit: (writes: readonly W[]) => Promise<C
 
   async function run(): Promise<void> {
     running = true;
+    lockError = null;
     const timer = setInterval(rejectOverdue, OVERDUE_INTERVAL);
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MAX_BATCH);

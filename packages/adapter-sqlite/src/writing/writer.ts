@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { checkFileIdentity } from '../database/file-identity.ts';
+import { checkFiles } from '../database/file-identity.ts';
 import { connect } from '../database/open-database.ts';
 import { type Reply, toMessage, type WriterData } from './messages.ts';
 import { prepareTransaction, type Transaction } from './transaction.ts';
@@ -18,10 +18,10 @@ const { path, identity } = workerData as WriterData;
 let opened: { readonly db: DatabaseSync; readonly transaction: Transaction } | null = null;
 
 function open(): NonNullable<typeof opened> {
-  checkFileIdentity(path, identity);
+  checkFiles(path, identity);
   const db = connect(path, BUSY_TIMEOUT);
   try {
-    return { db, transaction: prepareTransaction(db, () => checkFileIdentity(path, identity)) };
+    return { db, transaction: prepareTransaction(db, () => checkFiles(path, identity)) };
   } catch (error) {
     db.close();
     throw error;

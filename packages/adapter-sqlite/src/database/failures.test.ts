@@ -1,0 +1,74 @@
+import { describe, expect, test } from 'vitest';
+import { asOpeningError, asThrown } from './failures.ts';
+
+const PATH = '/var/lib/animals.db';
+
+const sqliteError = (errcode: number) =>
+  Object.assign(new Error(`error ${errcode} in ${PATH}`), { code: 'ERR_SQLITE_ERROR', errcode });
+
+const misconfigured = (reason: string) =>
+  expect.objectContaining({ name: 'StorageMisconfigured', message: `${PATH} cannot be used: ${reason}` });
+
+const TRANSIENT = [
+  ['SQLITE_BUSY', 5],
+  ['SQLITE_NOMEM', 7],
+  ['SQLITE_IOERR_FSYNC', 1034],
+  ['SQLITE_FULL', 13],
+  ['SQLITE_PROTOCOL', 15],
+] as const;
+
+const IN_NEED_OF_REPAIR = [
+  ['SQLITE_READONLY_DBMOVED', 1032, 'this user may not write it'],
+  ['SQLITE_CORRUPT', 11, 'it is damaged: restore a backup'],
+  ['SQLITE_CORRUPT_INDEX', 779, 'it is damaged: restore a backup'],
+  ['SQLITE_NOTADB', 26, 'it is not a SQLite database'],
+] as const;
+
+const DEFECTS = [
+  ['SQLITE_ERROR', sqliteError(1)],
+  ['SQLITE_CONSTRAINT_CHECK', sqliteError(275)],
+  ['SQLITE_CONSTRAINT_UNIQUE', sqliteError(2067)],
+  ['SQLITE_MISMATCH', sqliteError(20)],
+  ['no error of SQLite', new TypeError('not a function')],
+] as const;
+
+describe('an error of a call', () => {
+  test.each([...TRANSIENT, ['SQLITE_CANTOPEN', 14] as const])('%s can be tried again', (_, code) => {
+    const error = sqliteError(code);
+    expect(asThrown(PATH, error)).toMatchObject({
+      code: 'storage_unavailable',
+      message: 'the storage cannot be read or written now: try again',
+      cause: error,
+    });
+  });
+
+  test.each(IN_NEED_OF_REPAIR)('%s names the file and the reason for the operator alone', (_, code, reason) => {
+    expect(asThrown(PATH, sqliteError(code))).toMatchObject({
+      code: 'storage_unavailable',
+      message: 'the storage cannot be used until its operator has repaired it',
+      cause: misconfigured(reason),
+    });
+  });
+
+  test.each(DEFECTS)('%s is a defect, thrown as it is', (_, error) => {
+    expect(asThrown(PATH, error)).toBe(error);
+  });
+});
+
+describe('an error at the opening', () => {
+  test.each(TRANSIENT)('%s is kept for a later try', (_, code) => {
+    const error = sqliteError(code);
+    expect(asOpeningError(PATH, error)).toBe(error);
+  });
+
+  test.each([
+    ...IN_NEED_OF_REPAIR,
+    ['SQLITE_CANTOPEN', 14, 'it must be a file in a folder that exists, where this user may write'] as const,
+  ])('%s is a configuration error', (_, code, reason) => {
+    expect(asOpeningError(PATH, sqliteError(code))).toEqual(misconfigured(reason));
+  });
+
+  test('another error is a configuration error with its message', () => {
+    expect(asOpeningError(PATH, new Error('it is too new'))).toEqual(misconfigured('it is too new'));
+  });
+});
