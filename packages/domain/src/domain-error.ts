@@ -34,7 +34,10 @@ export class DomainError extends Error {
   }
 }
 
-/** An `invalid` error that names every violation. */
-export function invalid(violations: readonly string[]): DomainError {
-  return new DomainError('invalid', violations.join('; '));
+/** @param violations What is wrong with each argument, null if nothing. @throws DomainError `invalid`, naming every violation. */
+export function rejectViolations(...violations: readonly (string | null)[]): void {
+  for (const violation of violations) {
+    if (violation === null) continue;
+    throw new DomainError('invalid', violations.filter((message) => message !== null).join('; '));
+  }
 }

@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { DomainError, invalid } from '../domain-error.ts';
+import { DomainError, rejectViolations } from '../domain-error.ts';
 import { quote, violation } from '../quote.ts';
 import { type ApiKey, type Digest, describeApiKey, generateApiKey, type RandomBytes } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
@@ -56,10 +56,7 @@ export function createKeyring({
   return {
     async issue({ holder, expiresAt }) {
       const createdAt = now();
-      const violations = [holderViolation(holder), expiryViolation(expiresAt, createdAt)].filter(
-        (message) => message !== null,
-      );
-      if (violations.length > 0) throw invalid(violations);
+      rejectViolations(holderViolation(holder), expiryViolation(expiresAt, createdAt));
       const key = generateApiKey(randomBytes);
       const record = describeApiKey(key, { holder, digest, createdAt, expiresAt });
       await keys.add(record);

@@ -1,10 +1,9 @@
 import { type Awaitable, andThen } from '../awaitable.ts';
-import { DomainError, invalid } from '../domain-error.ts';
+import { DomainError } from '../domain-error.ts';
 import { violation } from '../quote.ts';
 import { type IdempotencyKey, idempotentCreate } from './idempotency.ts';
-import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
-import { checkPetQuery, type PetQuery } from './pet-query.ts';
+import { checkedPetQuery, type PetQuery } from './pet-query.ts';
 import type { PetStore } from './pet-store.ts';
 
 /** One page of pets, in ascending order of id. */
@@ -70,8 +69,7 @@ export function createCatalogue(pets: PetStore): Catalogue {
 export function createAwaitableCatalogue(pets: PetStore): AwaitableCatalogue {
   return {
     listPets(query = {}) {
-      checkPetQuery(query);
-      const { status, after = 0n, limit = LIMITS.page.default } = query;
+      const { status, after, limit } = checkedPetQuery(query);
       // One more than asked for tells whether there is a next page.
       return andThen(pets.list({ status, after, limit: limit + 1 }), (found) => pageOf(found, limit));
     },
@@ -83,7 +81,7 @@ export function createAwaitableCatalogue(pets: PetStore): AwaitableCatalogue {
     },
 
     getPet(id) {
-      if (typeof id !== 'bigint') throw invalid([violation('id must be a bigint', id)]);
+      if (typeof id !== 'bigint') throw new DomainError('invalid', violation('id must be a bigint', id));
       return andThen(pets.find(id), (pet) => pet ?? petNotFound(id));
     },
   };

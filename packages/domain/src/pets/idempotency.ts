@@ -1,4 +1,4 @@
-import { invalid } from '../domain-error.ts';
+import { DomainError } from '../domain-error.ts';
 import { quote } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import type { NewPet } from './pet.ts';
@@ -25,11 +25,15 @@ export interface IdempotentCreate extends IdempotencyKey {
 export function idempotentCreate({ holder, key }: IdempotencyKey, newPet: NewPet): IdempotentCreate {
   const { maxLength, pattern } = LIMITS.idempotencyKey;
   if (typeof key !== 'string' || !pattern.test(key)) {
-    throw invalid([`the idempotency key must be 1 to ${maxLength} visible ASCII characters, was ${quote(key)}`]);
+    const rule = `the idempotency key must be 1 to ${maxLength} visible ASCII characters`;
+    throw new DomainError('invalid', `${rule}, was ${quote(key)}`);
   }
   // Not every storage tells two lone surrogates apart, nor two holders.
   if (typeof holder !== 'string' || !holder.isWellFormed()) {
-    throw invalid([`the holder of an idempotency key must be well-formed Unicode, was ${quote(holder)}`]);
+    throw new DomainError(
+      'invalid',
+      `the holder of an idempotency key must be well-formed Unicode, was ${quote(holder)}`,
+    );
   }
   return { holder, key, fingerprint: fingerprint(newPet) };
 }

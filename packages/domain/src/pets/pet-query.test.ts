@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { rejectionOf } from '../../test/rejection.ts';
 import { Violation } from '../quote.ts';
-import { checkPetQuery, type PetQuery } from './pet-query.ts';
+import { checkedPetQuery, type PetQuery } from './pet-query.ts';
 
-describe('checkPetQuery', () => {
+describe('checkedPetQuery', () => {
   test.each<PetQuery>([
     {},
     { limit: 1 },
@@ -15,7 +15,8 @@ describe('checkPetQuery', () => {
     { after: 2n ** 63n - 1n },
     { limit: undefined, status: undefined, after: undefined },
   ])('accepts %o', (query) => {
-    expect(() => checkPetQuery(query)).not.toThrow();
+    const { limit = 20, status, after = 0n } = query;
+    expect(checkedPetQuery(query)).toStrictEqual({ limit, status, after });
   });
 
   const LIMIT = 'limit must be an integer from 1 to 100, was';
@@ -43,12 +44,12 @@ describe('checkPetQuery', () => {
     [null, 'the query must be an object, was null'],
     ['sold', 'the query must be an object, was "sold"'],
   ])('rejects %o', async (query, message) => {
-    expect(await rejectionOf(() => checkPetQuery(query))).toEqual({ code: 'invalid', message });
+    expect(await rejectionOf(() => checkedPetQuery(query))).toEqual({ code: 'invalid', message });
   });
 
   test('names all violations at once', async () => {
     const query = { limit: 0, status: 'lost', after: -1n };
-    expect((await rejectionOf(() => checkPetQuery(query))).message).toBe(`${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`);
+    expect((await rejectionOf(() => checkedPetQuery(query))).message).toBe(`${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`);
   });
 
   test("uses a transport's messages for values that the transport rejects", async () => {
@@ -57,7 +58,7 @@ describe('checkPetQuery', () => {
       status: new Violation('status must be given once'),
       after: new Violation('cursor must be given once'),
     };
-    expect((await rejectionOf(() => checkPetQuery(query))).message).toBe(
+    expect((await rejectionOf(() => checkedPetQuery(query))).message).toBe(
       'limit must be given once; status must be given once; cursor must be given once',
     );
   });

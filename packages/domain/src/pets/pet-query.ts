@@ -1,7 +1,8 @@
-import { invalid } from '../domain-error.ts';
+import { DomainError, rejectViolations } from '../domain-error.ts';
 import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
+import type { PetSelection } from './pet-store.ts';
 
 /** Which page of which pets. */
 export interface PetQuery {
@@ -13,22 +14,27 @@ export interface PetQuery {
   readonly after?: bigint | undefined;
 }
 
-/** @throws DomainError `invalid`, naming every violation. */
-export function checkPetQuery(given: unknown): asserts given is PetQuery {
-  if (typeof given !== 'object' || given === null) throw invalid([`the query must be an object, was ${quote(given)}`]);
+/**
+ * Checks which page a caller wants.
+ *
+ * @param given Read once: later changes to it have no effect.
+ * @throws DomainError `invalid`, naming every violation.
+ */
+export function checkedPetQuery(given: unknown): PetSelection {
+  if (typeof given !== 'object' || given === null) {
+    throw new DomainError('invalid', `the query must be an object, was ${quote(given)}`);
+  }
   const { limit, status, after } = given as Record<string, unknown>;
-  const violations = [limitViolation(limit), statusViolation(status), afterViolation(after)].filter(
-    (message) => message !== null,
-  );
-  if (violations.length > 0) throw invalid(violations);
+  rejectViolations(limitViolation(limit), statusViolation(status), afterViolation(after));
+  return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 
 function limitViolation(limit: unknown): string | null {
   const { min, max } = LIMITS.page;
-  if (limit === undefined) return null;
+  const isNumber = typeof limit === 'number';
+  if (limit === undefined || (isNumber && Number.isInteger(limit) && limit >= min && limit <= max)) return null;
   const rule = `limit must be an integer from ${min} to ${max}`;
-  if (typeof limit !== 'number') return violation(rule, limit);
-  return Number.isInteger(limit) && limit >= min && limit <= max ? null : `${rule}, was ${limit}`;
+  return isNumber ? `${rule}, was ${limit}` : violation(rule, limit);
 }
 
 function afterViolation(after: unknown): string | null {

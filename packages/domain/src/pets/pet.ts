@@ -1,4 +1,4 @@
-import { invalid } from '../domain-error.ts';
+import { DomainError, rejectViolations } from '../domain-error.ts';
 import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
@@ -28,13 +28,10 @@ export interface Pet extends NewPet {
  */
 export function checkedNewPet(given: unknown): NewPet {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw invalid([`the pet must be an object with name and categoryId, was ${quote(given)}`]);
+    throw new DomainError('invalid', `the pet must be an object with name and categoryId, was ${quote(given)}`);
   }
   const { name, categoryId, status } = given as Record<string, unknown>;
-  const violations = [nameViolation(name), categoryIdViolation(categoryId), statusViolation(status)].filter(
-    (message) => message !== null,
-  );
-  if (violations.length > 0) throw invalid(violations);
+  rejectViolations(nameViolation(name), categoryIdViolation(categoryId), statusViolation(status));
   return (status === undefined ? { name, categoryId } : { name, categoryId, status }) as NewPet;
 }
 
