@@ -3,7 +3,7 @@ import { createKeyring } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
-import { type OpenStorage, storageForTest } from './open-storage.ts';
+import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const NOON = 1_800_000_000_000;
@@ -19,11 +19,11 @@ function onStorage({ keys }: PetStorage) {
   };
 }
 
-/** Issuing, presenting and revoking API keys, put together with a storage. */
-export function authenticationContract(open: OpenStorage): void {
-  describe('API keys in use', () => {
-    test('an issued key finds its holder, and is stored as a digest only', async () => {
-      const { keyring, authenticate } = onStorage(await storageForTest(open));
+/** Issuing, authenticating and revoking API keys on a storage. */
+export function authenticationContract<Place>(adapter: StorageUnderTest<Place>): void {
+  describe('authentication', () => {
+    test('finds the holder of an issued key, and stores only its digest', async () => {
+      const { keyring, authenticate } = onStorage(await emptyStorage(adapter));
       const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
       const stored = await keyring.list();
       expect(stored).toStrictEqual([record]);
@@ -31,15 +31,15 @@ export function authenticationContract(open: OpenStorage): void {
       expect(await authenticate(key)).toBe('the zoo');
     });
 
-    test('a key that was issued elsewhere has no holder', async () => {
-      const { keyring } = onStorage(await storageForTest(open));
+    test('finds no holder for a key that was issued elsewhere', async () => {
+      const { keyring } = onStorage(await emptyStorage(adapter));
       const { key } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
-      const other = onStorage(await storageForTest(open));
+      const other = onStorage(await emptyStorage(adapter));
       expect(await other.authenticate(key)).toBeNull();
     });
 
-    test('a revoked key is refused at once, the other keys of its holder are not', async () => {
-      const { keyring, authenticate } = onStorage(await storageForTest(open));
+    test('rejects a revoked key at once, but not the other keys of its holder', async () => {
+      const { keyring, authenticate } = onStorage(await emptyStorage(adapter));
       const [old, fresh] = [
         await keyring.issue({ holder: 'the zoo', expiresAt: null }),
         await keyring.issue({ holder: 'the zoo', expiresAt: null }),
@@ -51,8 +51,8 @@ export function authenticationContract(open: OpenStorage): void {
       await expect(keyring.revoke('0000000000000000')).rejects.toMatchObject({ code: 'key_not_found' });
     });
 
-    test('a key is good until the moment it expires', async () => {
-      const { keyring, authenticate, time } = onStorage(await storageForTest(open));
+    test('accepts a key until it expires', async () => {
+      const { keyring, authenticate, time } = onStorage(await emptyStorage(adapter));
       const { key } = await keyring.issue({ holder: 'the zoo', expiresAt: NOON + MINUTE });
       time.now = NOON + MINUTE - 1;
       expect(await authenticate(key)).toBe('the zoo');
@@ -60,8 +60,8 @@ export function authenticationContract(open: OpenStorage): void {
       expect(await authenticate(key)).toBeNull();
     });
 
-    test('the last use is kept to a minute', async () => {
-      const { keyring, authenticate, time } = onStorage(await storageForTest(open));
+    test('records the last use to a minute', async () => {
+      const { keyring, authenticate, time } = onStorage(await emptyStorage(adapter));
       const { key } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
       const lastUse = async () => (await keyring.list())[0]?.lastUsedAt;
       expect(await lastUse()).toBeNull();

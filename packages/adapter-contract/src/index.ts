@@ -1,44 +1,38 @@
-import { describe, expect, test } from 'vitest';
+import { describe } from 'vitest';
 import { authenticationContract } from './authentication-contract.ts';
 import { catalogueContract } from './catalogue-contract.ts';
+import { creatingContract } from './creating-contract.ts';
+import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
-import { type OpenStorage, storageForTest } from './open-storage.ts';
-import { petStoreContract } from './pet-store-contract.ts';
+import { lifecycleContract } from './lifecycle-contract.ts';
+import { listingContract } from './listing-contract.ts';
+import { outageContract } from './outage-contract.ts';
+import { placeContract } from './place-contract.ts';
+import type { StorageUnderTest } from './storage-under-test.ts';
 
-export type { OpenStorage } from './open-storage.ts';
 export { rateLimiterContract } from './rate-limiter-contract.ts';
+export type { StorageUnderTest } from './storage-under-test.ts';
+
+/** For a test on a storage across a network, on a busy machine; tests of outages have a limit of their own. In milliseconds. */
+const TEST_LIMIT = 30_000;
 
 /**
- * Declares every test that an adapter for persistence must pass. All of them hold for every adapter: there is nothing to
- * opt out of.
+ * Declares every test that a storage adapter must pass. All of them hold for every adapter; those of outages are declared if
+ * the storage can be interrupted.
  *
- * @param adapter The adapter's name, for the report.
- * @param open Opens a new, empty storage. Called once or more for each test; the test closes what it opened.
- * @example storageContract('memory', createMemoryStorage)
+ * @param name The adapter's name, for the report.
+ * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }) })
  */
-export function storageContract(adapter: string, open: OpenStorage): void {
-  describe(`${adapter} keeps the contract of a storage`, () => {
-    petStoreContract(open);
-    keyStoreContract(open);
-    catalogueContract(open);
-    authenticationContract(open);
-
-    test('a storage in order is ready', async () => {
-      const storage = await storageForTest(open);
-      await expect(Promise.resolve(storage.ready())).resolves.toBeUndefined();
-    });
-
-    test('closing twice is the same as closing once', async () => {
-      const storage = await open();
-      await storage.ready();
-      await storage.close();
-      await expect(Promise.resolve(storage.close())).resolves.toBeUndefined();
-    });
-
-    test('two storages that were opened apart share nothing', async () => {
-      const [one, other] = [await storageForTest(open), await storageForTest(open)];
-      await one.pets.add({ name: 'Rex', categoryId: 1n });
-      expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
-    });
+export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
+  describe(`${name} keeps the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
+    creatingContract(adapter);
+    listingContract(adapter);
+    idempotencyContract(adapter);
+    keyStoreContract(adapter);
+    catalogueContract(adapter);
+    authenticationContract(adapter);
+    lifecycleContract(adapter);
+    placeContract(adapter);
+    if (adapter.interrupt !== undefined) outageContract(adapter);
   });
 }

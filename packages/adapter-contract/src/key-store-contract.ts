@@ -1,71 +1,86 @@
+import type { ApiKey } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
-import { type OpenStorage, storageForTest } from './open-storage.ts';
 import { apiKey } from './samples.ts';
+import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
 
-/** What any store of API keys must do. */
-export function keyStoreContract(open: OpenStorage): void {
-  const keyStore = async () => (await storageForTest(open)).keys;
+const UNKNOWN_ID = '0123456789abcdef';
+
+/** Records of API keys. */
+export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const keyStore = async () => (await emptyStorage(adapter)).keys;
 
   describe('API keys', () => {
-    test('a record is found by its digest exactly as it was given', async () => {
+    test('finds a record by its digest exactly as it was given', async () => {
       const keys = await keyStore();
       const records = [
         apiKey(),
         apiKey({ holder: 'the “other” zoo', expiresAt: 1_900_000_000_123 }),
-        // The longest name, and the last moment, that a key can be issued for.
+        // The longest name, and the last time, that a key can be issued for.
         apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
         apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),
+        apiKey({ expiresAt: 0, revokedAt: 0, lastUsedAt: 0 }),
       ];
       for (const record of records) await keys.add(record);
       for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
     });
 
-    test('an unknown digest finds nothing, one that was unknown a moment ago is found once it is added', async () => {
+    test('finds nothing for an unknown digest, and a record as soon as it is added', async () => {
       const keys = await keyStore();
       const record = apiKey();
       expect(await keys.find(record.digest)).toBeNull();
       await keys.add(record);
       expect(await keys.find(record.digest)).toEqual(record);
+      // The id is the same: it is made of the first 16 digits.
       expect(await keys.find(record.digest.replace(/.$/, '0'))).toBeNull();
     });
 
-    test('a second record with the same digest changes nothing', async () => {
+    test('ignores a second record with the same digest', async () => {
       const keys = await keyStore();
       const record = apiKey();
       await keys.add(record);
       await keys.add({ ...record, holder: 'someone else', createdAt: record.createdAt + 1 });
       expect(await keys.list()).toEqual([record]);
       expect(await keys.find(record.digest)).toEqual(record);
+      await keys.revoke(record.id, 10);
+      await keys.add(record);
+      expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 10 });
     });
 
-    test('all records are listed, the oldest first', async () => {
+    test('lists all records, the oldest first', async () => {
       const keys = await keyStore();
       expect(await keys.list()).toEqual([]);
-      const [third, first, second] = [3, 1, 2].map((createdAt) => apiKey({ createdAt }));
-      for (const record of [third, first, second]) await keys.add(record as NonNullable<typeof record>);
+      const [third, first, second] = [3, 1, 2].map((createdAt) => apiKey({ createdAt })) as [ApiKey, ApiKey, ApiKey];
+      for (const record of [third, first, second]) await keys.add(record);
       expect(await keys.list()).toEqual([first, second, third]);
     });
 
-    test('a revocation is seen at once and keeps its first moment', async () => {
+    test('lists 250 records', async () => {
+      const keys = await keyStore();
+      const records = Array.from({ length: 250 }, (_, createdAt) => apiKey({ createdAt }));
+      await Promise.all(records.map((record) => keys.add(record)));
+      expect(await keys.list()).toEqual(records);
+    });
+
+    test.each([10, 0])('shows a revocation at %i at once, and keeps its first time', async (at) => {
       const keys = await keyStore();
       const [revoked, other] = [apiKey(), apiKey()];
       await keys.add(revoked);
       await keys.add(other);
       expect(await keys.find(revoked.digest)).toEqual(revoked);
-      expect(await keys.revoke(revoked.id, 10)).toEqual({ ...revoked, revokedAt: 10 });
-      expect(await keys.find(revoked.digest)).toEqual({ ...revoked, revokedAt: 10 });
-      expect(await keys.revoke(revoked.id, 20)).toEqual({ ...revoked, revokedAt: 10 });
-      expect(await keys.list()).toContainEqual({ ...revoked, revokedAt: 10 });
+      expect(await keys.revoke(revoked.id, at)).toEqual({ ...revoked, revokedAt: at });
+      expect(await keys.find(revoked.digest)).toEqual({ ...revoked, revokedAt: at });
+      expect(await keys.revoke(revoked.id, at + 10)).toEqual({ ...revoked, revokedAt: at });
+      expect(await keys.list()).toContainEqual({ ...revoked, revokedAt: at });
       expect(await keys.find(other.digest)).toEqual(other);
     });
 
-    test('revoking an unknown key answers null and makes none', async () => {
+    test('returns null for the revocation of an unknown key, and makes none', async () => {
       const keys = await keyStore();
-      expect(await keys.revoke('0123456789abcdef', 10)).toBeNull();
+      expect(await keys.revoke(UNKNOWN_ID, 10)).toBeNull();
       expect(await keys.list()).toEqual([]);
     });
 
-    test('the last use only moves forward, and that of an unknown key is ignored', async () => {
+    test('moves the last use forward only, and ignores that of an unknown key', async () => {
       const keys = await keyStore();
       const record = apiKey();
       await keys.add(record);
@@ -75,19 +90,53 @@ export function keyStoreContract(open: OpenStorage): void {
       expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt: 1_000 });
       await keys.recordUse(record.id, 2_000);
       expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 2_000 }]);
-      await keys.recordUse('0123456789abcdef', 1_000);
+      await keys.recordUse(UNKNOWN_ID, 1_000);
       expect(await keys.list()).toHaveLength(1);
     });
 
-    test('a record does not change with the objects that were passed in or out', async () => {
+    test('keeps the last of many uses at once', async () => {
       const keys = await keyStore();
-      const given = apiKey();
-      const original = { ...given };
-      await keys.add(given);
-      for (const object of [given, await keys.find(original.digest), ...(await keys.list())]) {
-        Reflect.set(object as object, 'holder', 'someone else');
-      }
+      const record = apiKey();
+      await keys.add(record);
+      const times = Array.from({ length: 50 }, (_, index) => (index * 17) % 50);
+      await Promise.all(times.map((time) => keys.recordUse(record.id, time)));
+      expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 49 }]);
+    });
+
+    test('keeps revocation and last use apart', async () => {
+      const keys = await keyStore();
+      const [used, revoked] = [apiKey(), apiKey()];
+      await keys.add(used);
+      await keys.add(revoked);
+      await keys.recordUse(used.id, 5);
+      await keys.revoke(used.id, 10);
+      await keys.revoke(revoked.id, 10);
+      await keys.recordUse(revoked.id, 20);
+      expect(await keys.find(used.digest)).toEqual({ ...used, lastUsedAt: 5, revokedAt: 10 });
+      expect(await keys.find(revoked.digest)).toEqual({ ...revoked, lastUsedAt: 20, revokedAt: 10 });
+    });
+
+    test('stores what it was given when it was called, whatever happens to the argument afterwards', async () => {
+      const keys = await keyStore();
+      const original = apiKey();
+      const given = { ...original };
+      const adding = keys.add(given);
+      Object.assign(given, { holder: 'someone else', createdAt: 1, expiresAt: 1 });
+      await adding;
       expect(await keys.find(original.digest)).toEqual(original);
+    });
+
+    test('does not change a stored record with an object that it returned', async () => {
+      const keys = await keyStore();
+      const record = apiKey();
+      await keys.add({ ...record });
+      const list = await keys.list();
+      for (const returned of [await keys.find(record.digest), ...list]) {
+        Reflect.set(returned as object, 'holder', 'someone else');
+      }
+      Reflect.set(list, 'length', 0);
+      expect(await keys.find(record.digest)).toEqual(record);
+      expect(await keys.list()).toEqual([record]);
     });
   });
 }

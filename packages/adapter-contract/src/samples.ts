@@ -7,11 +7,11 @@ import {
   type Pet,
   type PetStatus,
 } from '@animal-store/domain';
-import { apiKeyId, fingerprint, type IdempotentCreate } from '@animal-store/domain/ports';
+import { apiKeyId, fingerprint, type IdempotentCreate, type PetStore } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
 /** A pet to create. @param given `status: undefined` is none. */
-export function animal({
+export function rex({
   status,
   ...given
 }: {
@@ -22,22 +22,87 @@ export function animal({
   return { name: 'Rex', categoryId: 7n, ...given, ...(status !== undefined && { status }) };
 }
 
-/** A named addition of an animal. */
-export function additionOf(newPet: NewPet, { holder, key }: IdempotencyKey): IdempotentCreate {
+/** The creation of a pet under an idempotency key. */
+export function createOf(newPet: NewPet, { holder, key }: IdempotencyKey): IdempotentCreate {
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
 
-/** What a stored animal must look like. */
-export function asStored(newPet: NewPet, id: bigint): Pet {
-  return { id, ...newPet };
+/** Adds a pet that no earlier creation can stand in the way of. */
+export async function added(pets: PetStore, newPet: NewPet = rex()): Promise<Pet> {
+  return (await pets.add(newPet)) as Pet;
 }
 
-const names = fc
-  .string({ unit: 'grapheme', minLength: 1, maxLength: LIMITS.name.maxLength })
-  .filter((name) => /\S/.test(name) && [...name].length <= LIMITS.name.maxLength && name.isWellFormed());
+/** Pages of a selection, one after the other, to its end. @param between Called between two pages. */
+export async function everyPage(
+  pets: PetStore,
+  {
+    limit = 100,
+    status,
+    between = async () => {},
+  }: { limit?: number; status?: PetStatus; between?: () => unknown } = {},
+): Promise<Pet[]> {
+  const seen: Pet[] = [];
+  for (let after = 0n; ; ) {
+    const page = await pets.list({ status, after, limit });
+    if (page.length > limit) throw new Error(`a page of ${page.length} pets for the limit ${limit}`);
+    seen.push(...page);
+    if (page.length < limit) return seen;
+    after = (page.at(-1) as Pet).id;
+    await between();
+  }
+}
+
+// fast-check's own sizes are far below the domain's limits.
+const FULL_LENGTH = { size: 'max' } as const;
+
+/** Characters that storages, their drivers and their encodings are known to change, to cut at, or to take for equal. */
+const notorious = fc.constantFrom(
+  ...['\u0000', ' ', '\t', '\n', '\r', "'", '"', '`', '\\', '$', '.', '%', '_', '?', ':', ';', '{', '}', '\u007f'],
+  // Equal after normalization, case folding or in a collation, and still different.
+  ...[
+    'é',
+    'e\u0301',
+    'ﬁ',
+    'Å',
+    'Å',
+    'ß',
+    'ẞ',
+    'İ',
+    'ı',
+    'ﷺ',
+    '\u200b',
+    '\u200d',
+    '\u202e',
+    '\ufeff',
+    '\ufffd',
+    '\uffff',
+  ],
+  // Outside the BMP: four bytes of UTF-8, two units of UTF-16.
+  ...['🐕', '𝒳', '\u{1f1e9}', '\u{10ffff}'],
+);
+
+const anyCharacter = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), notorious);
+
+/** Any well-formed text of a length in code points, short or as long as it may be. */
+const texts = (minLength: number, maxLength: number) =>
+  fc
+    .oneof(
+      fc.string({ unit: anyCharacter, minLength, maxLength: Math.min(maxLength, 12) }),
+      fc.string({ unit: anyCharacter, minLength: maxLength - 20, maxLength, ...FULL_LENGTH }),
+    )
+    // A character may have two code points.
+    .filter((text) => [...text].length <= maxLength);
+
+const { maxLength: NAME_LENGTH, pattern: NAME } = LIMITS.name;
+
+/** Any name of a pet. */
+const names = texts(1, NAME_LENGTH).filter((name) => NAME.test(name));
+
+/** The longest name in bytes, in every encoding: each code point takes four. */
+export const LONGEST_NAME = '🐕'.repeat(NAME_LENGTH);
 
 const categoryIds = fc.oneof(
-  fc.bigInt({ min: LIMITS.categoryId.min, max: LIMITS.categoryId.max }),
+  fc.bigInt(LIMITS.categoryId),
   fc.constantFrom(
     LIMITS.categoryId.min,
     LIMITS.categoryId.max,
@@ -53,16 +118,21 @@ const categoryIds = fc.oneof(
 /** A status, or none. */
 export const maybeStatuses: fc.Arbitrary<PetStatus | undefined> = fc.constantFrom(...PET_STATUSES, undefined);
 
-/** Any animal that can be added. */
-export const animals: fc.Arbitrary<NewPet> = fc
+/** Any pet that can be created. */
+export const newPets: fc.Arbitrary<NewPet> = fc
   .record({ name: names, categoryId: categoryIds, status: maybeStatuses })
-  .map(animal);
+  .map(rex);
 
-/** Any idempotency key, some of them as long as can be. */
-export const idempotencyKeys: fc.Arbitrary<string> = fc.string({
-  unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
-  minLength: 1,
-  maxLength: LIMITS.idempotencyKey.maxLength,
+const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
+const { maxLength: KEY_LENGTH } = LIMITS.idempotencyKey;
+
+/** Any idempotency key and holder, some of them as long as can be. */
+export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({
+  holder: texts(0, 100),
+  key: fc.oneof(
+    fc.string({ unit: visible, minLength: 1, maxLength: 3 }),
+    fc.string({ unit: visible, minLength: KEY_LENGTH - 5, maxLength: KEY_LENGTH, ...FULL_LENGTH }),
+  ),
 });
 
 let made = 0;

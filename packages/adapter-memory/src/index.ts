@@ -1,6 +1,5 @@
 import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
-import { createMemoryKeyStore } from './memory-key-store.ts';
-import { createMemoryPetStore } from './memory-pet-store.ts';
+import { createMemory, openMemory } from './memory-storage.ts';
 
 /**
  * A new, empty storage in memory: everything is gone when the process ends. It answers without promises, and returns the
@@ -9,14 +8,7 @@ import { createMemoryPetStore } from './memory-pet-store.ts';
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
 export function createMemoryStorage(): PetStorage {
-  return {
-    pets: createMemoryPetStore(),
-    keys: createMemoryKeyStore(),
-    location: 'this process',
-    ready() {},
-    close() {},
-    async [Symbol.asyncDispose]() {},
-  };
+  return openMemory(createMemory());
 }
 
 /** Storage in memory, for applications that choose among adapters. It has no setting. */

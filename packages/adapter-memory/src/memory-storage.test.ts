@@ -1,4 +1,4 @@
 import { storageContract } from '@animal-store/adapter-contract';
-import { createMemoryStorage } from './index.ts';
+import { createMemory, openMemory } from './memory-storage.ts';
 
-storageContract('memory', createMemoryStorage);
+storageContract('memory', { freshPlace: createMemory, open: openMemory });

@@ -8,10 +8,14 @@ const consumer = inject('consumer');
 
 test('an adapter of somebody else can be tested with the contract', () => {
   const tests = `
+    import { mkdtempSync } from 'node:fs';
     import { storageContract } from '@animal-store/adapter-contract';
-    import { createMemoryStorage } from '@animal-store/adapter-memory';
+    import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 
-    storageContract('theirs', createMemoryStorage);
+    storageContract('theirs', {
+      freshPlace: () => mkdtempSync('theirs-') + '/pets.db',
+      open: (file) => createSqliteStorage({ file }),
+    });
   `;
   writeFileSync(join(consumer, 'theirs.test.js'), tests);
   const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');

@@ -13,14 +13,17 @@ export function createMongoKeyStore(
   const bounded = { maxTimeMS: limits.operation };
 
   return {
-    add: (key) =>
-      connection.call(async ({ keys }) => {
+    add(key) {
+      // Made now: the call may wait for a connection.
+      const document = keyDocument(key);
+      return connection.call(async ({ keys }) => {
         try {
-          await keys.insertOne(keyDocument(key), bounded);
+          await keys.insertOne(document, bounded);
         } catch (failure) {
           if (!isDuplicateKey(failure)) throw failure;
         }
-      }),
+      });
+    },
 
     find: (digest) =>
       connection.call(({ keys, barrier }) =>

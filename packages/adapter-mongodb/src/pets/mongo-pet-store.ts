@@ -23,8 +23,10 @@ export function createMongoPetStore(connection: Connection<{ pets: PetOperations
       return connection.call(({ pets }) => pets.find(id));
     },
 
-    async list(selection) {
-      if (selection.after >= LIMITS.id.max) return [];
+    async list({ status, after, limit }) {
+      if (after >= LIMITS.id.max) return [];
+      // A copy: it may wait for others.
+      const selection = { status, after, limit };
       return connection.call(({ pets }) => pets.list(selection));
     },
   };

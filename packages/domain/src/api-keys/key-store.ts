@@ -2,11 +2,9 @@ import type { Awaitable } from '../awaitable.ts';
 import type { ApiKey } from './api-key.ts';
 
 /**
- * The port for persistence of API keys. An adapter is right if it passes the suites of
- * `@animal-store/adapter-contract`. It keeps digests and never sees a key.
+ * The port for persistence of API keys. It keeps digests and never sees a key.
  *
- * Each method throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be
- * reached.
+ * What `PetStore` says about acknowledgement, failures and arguments holds here, too.
  */
 export interface KeyStore {
   /** Stores a key's record. A second one with the same digest changes nothing. */
@@ -14,7 +12,7 @@ export interface KeyStore {
 
   /**
    * The record of the key with this digest, expired and revoked ones too, or null. It may be up to 10 seconds old if
-   * another process changed it.
+   * another storage at the same place changed it, and shows what this one changed at once.
    */
   find(digest: string): Awaitable<ApiKey | null>;
 

@@ -14,19 +14,23 @@ export interface PetSelection {
 }
 
 /**
- * The port for persistence of pets. An adapter is right if it passes the suites of `@animal-store/adapter-contract`.
+ * The port for persistence of pets.
  *
- * Every later call sees what has been acknowledged, and it stays. Each method throws (or rejects with) a DomainError
- * `storage_unavailable` within 5 seconds if the storage can't be reached.
+ * What has been acknowledged stays, and every later call sees it, of this store or of another at the same place. Each method
+ * throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
+ * may have been carried out. Any other error is a defect, a violated constraint too.
+ *
+ * Arguments and results belong to the caller, who may change them once the call has returned, even if its promise is pending.
  */
 export interface PetStore {
   /**
    * Stores a pet under a new id, from 1 to 2^53 - 1, above the ids of all pets that this PetStore has acknowledged,
    * whatever other processes do.
    *
-   * @param newPet Checked by the use case, which gives no other members and does not change it; no member `status` if it
-   * has none.
-   * @param create If given, names this creation: the first pet stored under its holder and key is the only one.
+   * @param newPet Checked by the use case: no other members, and no member `status` if it has none. Stored code unit for code
+   * unit; a name may hold NUL and any form of Unicode.
+   * @param create If given, names this creation: the first pet stored under its holder and key is the only one, whoever
+   * calls at the same time. Holders and keys are equal if their code units are.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */
@@ -35,6 +39,12 @@ export interface PetStore {
   /** @param id Any bigint. @returns The pet, or null if none has this id. */
   find(id: bigint): Awaitable<Pet | null>;
 
-  /** The first pets of a selection, in ascending order of id. A pet is not missed because others are added. */
+  /**
+   * The first pets of a selection, in ascending order of id: all that were acknowledged before the call, perhaps some that are
+   * being created.
+   *
+   * Following the pages to their end yields every pet that was acknowledged at the start. It may miss pets that are created
+   * meanwhile: of two processes that create pets, one may acknowledge an id below that of a page that was read already.
+   */
   list(selection: PetSelection): Awaitable<readonly Pet[]>;
 }

@@ -1,0 +1,176 @@
+import { LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { added, createOf, everyPage, LONGEST_NAME, newPets, rex } from './samples.ts';
+import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
+
+const { min: SMALLEST, max: LARGEST } = LIMITS.categoryId;
+
+/** Creating pets and reading them by their ids. */
+export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const petStore = async () => (await emptyStorage(adapter)).pets;
+
+  describe('creating and reading', () => {
+    test('assigns an id from 1 to 2^53 - 1, and finds the pet as it was given', async () => {
+      const pets = await petStore();
+      const pet = await pets.add(rex({ name: '  Rex\u0000 the 🐕 ', categoryId: -7n, status: 'pending' }));
+      expect(pet).toStrictEqual({ id: pet?.id, name: '  Rex\u0000 the 🐕 ', categoryId: -7n, status: 'pending' });
+      expect(pet?.id).toBeGreaterThanOrEqual(1n);
+      expect(pet?.id).toBeLessThan(2n ** 53n);
+      expect(await pets.find((pet as Pet).id)).toStrictEqual(pet);
+    });
+
+    test('keeps every digit of a category', async () => {
+      const pets = await petStore();
+      for (const categoryId of [SMALLEST, LARGEST, 0n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 53n + 1n]) {
+        const pet = await added(pets, rex({ categoryId }));
+        expect(pet.categoryId).toBe(categoryId);
+        expect((await pets.find(pet.id))?.categoryId).toBe(categoryId);
+        expect((await pets.list({ after: pet.id - 1n, limit: 1 }))[0]?.categoryId).toBe(categoryId);
+      }
+    });
+
+    test('keeps each status', async () => {
+      const pets = await petStore();
+      for (const status of PET_STATUSES) {
+        const pet = await added(pets, rex({ status }));
+        expect((await pets.find(pet.id))?.status).toBe(status);
+      }
+    });
+
+    test('leaves out a status that was not given, wherever the pet is read', async () => {
+      const pets = await petStore();
+      const pet = await added(pets);
+      const [listed] = await pets.list({ after: 0n, limit: 1 });
+      for (const read of [pet, await pets.find(pet.id), listed]) {
+        expect(Object.keys(read as Pet).sort()).toEqual(['categoryId', 'id', 'name']);
+      }
+    });
+
+    test('returns any pet as it was given, code unit for code unit', async () => {
+      const pets = await petStore();
+      await fc.assert(
+        fc.asyncProperty(newPets, async (newPet) => {
+          const pet = await added(pets, newPet);
+          expect(pet).toStrictEqual({ id: pet.id, ...newPet });
+          expect(await pets.find(pet.id)).toStrictEqual(pet);
+          expect(await pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
+        }),
+        { numRuns: 150, endOnFailure: true },
+      );
+    });
+
+    test('keeps a name of any length with NUL, outer spaces or any Unicode form', async () => {
+      const pets = await petStore();
+      const longest = 'x'.repeat(LIMITS.name.maxLength);
+      for (const name of [
+        '\u0000',
+        '\u0000Rex',
+        'Rex\u0000',
+        ' \u0000 ',
+        ' Rex ',
+        'e\u0301',
+        'é',
+        longest,
+        LONGEST_NAME,
+      ]) {
+        const pet = await added(pets, rex({ name }));
+        expect(pet.name).toBe(name);
+        expect((await pets.find(pet.id))?.name).toBe(name);
+      }
+    });
+
+    test('finds nothing for an id that was never assigned, however odd', async () => {
+      const pets = await petStore();
+      const { id } = await added(pets);
+      for (const odd of [0n, -1n, -id, id + 1n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max]) {
+        expect(await pets.find(odd), String(odd)).toBeNull();
+      }
+      // The lower 64 bits of these are those of the assigned id.
+      expect(await pets.find(id + 2n ** 64n)).toBeNull();
+      expect(await pets.find(id - 2n ** 64n)).toBeNull();
+    });
+
+    test('assigns ascending ids to pets created one after the other', async () => {
+      const pets = await petStore();
+      let last = 0n;
+      for (let count = 0; count < 50; count += 1) {
+        const { id } = await added(pets);
+        expect(id).toBeGreaterThan(last);
+        last = id;
+      }
+    });
+
+    test('assigns every id above those of all pets that were acknowledged when the call began', async () => {
+      const pets = await petStore();
+      let highest = 0n;
+      const createMany = async () => {
+        for (let count = 0; count < 25; count += 1) {
+          const acknowledged = highest;
+          const { id } = await added(pets);
+          expect(id).toBeGreaterThan(acknowledged);
+          if (id > highest) highest = id;
+        }
+      };
+      // More than the connections of a pool, which could each have ids of their own.
+      await Promise.all(Array.from({ length: 40 }, createMany));
+      // After the burst, too, when fewer connections are used.
+      await createMany();
+    });
+
+    test('assigns 250 ids to 250 pets created at once, and shows each as soon as it is acknowledged', async () => {
+      const pets = await petStore();
+      const created = await Promise.all(
+        Array.from({ length: 250 }, async (_, index) => {
+          const pet = await added(pets, rex({ name: `Rex ${index}` }));
+          expect(await pets.find(pet.id)).toEqual(pet);
+          expect(await pets.list({ after: pet.id - 1n, limit: 1 })).toEqual([pet]);
+          return pet;
+        }),
+      );
+      expect(new Set(created.map(({ id }) => id)).size).toBe(250);
+      expect((await everyPage(pets)).map(({ name }) => name).sort()).toEqual(created.map(({ name }) => name).sort());
+    });
+
+    test('stores what it was given when it was called, whatever happens to the argument afterwards', async () => {
+      const pets = await petStore();
+      const call = (index: number) => {
+        const newPet = rex({ name: `Rex ${index}`, status: 'available' });
+        const create = { ...createOf(newPet, { holder: 'the zoo', key: `k${index}` }) };
+        const creating = [pets.add(newPet), pets.add(newPet, create)];
+        Object.assign(newPet, { name: 'Max', categoryId: 1n, status: 'sold' });
+        Object.assign(create, { holder: 'another zoo', key: 'k', fingerprint: 'another' });
+        return creating;
+      };
+      // Many at once, so that some have to wait.
+      const created = await Promise.all(Array.from({ length: 30 }, (_, index) => call(index)).flat());
+      expect(created.map((pet) => pet?.name)).toEqual(created.map((_, index) => `Rex ${Math.floor(index / 2)}`));
+      for (const pet of created) {
+        expect(pet).toMatchObject({ categoryId: 7n, status: 'available' });
+        expect(await pets.find((pet as Pet).id)).toEqual(pet);
+      }
+      const again = rex({ name: 'Rex 3', status: 'available' });
+      expect(await pets.add(again, createOf(again, { holder: 'the zoo', key: 'k3' }))).toEqual(created[7]);
+    });
+
+    test('does not change a stored pet with an object that it returned', async () => {
+      const pets = await petStore();
+      const pet = await added(pets, rex({ name: 'Rex', status: 'available' }));
+      const page = await pets.list({ after: 0n, limit: 1 });
+      for (const returned of [pet, await pets.find(pet.id), ...page]) {
+        // Whether this throws or succeeds is the adapter's choice.
+        Reflect.set(returned as Pet, 'name', 'Max');
+      }
+      Reflect.set(page, 'length', 0);
+      expect(await pets.find(pet.id)).toMatchObject({ name: 'Rex', status: 'available' });
+      expect(await pets.list({ after: 0n, limit: 1 })).toMatchObject([{ name: 'Rex', status: 'available' }]);
+    });
+
+    test('throws the error of a defect as it is: it is no outage', async () => {
+      const pets = await petStore();
+      for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
+        await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+      }
+    });
+  });
+}

@@ -1,0 +1,49 @@
+import { DomainError } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { expect } from 'vitest';
+import { apiKey, createOf, rex } from './samples.ts';
+
+/** How long a call may take at most, in milliseconds. */
+export const CALL_LIMIT = 5_000;
+
+/** Every call of the ports that needs the storage, by name. */
+export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () => unknown> {
+  const { id, digest } = apiKey();
+  return {
+    add: () => pets.add(rex()),
+    'add with an idempotency key': () => pets.add(rex(), createOf(rex(), { holder: 'the zoo', key: 'a lost one' })),
+    find: () => pets.find(1n),
+    list: () => pets.list({ after: 0n, limit: 20 }),
+    'list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),
+    'keys.add': () => keys.add(apiKey()),
+    'keys.find': () => keys.find(digest),
+    'keys.list': () => keys.list(),
+    'keys.revoke': () => keys.revoke(id, 1),
+    'keys.recordUse': () => keys.recordUse(id, 1),
+    ready: () => ready(),
+  };
+}
+
+/** The DomainError that a call throws or rejects with, null if it returns. */
+export async function failureOf(call: () => unknown): Promise<DomainError | null> {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    if (!DomainError.is(error)) throw error;
+    return error;
+  }
+}
+
+/** Expects a failure to be the storage's, in words for a client. */
+export function expectUnavailable(failure: DomainError | null, { location }: Pick<PetStorage, 'location'>): void {
+  expect(failure).toMatchObject({ code: 'storage_unavailable' });
+  const { message } = failure as DomainError;
+  // No path, address or code of an error.
+  expect(message).toMatch(/^[a-zA-Z ,.:;()'-]+$/);
+  expect(message).not.toMatch(/[A-Z]{2}|[.:]\S/);
+  for (const part of location.split(/[/:,]/)) if (part.length > 3) expect(message).not.toContain(part);
+  for (let { cause } = failure as Error; cause instanceof Error; cause = cause.cause) {
+    expect(message).not.toContain(cause.message);
+  }
+}

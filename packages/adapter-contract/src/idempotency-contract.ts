@@ -1,0 +1,124 @@
+import { type IdempotencyKey, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { added, createOf, everyPage, idempotencyKeys, LONGEST_NAME, rex } from './samples.ts';
+import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
+
+const holder = 'the zoo';
+const LONGEST_KEY = 'k'.repeat(LIMITS.idempotencyKey.maxLength - 1);
+
+/** What two keys with their holders differ in. */
+const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[] = [
+  ['their order', { holder: 'a', key: 'b' }, { holder: 'b', key: 'a' }],
+  ['a space', { holder: 'a b', key: 'c' }, { holder: 'b c', key: 'a' }],
+  ['a separator', { holder: 'a:b', key: 'c' }, { holder: 'a', key: 'b:c' }],
+  ['where one ends', { holder: 'a', key: 'bc' }, { holder: 'ab', key: 'c' }],
+  ['the case of the holder', { holder: 'a', key: 'k' }, { holder: 'A', key: 'k' }],
+  ['the case of the key', { holder: 'a', key: 'k' }, { holder: 'a', key: 'K' }],
+  ['a leading space', { holder: 'a', key: 'k' }, { holder: ' a', key: 'k' }],
+  ['a trailing space', { holder: 'a', key: 'k' }, { holder: 'a ', key: 'k' }],
+  ['a NUL', { holder: 'a', key: 'k' }, { holder: 'a\u0000', key: 'k' }],
+  ['what follows a NUL', { holder: 'a\u0000b', key: 'k' }, { holder: 'a\u0000c', key: 'k' }],
+  ['their Unicode form', { holder: 'é', key: 'k' }, { holder: 'e\u0301', key: 'k' }],
+  ['letters that a collation takes for equal', { holder: 'ss', key: 'k' }, { holder: 'ß', key: 'k' }],
+  ['an invisible character', { holder: 'a', key: 'k' }, { holder: 'a\u200b', key: 'k' }],
+  ['the last character of the longest key', { holder, key: `${LONGEST_KEY}a` }, { holder, key: `${LONGEST_KEY}b` }],
+  ['a long name of the holder', { holder: 'z'.repeat(100), key: 'k' }, { holder: `${'z'.repeat(99)}Z`, key: 'k' }],
+  ['names of members', { holder: '__proto__', key: 'constructor' }, { holder: 'constructor', key: '__proto__' }],
+  ['an empty holder', { holder: '', key: '$where' }, { holder: '$where', key: 'k' }],
+];
+
+/** Creating pets under idempotency keys. */
+export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const petStore = async () => (await emptyStorage(adapter)).pets;
+
+  describe('creating with an idempotency key', () => {
+    test('creates one pet for the same key and the same pet, and returns it each time', async () => {
+      const pets = await petStore();
+      const create = createOf(rex(), { holder, key: 'k1' });
+      const first = (await pets.add(rex(), create)) as Pet;
+      expect(first).toStrictEqual({ id: first.id, ...rex() });
+      await added(pets);
+      expect(await pets.add(rex(), create)).toStrictEqual(first);
+      expect(await pets.find(first.id)).toStrictEqual(first);
+      expect(await everyPage(pets)).toHaveLength(2);
+    });
+
+    test('returns null for the same key and another pet, and stores nothing', async () => {
+      const pets = await petStore();
+      const first = await pets.add(rex(), createOf(rex(), { holder, key: 'k1' }));
+      const max = rex({ name: 'Max' });
+      expect(await pets.add(max, createOf(max, { holder, key: 'k1' }))).toBeNull();
+      expect(await everyPage(pets)).toEqual([first]);
+      expect(await pets.add(rex(), createOf(rex(), { holder, key: 'k1' }))).toEqual(first);
+    });
+
+    test('compares fingerprints to their last character', async () => {
+      const pets = await petStore();
+      const [one, other] = ['A', 'a'].map((end) => rex({ name: LONGEST_NAME.slice(2) + end })) as [NewPet, NewPet];
+      expect(await pets.add(one, createOf(one, { holder, key: 'k1' }))).toMatchObject(one);
+      expect(await pets.add(other, createOf(other, { holder, key: 'k1' }))).toBeNull();
+    });
+
+    test('tells keys and holders apart that differ in anything', async () => {
+      const pets = await petStore();
+      const create = (name: IdempotencyKey) => pets.add(rex(), createOf(rex(), name));
+      for (const [difference, one, other] of DIFFERENCES) {
+        const [first, second] = [await create(one), await create(other)];
+        expect(first?.id, difference).not.toBe(second?.id);
+        expect(await create(one), difference).toEqual(first);
+        expect(await create(other), difference).toEqual(second);
+      }
+    });
+
+    test('creates one pet for fifty calls at once with one key, and returns it to each', async () => {
+      const pets = await petStore();
+      const create = createOf(rex(), { holder, key: 'k1' });
+      const created = await Promise.all(Array.from({ length: 50 }, () => pets.add(rex(), create)));
+      expect(new Set(created.map((pet) => (pet as Pet).id)).size).toBe(1);
+      expect(await everyPage(pets)).toEqual([created[0]]);
+    });
+
+    test('stores one of two pets that are created at once under one key, and returns null for the other', async () => {
+      const pets = await petStore();
+      const created = await Promise.all(
+        Array.from({ length: 40 }, (_, index) => {
+          const newPet = rex({ name: index % 2 === 0 ? 'Rex' : 'Max' });
+          return pets.add(newPet, createOf(newPet, { holder, key: 'k1' }));
+        }),
+      );
+      const [stored, ...others] = await everyPage(pets);
+      expect(others).toEqual([]);
+      expect(created.filter((pet) => pet !== null)).toEqual(Array(20).fill(stored));
+    });
+
+    test('creates one pet a key for any mix of keys, repeated in any order and at once', async () => {
+      const pets = await petStore();
+      const known = new Map<string, Pet>();
+      await fc.assert(
+        fc.asyncProperty(fc.array(idempotencyKeys, { minLength: 1, maxLength: 6 }), fc.nat(), async (keys, turn) => {
+          const calls = [...keys, ...keys, ...keys].map((_, index, all) => all[(index + turn) % all.length]);
+          await Promise.all(
+            (calls as typeof keys).map(async (name) => {
+              const text = JSON.stringify([name.holder, name.key]);
+              const newPet = rex({ name: `the pet of ${name.key.slice(-20)}` });
+              const pet = (await pets.add(newPet, createOf(newPet, name))) as Pet;
+              expect(known.get(text) ?? pet).toStrictEqual(pet);
+              known.set(text, pet);
+            }),
+          );
+        }),
+        { numRuns: 40, endOnFailure: true },
+      );
+      expect(new Set([...known.values()].map(({ id }) => id)).size).toBe(known.size);
+      expect(await everyPage(pets)).toHaveLength(known.size);
+    });
+
+    test('knows the first of a thousand keys as well as the last', async () => {
+      const pets = await petStore();
+      const create = (index: number) => pets.add(rex(), createOf(rex(), { holder, key: `k${index}` }));
+      const created = await Promise.all(Array.from({ length: 1_000 }, (_, index) => create(index)));
+      for (const index of [0, 1, 500, 999]) expect(await create(index)).toEqual(created[index]);
+    });
+  });
+}

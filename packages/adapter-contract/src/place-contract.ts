@@ -1,0 +1,143 @@
+import type { PetStorage, PetStore } from '@animal-store/domain/ports';
+import { describe, expect, test, vi } from 'vitest';
+import { added, apiKey, createOf, everyPage, rex } from './samples.ts';
+import { opened, type StorageUnderTest } from './storage-under-test.ts';
+
+/** How old the record of a key may be that another process changed, in milliseconds. */
+const KEY_MAX_AGE = 10_000;
+
+/** What several storages at one place have in common, one after the other and at the same time. */
+export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
+  /** What a process does that stops and starts again. */
+  async function reopened(storage: PetStorage, place: Place): Promise<PetStorage> {
+    await storage.close();
+    return opened(adapter, place);
+  }
+
+  describe('opened again', () => {
+    test('has every pet that was acknowledged, and assigns ids above theirs', async () => {
+      const place = await adapter.freshPlace();
+      let storage = await opened(adapter, place);
+      const created = [];
+      for (const status of ['available', undefined, 'sold'] as const) {
+        created.push(await added(storage.pets, rex({ name: `Rex ${status}`, status })));
+        storage = await reopened(storage, place);
+        expect(await everyPage(storage.pets)).toStrictEqual(created);
+      }
+      const last = created.at(-1)?.id as bigint;
+      expect(await storage.pets.find(last)).toStrictEqual(created.at(-1));
+      expect((await added(storage.pets)).id).toBeGreaterThan(last);
+    });
+
+    test('knows the idempotency keys that were used', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      const create = createOf(rex(), { holder: 'the zoo', key: 'k1' });
+      const pet = await storage.pets.add(rex(), create);
+      const { pets } = await reopened(storage, place);
+      expect(await pets.add(rex(), create)).toStrictEqual(pet);
+      const max = rex({ name: 'Max' });
+      expect(await pets.add(max, createOf(max, create))).toBeNull();
+      expect(await everyPage(pets)).toStrictEqual([pet]);
+    });
+
+    test('has every API key, with its revocation and last use', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 1_900_000_000_000 })];
+      for (const record of [used, revoked]) await storage.keys.add(record);
+      await storage.keys.recordUse(used.id, 5);
+      await storage.keys.revoke(revoked.id, 10);
+      const { keys } = await reopened(storage, place);
+      const stored = [
+        { ...used, lastUsedAt: 5 },
+        { ...revoked, revokedAt: 10 },
+      ];
+      expect(await keys.list()).toStrictEqual(stored);
+      for (const record of stored) expect(await keys.find(record.digest)).toStrictEqual(record);
+    });
+  });
+
+  describe('two storages at one place', () => {
+    /** Both opened and used for the first time at once. */
+    async function twoStorages(): Promise<[PetStorage, PetStorage]> {
+      const place = await adapter.freshPlace();
+      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
+      await Promise.all(both.map(({ ready }) => ready()));
+      return both;
+    }
+
+    test('show a pet that the other has acknowledged at once', async () => {
+      const [one, other] = await twoStorages();
+      for (let count = 0; count < 20; count += 1) {
+        const pet = await added(one.pets, rex({ status: 'sold' }));
+        expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+        expect(await other.pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
+        expect(await other.pets.list({ status: 'sold', after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
+      }
+    });
+
+    test('assign no id twice, and each of them ascending ids', async () => {
+      const storages = await twoStorages();
+      const createMany = async (pets: PetStore) => {
+        const ids: bigint[] = [];
+        let highest = 0n;
+        for (let count = 0; count < 40; count += 1) {
+          const burst = await Promise.all(Array.from({ length: 1 + (count % 3) }, () => added(pets)));
+          for (const { id } of burst) expect(id).toBeGreaterThan(highest);
+          for (const { id } of burst) if (id > highest) highest = id;
+          ids.push(...burst.map(({ id }) => id));
+        }
+        return ids;
+      };
+      const ids = (await Promise.all(storages.map(({ pets }) => createMany(pets)))).flat();
+      expect(new Set(ids).size).toBe(ids.length);
+      expect((await everyPage(storages[0].pets)).map(({ id }) => id)).toEqual(ids.sort((a, b) => Number(a - b)));
+    });
+
+    test('create one pet for an idempotency key that both are given at once', async () => {
+      const [one, other] = await twoStorages();
+      for (let count = 0; count < 10; count += 1) {
+        const create = createOf(rex(), { holder: 'the zoo', key: `k${count}` });
+        const calls = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? one : other).pets.add(rex(), create));
+        const [first, ...others] = await Promise.all(calls);
+        for (const pet of others) expect(pet).toStrictEqual(first);
+      }
+      expect(await everyPage(one.pets)).toHaveLength(10);
+    });
+
+    test('see within 10 seconds that the other has added or revoked an API key', async () => {
+      const [one, other] = await twoStorages();
+      const record = apiKey();
+      // What is known of a key may be kept for a while, whether it exists or not.
+      expect(await other.keys.find(record.digest)).toBeNull();
+      await one.keys.add(record);
+      await vi.waitUntil(() => other.keys.find(record.digest), { timeout: KEY_MAX_AGE, interval: 100 });
+      expect(await other.keys.find(record.digest)).toStrictEqual(record);
+      await one.keys.revoke(record.id, 5);
+      const isRevoked = async () => (await other.keys.find(record.digest))?.revokedAt === 5;
+      await vi.waitUntil(isRevoked, { timeout: KEY_MAX_AGE, interval: 100 });
+      // Not only once: it never comes back to life.
+      for (let count = 0; count < 5; count += 1) expect(await isRevoked()).toBe(true);
+    });
+
+    test('leave each other open when one of them is closed', async () => {
+      const [one, other] = await twoStorages();
+      const pet = await added(one.pets);
+      await one.close();
+      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+      expect((await added(other.pets)).id).toBeGreaterThan(pet.id);
+    });
+  });
+
+  test('storages at two places share nothing', async () => {
+    const [one, other] = [
+      await opened(adapter, await adapter.freshPlace()),
+      await opened(adapter, await adapter.freshPlace()),
+    ];
+    await added(one.pets);
+    await one.keys.add(apiKey());
+    expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
+    expect(await other.keys.list()).toEqual([]);
+  });
+}

@@ -1,0 +1,46 @@
+import { DomainError } from '@animal-store/domain';
+import type { KeyStore, PetStorage, PetStore } from '@animal-store/domain/ports';
+import { createMemoryKeyStore } from './memory-key-store.ts';
+import { createMemoryPetStore } from './memory-pet-store.ts';
+
+/** Pets and API keys in memory. Storages are opened on it, share it, and leave it as it is when they are closed. */
+export interface Memory {
+  readonly pets: PetStore;
+  readonly keys: KeyStore;
+}
+
+export function createMemory(): Memory {
+  return { pets: createMemoryPetStore(), keys: createMemoryKeyStore() };
+}
+
+/** Opens a storage on a memory. */
+export function openMemory({ pets, keys }: Memory): PetStorage {
+  let isClosed = false;
+
+  /** The same function, until the storage is closed. */
+  function untilClosed<Given extends unknown[], Result>(call: (...given: Given) => Result) {
+    return (...given: Given): Result => {
+      if (isClosed) throw new DomainError('storage_unavailable', 'the storage is closed');
+      return call(...given);
+    };
+  }
+
+  function close(): void {
+    isClosed = true;
+  }
+
+  return {
+    pets: { add: untilClosed(pets.add), find: untilClosed(pets.find), list: untilClosed(pets.list) },
+    keys: {
+      add: untilClosed(keys.add),
+      find: untilClosed(keys.find),
+      list: untilClosed(keys.list),
+      revoke: untilClosed(keys.revoke),
+      recordUse: untilClosed(keys.recordUse),
+    },
+    location: 'this process',
+    ready: untilClosed(() => {}),
+    close,
+    [Symbol.asyncDispose]: async () => close(),
+  };
+}
