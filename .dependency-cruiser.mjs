@@ -113,7 +113,7 @@ const rooms = {
   'http-imports-no-other-room': {
     comment: 'Requests and responses in general are below all other rooms.',
     from: { path: '^apps/http/src/http/', pathNot: TESTS },
-    to: { path: '^apps/http/src/', pathNot: '^apps/http/src/(?:http|server)/' },
+    to: { path: '^apps/http/src/', pathNot: '^apps/http/src/http/' },
   },
   'access-observability-and-openapi-import-http-only': {
     comment: 'These rooms do not know each other, and no operation: an operation brings its description along.',

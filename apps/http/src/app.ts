@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
+import { UNMATCHED } from './http/exchange.ts';
 import { createHandlers, type HandlerDependencies, type Responder } from './http/handler.ts';
 import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
@@ -22,6 +23,8 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   readonly publicUrl: string | null;
   readonly operations: readonly Operation[];
   readonly storage: Pick<PetStorage, 'ready'>;
+  /** Whether the service is stopping, and so not ready. */
+  readonly isStopping: () => boolean;
   /** null: scripts of other origins get no access. */
   readonly cors: Cors | null;
   /** The metrics in Prometheus' text format; null if METRICS=off. */
@@ -39,9 +42,6 @@ interface Route {
   readonly headers?: Headers;
 }
 
-/** The route of requests that match none, for observers. */
-const UNMATCHED = 'unmatched';
-
 const STOPPING = HttpError.unavailable('stopping', 'the service is stopping');
 
 /** The whole HTTP interface: the operations under the base path, and the probes and documents beside it. */
@@ -58,9 +58,7 @@ export function createApp(dependencies: AppDependencies): Hono<Env> {
   ];
 
   const methodsOf = allowedMethods(routes);
-  const reject = ({ env, req }: Context<Env>): never => {
-    const { refusal } = env.incoming;
-    if (refusal !== undefined) throw refusal;
+  const reject = ({ req }: Context<Env>): never => {
     const methods = methodsOf(req.path);
     if (methods === null) throw new HttpError('not_found', notFoundMessage(dependencies));
     throw new HttpError('method_not_allowed', `allowed methods: ${methods}`, { allow: methods });

@@ -4,15 +4,16 @@ import { type LoadedStorage, sha256 } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
-import type { Hono } from 'hono';
+import { DROP_REASONS, type Listener, type RenderRejection } from '@animal-store/http-server';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createCors } from './access/cors.ts';
 import { createRateLimit } from './access/rate-limit.ts';
 import { createApp } from './app.ts';
 import type { Configuration } from './configuration.ts';
-import type { Observer, OnUnexpectedError } from './http/exchange.ts';
+import type { OnUnexpectedError } from './http/exchange.ts';
+import { createListener } from './http/listener.ts';
 import { combineObservers } from './http/observers.ts';
-import type { Env } from './http/operation.ts';
+import { createRejectionRenderer } from './http/rejections.ts';
 import { createLoadShedding } from './observability/load-shedding.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
@@ -20,7 +21,6 @@ import { spanObserver } from './observability/tracing.ts';
 import { docsPage } from './openapi/docs-page.ts';
 import { petOperations } from './pets/index.ts';
 import { memoized, petJson } from './pets/pet-json.ts';
-import { DROP_REASONS } from './server/server.ts';
 
 /** The parts that are made before the rest. Tests replace them. */
 export interface Parts {
@@ -33,11 +33,10 @@ export interface Parts {
 
 /** A service that is put together and does not listen yet. */
 export interface Service {
-  readonly app: Hono<Env>;
+  readonly listener: Listener;
+  readonly renderRejection: RenderRejection;
   readonly storage: PetStorage;
   readonly metrics: Metrics;
-  readonly observers: readonly Observer[];
-  readonly onUnexpectedError: OnUnexpectedError;
   /** From now on the service is not ready. It goes on serving. */
   beginStop(): void;
   /** Releases everything that was opened here. */
@@ -115,11 +114,10 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
   );
 
   return {
-    app: app(),
+    listener: createListener(app(), onUnexpectedError()),
+    renderRejection: createRejectionRenderer(observers(), configuration.trustedProxies),
     storage: storage(),
     metrics: metrics(),
-    observers: observers(),
-    onUnexpectedError: onUnexpectedError(),
     beginStop() {
       stopping = true;
     },

@@ -3,13 +3,13 @@ import { isatty } from 'node:tty';
 import { ConfigurationError, configuredHolder, loadStorage, misconfigurationOf, sha256 } from '@animal-store/app-kit';
 import type { Stop } from '@animal-store/app-kit/stop-signals';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
+import { type RunningServer, startServer } from '@animal-store/http-server';
 import { compose, type Service } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
 import { openStandardOutput } from './observability/standard-output.ts';
 import { monitorStorage } from './observability/storage-monitor.ts';
 import { connectionLimit, openFilesLimit } from './open-files.ts';
-import { type RunningServer, startServer } from './server/server.ts';
 import { startupMessage } from './startup-message.ts';
 
 /** The exit code of a configuration error: restarting does not help. */
@@ -111,12 +111,11 @@ async function listen(
     });
   }
   try {
-    return await startServer(service.app, {
+    return await startServer(service.listener, {
       host,
       port,
       maxConnections,
-      observers: service.observers,
-      onUnexpectedError: service.onUnexpectedError,
+      renderRejection: service.renderRejection,
       onDrop(reason) {
         service.metrics.countDrop(reason);
         log.warnThrottled(DROP_WARNINGS[reason]);

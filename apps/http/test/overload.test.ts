@@ -41,7 +41,7 @@ test('answers every request with success or 503 under overload, and keeps every 
   const addition = `POST /v1/pets HTTP/1.1\r\n${fields}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const page = `GET /v1/pets HTTP/1.1\r\n${fields}\r\n`;
   // The probe is answered last, and ends every batch with the same bytes.
-  const batch = `${(addition + page).repeat(100)}GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const batch = `${(addition + page).repeat(10)}GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
   const { text: probed } = await call('GET', '/livez');
 
   const counts = new Map<string, number>();
@@ -66,7 +66,7 @@ test('answers every request with success or 503 under overload, and keeps every 
       await once(answered, 'all');
       const answers = received.split(/(?=HTTP\/1\.1 )/);
       received = '';
-      expect(answers).toHaveLength(201);
+      expect(answers).toHaveLength(21);
       for (const answer of answers.slice(0, -1)) {
         const status = answer.slice(9, 12);
         counts.set(status, (counts.get(status) ?? 0) + 1);
@@ -75,7 +75,7 @@ test('answers every request with success or 503 under overload, and keeps every 
       }
     }
   };
-  await Promise.all(Array.from({ length: 40 }, client));
+  await Promise.all(Array.from({ length: 600 }, client));
   expect([...counts.keys()].sort()).toEqual(['200', '201', '503']);
 
   const tenStatuses = async () =>

@@ -5,12 +5,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadStorage } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
+import { type Limits, startServer } from '@animal-store/http-server';
 import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose, type Parts } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import type { Observer } from '../src/http/exchange.ts';
-import { SERVER_LIMITS, startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
@@ -67,7 +67,7 @@ export function freshFile(): string {
 export async function startService(
   environment: Record<string, string> = {},
   clock?: Clock,
-  limits: Partial<typeof SERVER_LIMITS> = {},
+  limits: Partial<Limits> = {},
   observer?: Observer,
 ): Promise<Service> {
   const configuration = readConfiguration({
@@ -84,7 +84,7 @@ export async function startService(
 /** Serves what is put together from these parts for the running test. */
 export async function serve(
   parts: Omit<Parts, 'log'>,
-  limits: Partial<typeof SERVER_LIMITS> = {},
+  limits: Partial<Limits> = {},
   observer: Observer = { end() {} },
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
@@ -95,14 +95,13 @@ export async function serve(
     observer,
   };
   const service = compose({ ...parts, log });
-  const server = await startServer(service.app, {
+  const server = await startServer(service.listener, {
     host: '127.0.0.1',
     port: 0,
     maxConnections: parts.configuration.maxConnections,
-    observers: service.observers,
-    onUnexpectedError: service.onUnexpectedError,
+    renderRejection: service.renderRejection,
     onDrop: service.metrics.countDrop,
-    limits: { ...SERVER_LIMITS, ...limits },
+    limits,
   });
   onTestFinished(async () => {
     await server.stop({ grace: 0, deadline: 0 });

@@ -3,11 +3,11 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { closeGracefully, cut } from './closing.ts';
 import type { Connections } from './connections.ts';
+import type { IncomingRequest } from './incoming-request.ts';
+import type { OutgoingResponse } from './outgoing-response.ts';
 import { Reading } from './reading.ts';
 import { headRejection, NO_TUNNELS, type Rejection, TIMED_OUT } from './rejection.ts';
 import { rejectionText } from './rejection-text.ts';
-import type { Request } from './request.ts';
-import type { Response } from './response.ts';
 
 /** An unread body of at most this length is awaited after its response, so that the connection can be used again; in bytes. */
 const AWAITED_BODY_MAX = 1024 * 1024;
@@ -15,7 +15,7 @@ const AWAITED_BODY_MAX = 1024 * 1024;
 /** A request that waits for those before it, or a rejection of bytes that are no request. */
 interface Waiting {
   readonly request: IncomingMessage | null;
-  readonly response: Response | null;
+  readonly response: OutgoingResponse | null;
   rejection: Rejection | null;
   /** Runs a function in the asynchronous context in which the request was parsed: tracers keep their span there. */
   readonly run: (serve: () => void) => void;
@@ -39,9 +39,9 @@ export class Connection {
   readonly #reading: Reading;
   readonly #waiting: Waiting[] = [];
   /** The request that was parsed last, while something of it may be outstanding. */
-  #latest: Request | null = null;
+  #latest: IncomingRequest | null = null;
   /** The response that is under way. */
-  #current: Response | null = null;
+  #current: OutgoingResponse | null = null;
   /** Whether the parser has given up. */
   #isBroken = false;
   /** Whether the last response has begun. Requests after it are not served (RFC 9112, section 9.6). */
@@ -60,7 +60,7 @@ export class Connection {
   }
 
   /** Serves a request when those before it have their responses. */
-  accept(request: Request, response: Response): void {
+  accept(request: IncomingRequest, response: OutgoingResponse): void {
     if (this.#socket.destroyed) return;
     if (this.#isClosing) {
       // What follows would fill the memory.
@@ -84,7 +84,6 @@ export class Connection {
     else if (this.#waiting.length > 0) (this.#waiting.at(-1) as Waiting).rejection = rejection;
     else if (this.#current !== null) this.#latest.reject(rejection);
     // The request has its response already.
-    else if (rejection === TIMED_OUT) this.cut();
     else this.close();
   }
 
@@ -97,7 +96,7 @@ export class Connection {
   }
 
   /** Whether the connection closes after a response whose header section is not written yet. */
-  closesAfter({ req, shouldKeepAlive }: Response): boolean {
+  closesAfter({ req, shouldKeepAlive }: OutgoingResponse): boolean {
     return (
       this.#isClosing ||
       !shouldKeepAlive ||
@@ -119,6 +118,8 @@ export class Connection {
    */
   close(last = '', onEnd?: () => void): void {
     this.stopAccepting();
+    // Its timers would outlive it.
+    if (this.#socket.destroyed) return;
     this.#reading.holdUntilWritten(this.#isBroken ? null : this.#latest);
     const { requestTimeout, lingerTimeout } = this.#all.limits;
     const isSending = this.#isBroken || this.#latest?.isBodyIncomplete === true;
@@ -136,14 +137,13 @@ export class Connection {
     cut(this.#socket);
   }
 
-  /** Closes the connection after nothing has happened on it for too long. */
-  timeOut(): void {
-    if (this.#isIdle && !this.#isClosing && !this.#latest?.isBodyIncomplete) this.close();
-    else this.cut();
+  /** Reads nothing more until other connections have had their turn. */
+  waitATurn(): void {
+    this.#reading.waitATurn();
   }
 
   /** Reads a body, chunk by chunk and in turn with other connections. */
-  readInTurn(request: Request, onChunk: (chunk: Buffer) => void): void {
+  readInTurn(request: IncomingRequest, onChunk: (chunk: Buffer) => void): void {
     this.#reading.inTurn(request, onChunk);
   }
 
@@ -158,7 +158,7 @@ export class Connection {
     return this.#current === null && this.#waiting.length === 0;
   }
 
-  #wait(request: IncomingMessage | null, response: Response | null, rejection: Rejection | null): void {
+  #wait(request: IncomingMessage | null, response: OutgoingResponse | null, rejection: Rejection | null): void {
     const waiting = { request, response, rejection, run: AsyncLocalStorage.snapshot() };
     if (this.#waiting.push(waiting) === 1) this.#reading.hold();
     this.#all.countWaiting(1);
@@ -169,7 +169,7 @@ export class Connection {
     else this.#wait(request, null, rejection);
   }
 
-  #serve(request: Request, response: Response): void {
+  #serve(request: IncomingRequest, response: OutgoingResponse): void {
     this.#current = response;
     response.on('close', this.#onResponseClose);
     const rejection = headRejection(request);
@@ -177,8 +177,8 @@ export class Connection {
     else this.#reject(request, response, rejection);
   }
 
-  #reject(request: IncomingMessage | null, response: Response | null, rejection: Rejection): void {
-    const { headers, body } = this.#all.renderRejection(rejection, request);
+  #reject(request: IncomingMessage | null, response: OutgoingResponse | null, rejection: Rejection): void {
+    const { headers, body } = this.#all.renderRejection(rejection, { request, socket: this.#socket });
     if (response === null) {
       this.close(rejectionText(rejection.status, headers, body));
     } else {
@@ -202,14 +202,14 @@ export class Connection {
     if (this.#waiting.length === 0) this.#reading.release();
     const { request, response, rejection, run } = next;
     run(() => {
-      if (rejection === null) this.#serve(request as Request, response as Response);
+      if (rejection === null) this.#serve(request as IncomingRequest, response as OutgoingResponse);
       else this.#reject(request, response, rejection);
     });
   };
 }
 
 /** Whether the rest of a body is short enough to be read and dropped. */
-function isAwaited({ awaitsContinue, headers }: Request): boolean {
+function isAwaited({ awaitsContinue, headers }: IncomingRequest): boolean {
   // A client that is never asked for its body may not send it at all.
   return !awaitsContinue && Number(headers['content-length'] ?? Number.NaN) <= AWAITED_BODY_MAX;
 }

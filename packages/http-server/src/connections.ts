@@ -1,12 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { Connection } from './connection.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 import type { Limits } from './limits.ts';
+import type { OutgoingResponse } from './outgoing-response.ts';
 import { Turns } from './reading.ts';
 import type { Rejection } from './rejection.ts';
 import type { RenderedRejection } from './rejection-text.ts';
-import type { Request } from './request.ts';
-import type { Response } from './response.ts';
 
 /**
  * At most so many requests of all connections may wait for others on their connection; otherwise those connections are dropped
@@ -18,10 +18,23 @@ const WAITING_MAX = 20_000;
 export const DROP_REASONS = ['connections', 'requests'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
+/** Where a rejection comes from. */
+export interface Rejected {
+  /** null for bytes that are no request. */
+  readonly request: IncomingMessage | null;
+  readonly socket: Socket;
+}
+
+/** Responds to a request. */
+export type Listener = (request: IncomingRequest, response: OutgoingResponse) => void;
+
+/** Renders the response to what the listener never gets. Called once for each. */
+export type RenderRejection = (rejection: Rejection, from: Rejected) => RenderedRejection;
+
 /** What a server does for each of its connections. */
 export interface Serving {
-  readonly listener: (request: Request, response: Response) => void;
-  readonly renderRejection: (rejection: Rejection, request: IncomingMessage | null) => RenderedRejection;
+  readonly listener: Listener;
+  readonly renderRejection: RenderRejection;
   readonly onDrop: (reason: DropReason) => void;
   readonly limits: Limits;
 }
@@ -83,7 +96,10 @@ export class Connections {
 
   countWaiting(change: number): void {
     this.#waiting += change;
-    if (this.#waiting > WAITING_MAX) this.#dropHeaviest();
+    if (this.#waiting <= WAITING_MAX) return;
+    this.#dropHeaviest();
+    // What others have sent would be parsed in this turn, before the memory of those that were dropped is free.
+    for (const connection of this.#open) connection.waitATurn();
   }
 
   /** From now on each response closes its connection. */

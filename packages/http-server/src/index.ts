@@ -1,9 +1,9 @@
-export { DROP_REASONS, type DropReason } from './connections.ts';
+export { DROP_REASONS, type DropReason, type Listener, type Rejected, type RenderRejection } from './connections.ts';
+export { IncomingRequest } from './incoming-request.ts';
 export { type Limits, SERVER_LIMITS } from './limits.ts';
+export { OutgoingResponse } from './outgoing-response.ts';
 export { readBody } from './read-body.ts';
 export { Rejection } from './rejection.ts';
 export type { RenderedRejection } from './rejection-text.ts';
-export { Request } from './request.ts';
-export { Response } from './response.ts';
 export { type ServerOptions, startServer } from './server.ts';
 export type { RunningServer } from './stop.ts';

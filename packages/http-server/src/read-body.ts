@@ -1,6 +1,6 @@
 import { connectionOf } from './connection.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 import { CUT_SHORT, Rejection } from './rejection.ts';
-import type { Request } from './request.ts';
 
 /**
  * Reads the body of a request, of which no more than the limit is kept.
@@ -8,7 +8,7 @@ import type { Request } from './request.ts';
  * @param maxBytes The longest body that is accepted.
  * @throws Rejection 413 for a longer body; 400 for one that is malformed or ends too early; 408 for one that arrives too late.
  */
-export function readBody(request: Request, maxBytes: number): Promise<Buffer> {
+export function readBody(request: IncomingRequest, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const body = new Body(maxBytes);
     if (Number(request.headers['content-length'] ?? 0) > maxBytes) {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { Request } from './request.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 
 /** After so many chunks of a body it is the turn of other connections: Node hands over each chunk, which can be one byte long. */
 const CHUNKS_PER_TURN = 100;
@@ -53,29 +53,8 @@ export class Reading {
     this.#socket.resume();
   }
 
-  /** Reads a body, chunk by chunk and in turn with other connections. */
-  inTurn(request: Request, onChunk: (chunk: Buffer) => void): void {
-    let count = 0;
-    request.on('data', (chunk: Buffer) => {
-      count += 1;
-      if (count % CHUNKS_PER_TURN === 0) this.#waitATurn();
-      onChunk(chunk);
-    });
-  }
-
-  /** Reads nothing until everything is written, but for the rest of a body: some clients read nothing before it is sent. */
-  holdUntilWritten(request: Request | null): void {
-    this.hold();
-    this.#socket.once('finish', () => this.#socket.off('resume', this.#pause));
-    if (!request?.isBodyIncomplete) return;
-    setImmediate(() => {
-      if (this.#socket.writableFinished) return;
-      this.inTurn(request, () => {});
-      this.release();
-    });
-  }
-
-  #waitATurn(): void {
+  /** Reads nothing until other connections have had their turn. */
+  waitATurn(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
     this.hold();
@@ -83,6 +62,23 @@ export class Reading {
       this.#isWaiting = false;
       this.release();
     });
+  }
+
+  /** Reads a body, chunk by chunk and in turn with other connections. */
+  inTurn(request: IncomingRequest, onChunk: (chunk: Buffer) => void): void {
+    let count = 0;
+    request.on('data', (chunk: Buffer) => {
+      count += 1;
+      if (count % CHUNKS_PER_TURN === 0) this.waitATurn();
+      onChunk(chunk);
+    });
+  }
+
+  /** Reads nothing until everything is written, but for the rest of a body: some clients read nothing before it is sent. */
+  holdUntilWritten(request: IncomingRequest | null): void {
+    if (request?.isBodyIncomplete) this.inTurn(request, () => {});
+    else this.hold();
+    this.#socket.once('finish', () => this.#socket.off('resume', this.#pause));
   }
 
   readonly #pause = (): void => void this.#socket.pause();

@@ -2,10 +2,10 @@ import { type IncomingMessage, Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { connectionOf } from './connection.ts';
 import { Connections, type Serving } from './connections.ts';
+import { IncomingRequest } from './incoming-request.ts';
 import { type Limits, SERVER_LIMITS } from './limits.ts';
+import { OutgoingResponse } from './outgoing-response.ts';
 import { parserRejection } from './rejection.ts';
-import { Request } from './request.ts';
-import { Response } from './response.ts';
 import { type RunningServer, runningServer } from './stop.ts';
 
 /** How a server listens and what it serves. */
@@ -18,7 +18,7 @@ export interface ServerOptions extends Pick<Serving, 'renderRejection'>, Partial
   readonly limits?: Partial<Limits>;
 }
 
-class HttpServer extends Server<typeof Request, typeof Response> {
+class HttpServer extends Server<typeof IncomingRequest, typeof OutgoingResponse> {
   /**
    * Whether a client may close its side after its last request and wait for the responses. Node has no option for this: it reads
    * the property, which is not documented.
@@ -41,12 +41,13 @@ export async function startServer(listener: Serving['listener'], options: Server
   const connections = new Connections({ listener, renderRejection, onDrop, limits });
   const server = new HttpServer({
     ...limits,
-    IncomingMessage: Request,
-    ServerResponse: Response,
+    IncomingMessage: IncomingRequest,
+    ServerResponse: OutgoingResponse,
     requireHostHeader: false,
     joinDuplicateHeaders: true,
   });
-  const accept = (request: Request, response: Response) => connectionOf(request.socket).accept(request, response);
+  const accept = (request: IncomingRequest, response: OutgoingResponse) =>
+    connectionOf(request.socket).accept(request, response);
   server.maxConnections = maxConnections;
   server.setTimeout(limits.inactivityTimeout);
   server.on('connection', (socket: Socket) => connections.add(socket));
@@ -61,7 +62,6 @@ export async function startServer(listener: Serving['listener'], options: Server
   server.on('checkExpectation', accept);
   server.on('clientError', (error, socket) => connectionOf(socket as Socket).breakOff(parserRejection(error)));
   server.on('connect', (request: IncomingMessage, socket) => connectionOf(socket as Socket).rejectTunnel(request));
-  server.on('timeout', (socket: Socket) => connectionOf(socket).timeOut());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

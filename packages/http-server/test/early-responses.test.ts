@@ -7,10 +7,11 @@ import { type Client, get, open, post, serve } from './serving.ts';
 async function sendSlowly(port: number, head: string, parts: readonly string[], pause: number): Promise<Client> {
   const client = open(port);
   client.socket.pause();
-  client.socket.write(head);
+  const send = (bytes: string) => new Promise((resolve) => client.socket.write(bytes, resolve));
+  await send(head);
   for (const part of parts) {
     await sleep(pause);
-    client.socket.write(part);
+    await send(part);
   }
   client.socket.resume();
   return client;
@@ -116,6 +117,22 @@ describe('a response that comes before the body of its request', () => {
     await client.closed;
     expect(client.statuses()).toEqual([200, 200, 200]);
     expect(client.errors).toEqual([]);
+  });
+
+  test('closes the connection if the body is too late before the response ends', async () => {
+    const { port } = await serve(
+      async (_request, response) => {
+        response.write('one,');
+        await sleep(800);
+        response.end('two');
+      },
+      { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
+    );
+    const started = performance.now();
+    const { received, closed } = open(port, head(10));
+    await closed;
+    expect(received()).toMatch(/keep-alive[\s\S]*one,[\s\S]*two\r\n0\r\n\r\n$/);
+    expect(performance.now() - started).toBeLessThan(4_000);
   });
 
   test('can be written in parts', async () => {

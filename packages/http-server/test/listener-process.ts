@@ -1,8 +1,8 @@
 // A server in a process of its own, for tests that look at its event loop or its memory. Prints its port.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Request, type Response, readBody, startServer } from '../src/index.ts';
+import { type IncomingRequest, type OutgoingResponse, readBody, startServer } from '../src/index.ts';
 
-async function listener(request: Request, response: Response): Promise<void> {
+async function listener(request: IncomingRequest, response: OutgoingResponse): Promise<void> {
   const [path, query] = String(request.url).split('?');
   switch (path) {
     case '/body':
@@ -15,6 +15,13 @@ async function listener(request: Request, response: Response): Promise<void> {
     case '/longest-turn':
       response.end(String(longestTurn));
       longestTurn = 0;
+      return;
+    case '/stream':
+      response.write('begun');
+      return;
+    case '/block':
+      for (const end = performance.now() + Number(query); performance.now() < end; );
+      response.end();
       return;
     case '/slow':
       await sleep(Number(query));
@@ -30,16 +37,23 @@ async function listener(request: Request, response: Response): Promise<void> {
 /** The longest turn of the event loop, in milliseconds of CPU time: other processes have no part in it. */
 let longestTurn = 0;
 let last = process.threadCpuUsage();
-setInterval(() => {
+const measuring = setInterval(() => {
   const { user, system } = process.threadCpuUsage(last);
   longestTurn = Math.max(longestTurn, (user + system) / 1000);
   last = process.threadCpuUsage();
 });
 
-const { address } = await startServer((request, response) => void listener(request, response).catch(() => {}), {
-  host: '127.0.0.1',
-  port: 0,
-  maxConnections: 10_000,
-  renderRejection: ({ message }) => ({ headers: {}, body: message }),
-});
+const { address, stop } = await startServer(
+  (request, response) => void listener(request, response).catch(() => response.end()),
+  {
+    host: '127.0.0.1',
+    port: 0,
+    maxConnections: 10_000,
+    renderRejection: ({ message }) => ({ headers: {}, body: message }),
+  },
+);
 console.log(address.port);
+process.once('SIGTERM', async () => {
+  clearInterval(measuring);
+  await stop({ grace: 0, deadline: 1_000 });
+});

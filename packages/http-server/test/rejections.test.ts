@@ -129,8 +129,8 @@ describe('a rejection', () => {
   test('is rendered with its request', async () => {
     const seen: unknown[] = [];
     const { port } = await serve(undefined, undefined, {
-      renderRejection({ status }, request) {
-        seen.push([status, request?.headers['x-request-id']]);
+      renderRejection({ status }, { request, socket }) {
+        seen.push([status, request?.headers['x-request-id'], socket.remoteAddress]);
         return { headers: {}, body: '' };
       },
     });
@@ -138,8 +138,8 @@ describe('a rejection', () => {
       await responses(port, bytes);
     }
     expect(seen).toEqual([
-      [400, undefined],
-      [400, 'one'],
+      [400, undefined, '127.0.0.1'],
+      [400, 'one', '127.0.0.1'],
     ]);
   });
 });

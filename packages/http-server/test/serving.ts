@@ -1,16 +1,16 @@
 import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
+  type IncomingRequest,
   type Limits,
+  type OutgoingResponse,
   type Rejection,
-  type Request,
-  type Response,
   type ServerOptions,
   startServer,
 } from '../src/index.ts';
 
 /** A listener of three lines. */
-const echo = (request: Request, response: Response): void => void response.end(request.url);
+const echo = (request: IncomingRequest, response: OutgoingResponse): void => void response.end(request.url);
 
 /** A server that runs until the test ends. */
 export interface Serving {
@@ -21,7 +21,7 @@ export interface Serving {
 }
 
 export async function serve(
-  listener: (request: Request, response: Response) => void = echo,
+  listener: (request: IncomingRequest, response: OutgoingResponse) => void = echo,
   limits: Partial<Limits> = {},
   options: Partial<ServerOptions> = {},
 ): Promise<Serving> {

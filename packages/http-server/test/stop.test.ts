@@ -1,5 +1,7 @@
+import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { startListenerProcess } from './processes.ts';
 import { get, open, post, type Serving, serve } from './serving.ts';
 
 const GRACE = { grace: 10_000, deadline: 5_000 };
@@ -33,6 +35,7 @@ describe('the grace of a stop', () => {
     const server = await serve();
     const idle = open(server.port, get('/'));
     await expect.poll(idle.statuses).toEqual([200]);
+    await sleep(1_000);
     const { cut, duration } = await timeStop(server, GRACE);
     expect(duration).toBeGreaterThan(500);
     expect(duration).toBeLessThan(2_000);
@@ -181,6 +184,24 @@ describe('a stop', () => {
     expect(client.statuses()).toHaveLength(served);
   });
 
+  test('loses no response of a client that has sent more requests with its last one, and reads late', async () => {
+    const server = await serve((_request, response) => void response.end('x'.repeat(2_000_000)), {
+      lingerTimeout: 300,
+    });
+    const client = open(server.port);
+    client.socket.pause();
+    await sleep(100);
+    const stopped = server.stop(GRACE);
+    client.socket.write(get('/').repeat(100));
+    const sending = setInterval(() => client.socket.write(get('/')), 50);
+    await sleep(1_500);
+    client.socket.resume();
+    client.socket.on('end', () => clearInterval(sending));
+    await Promise.all([client.closed, stopped]);
+    clearInterval(sending);
+    expect(client.received()).toHaveLength(client.received().indexOf('\r\n\r\n') + 4 + 2_000_000);
+  });
+
   test('cuts what is not finished by the deadline', async () => {
     const server = await serve((request) => void request.resume());
     const clients = [open(server.port, get('/')), open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n')];
@@ -190,6 +211,16 @@ describe('a stop', () => {
     expect(cut).toBe(1);
     expect(duration).toBeLessThan(2_000);
     await Promise.all(clients.map(({ closed }) => closed));
+  });
+
+  test('leaves nothing behind that keeps the process from its end', async () => {
+    const { port, process } = await startListenerProcess();
+    const { closed } = open(port, 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
+    await sleep(200);
+    process.kill('SIGTERM');
+    const [code] = await once(process, 'exit');
+    expect(code).toBe(0);
+    await closed;
   });
 
   test('is not kept waiting by a client that does not close its side', async () => {

@@ -1,8 +1,7 @@
 import type { Awaitable } from '@animal-store/domain/transport';
-import { isBodyUnderWay } from '../server/unread-body.ts';
+import type { IncomingRequest } from '@animal-store/http-server';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
-import type { Incoming } from './request-target.ts';
 import type { HttpResponse } from './response.ts';
 import { withTimeout } from './timeout.ts';
 
@@ -17,14 +16,14 @@ const LATE = HttpError.unavailable('storage', 'the storage did not respond in ti
 /** Runs an operation within the time that authentication and rate limiting have left of the request. */
 export function withinDeadline(
   { startedAt }: Exchange,
-  incoming: Incoming,
+  incoming: IncomingRequest,
   operation: () => Awaitable<HttpResponse>,
 ): Awaitable<HttpResponse> {
   const spent = performance.now() - startedAt;
   if (spent < NEGLIGIBLE) return operation();
   const work = operation();
   const limited = () => withTimeout(work, STORAGE_TIME - spent, LATE);
-  if (!isBodyUnderWay(incoming)) return limited();
+  if (!incoming.isBodyIncomplete) return limited();
   // The time in which the client sends the body is not the storage's.
   const arrived = new Promise((resolve) => incoming.once('close', resolve));
   return Promise.race([work, arrived.then(limited)]);

@@ -12,6 +12,9 @@ export interface Unavailable {
 export const UNAVAILABLE_REASONS = ['storage', 'overload', 'stopping'] as const;
 export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 
+/** The route of requests that match none, for observers. */
+export const UNMATCHED = 'unmatched';
+
 /** One request and its response, as observers see it. */
 export interface Exchange {
   /** The X-Request-Id of the request if it is well-formed, else a new UUID; returned with the response. */

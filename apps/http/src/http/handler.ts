@@ -1,7 +1,5 @@
 import { type Awaitable, isPromise } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
-import { isLatest, takeNoMore } from '../server/connection.ts';
-import { isBodyUnderWay, overtakeBody } from '../server/unread-body.ts';
 import { clientAddress } from './client-address.ts';
 import { beginExchange, type Exchange, type Observer, type OnUnexpectedError } from './exchange.ts';
 import { errorResponse, isUnexpected, unavailableBecause } from './http-error.ts';
@@ -19,7 +17,6 @@ export type Handler = (request: Context<Env>) => Awaitable<Response>;
 export interface HandlerDependencies {
   readonly observers: readonly Observer[];
   readonly onUnexpectedError: OnUnexpectedError;
-  readonly isStopping: () => boolean;
   /** How many proxies in front of the service add the address of the client to X-Forwarded-For. */
   readonly trustedProxies: number;
   /** Header fields that depend on the origin of the request; null if there are none. */
@@ -34,17 +31,11 @@ const NO_HEADERS: Headers = Object.freeze({});
  *
  * @returns Makes the handler of a route. @param route Its name for observers. @param headers Fields of every response.
  */
-export function createHandlers({
-  observers,
-  onUnexpectedError,
-  isStopping,
-  trustedProxies,
-  originHeaders,
-}: HandlerDependencies) {
+export function createHandlers({ observers, onUnexpectedError, trustedProxies, originHeaders }: HandlerDependencies) {
   return (route: string, responder: Responder, headers = NO_HEADERS): Handler => {
     const fixed = { ...SECURITY_HEADERS, ...headers };
     return (request) => {
-      const { incoming, outgoing } = request.env;
+      const { incoming } = request.env;
       const all = originHeaders === null ? fixed : { ...fixed, ...originHeaders(incoming.headers.origin) };
       const exchange = beginExchange(
         incoming.headers,
@@ -53,17 +44,8 @@ export function createHandlers({
         all,
         clientAddress(incoming, trustedProxies),
       );
-      incoming.exchange = exchange;
       for (const observer of observers) observer.begin?.();
-      const succeed = (response: HttpResponse) => {
-        // Those that were in flight when the stop began have a connection to close, too.
-        if (isStopping() && isLatest(incoming)) {
-          takeNoMore(incoming);
-          exchange.headers = { ...exchange.headers, connection: 'close' };
-        }
-        if (isBodyUnderWay(incoming)) exchange.headers = { ...exchange.headers, ...overtakeBody(incoming, outgoing) };
-        return respond(exchange, response, observers);
-      };
+      const succeed = (response: HttpResponse) => respond(exchange, response, observers);
       const fail = (error: unknown) => {
         if (isUnexpected(error)) onUnexpectedError(error, exchange.id);
         exchange.unavailable = unavailableBecause(error);

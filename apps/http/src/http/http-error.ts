@@ -1,4 +1,5 @@
 import { DomainError, type DomainErrorCode } from '@animal-store/domain';
+import { Rejection } from '@animal-store/http-server';
 import type { Unavailable, UnavailableReason } from './exchange.ts';
 import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
 
@@ -74,7 +75,7 @@ export function unavailableBecause(error: unknown): Unavailable | null {
 }
 
 /** The Error body of the interface: exactly these three members. */
-export function errorBody(code: ErrorCode, message: string, status: number): string {
+function errorBody(code: ErrorCode, message: string, status: number): string {
   return JSON.stringify({ code, message, status });
 }
 
@@ -88,6 +89,10 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
   if (error instanceof HttpError) {
     const { code, message, headers, status } = error;
     return { code, message, own: headers, status };
+  }
+  if (error instanceof Rejection) {
+    const { message, status } = error;
+    return { code: status === 413 ? 'payload_too_large' : 'invalid_request', message, own: {}, status };
   }
   if (DomainError.is(error)) {
     const code = CODE_OF_DOMAIN_ERROR[error.code];
@@ -108,5 +113,5 @@ export function reasonOf(error: unknown): string {
 
 /** Whether an error is a defect of the service, for operators to see. */
 export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof HttpError || DomainError.is(error));
+  return !(error instanceof HttpError || error instanceof Rejection || DomainError.is(error));
 }

@@ -1,12 +1,11 @@
-import type { ServerResponse } from 'node:http';
 import type { Awaitable } from '@animal-store/domain/transport';
+import type { IncomingRequest, OutgoingResponse } from '@animal-store/http-server';
 import type { Context } from 'hono';
-import type { Incoming } from './request-target.ts';
 import type { HttpResponse } from './response.ts';
 
 /** What Hono passes to a handler here: Node's own request and response beside the Fetch API's. */
 export interface Env {
-  Bindings: { readonly incoming: Incoming; readonly outgoing: ServerResponse };
+  Bindings: { readonly incoming: IncomingRequest; readonly outgoing: OutgoingResponse };
 }
 
 /** A header field of every response of an operation, errors included. */

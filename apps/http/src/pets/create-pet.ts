@@ -1,10 +1,11 @@
 import type { IncomingMessage } from 'node:http';
 import { type IdempotencyKey, LIMITS, type Pet } from '@animal-store/domain';
 import { andThen } from '@animal-store/domain/transport';
+import { readBody } from '@animal-store/http-server';
 import { headerValues } from '../http/header-values.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Operation } from '../http/operation.ts';
-import { BODY_MAX_BYTES, readBody, requireJson } from '../http/request-body.ts';
+import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import { errorResponseObject, header, jsonContent, responseRef } from '../openapi/building-blocks.ts';
 import type { PetDependencies } from './dependencies.ts';
@@ -71,9 +72,9 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): Op
     description: description(basePath),
     headers: {},
     handle(request, holder) {
-      const { incoming, outgoing } = request.env;
+      const { incoming } = request.env;
       requireJson(incoming);
-      return readBody(incoming, outgoing).then((bytes) => {
+      return readBody(incoming, BODY_MAX_BYTES).then((bytes) => {
         const key = idempotencyKey(incoming, holder);
         return andThen(catalogue.createPet(readNewPetBody(bytes), key), created);
       });

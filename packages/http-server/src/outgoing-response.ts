@@ -1,6 +1,6 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { connectionOf } from './connection.ts';
-import type { Request } from './request.ts';
+import type { IncomingRequest } from './incoming-request.ts';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
 
@@ -8,7 +8,7 @@ type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
  * A response that may be the last one of its connection. Node destroys the socket as soon as the last response has ended, which
  * resets the connection if bytes are unread: so a last response is written, and its connection closed, without Node's `end`.
  */
-export class Response extends ServerResponse<Request> {
+export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   readonly #connection = connectionOf(this.req.socket);
   #isLast = false;
   #hasEnded = false;

@@ -2,7 +2,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Rejection } from './rejection.ts';
 
 /** A request. Its stream fails with a {@link Rejection} if the body is malformed or too late. */
-export class Request extends IncomingMessage {
+export class IncomingRequest extends IncomingMessage {
   /** Where the client is asked for the body, if it waits for that. */
   #asking: ServerResponse | null = null;
   #rejection: Rejection | null = null;
