@@ -20,7 +20,6 @@ import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { spanObserver } from './observability/tracing.ts';
 import { docsPage } from './openapi/docs-page.ts';
 import { petOperations } from './pets/index.ts';
-import { memoized, petJson } from './pets/pet-json.ts';
 
 /** The parts that are made before the rest. Tests replace them. */
 export interface Parts {
@@ -49,7 +48,7 @@ export interface Service {
  * @throws ConfigurationError if the storage rejects its settings.
  */
 export function compose({ configuration, storage: loaded, log, clock = Date.now }: Parts): Service {
-  const { basePath, configuredKeys, corsOrigins, publicUrl } = configuration;
+  const { basePath, configuredKeys, corsOrigins, publicUrl, trustedProxies } = configuration;
   const container = root.createChildContainer();
   /** Registers a factory. @returns Resolves what it makes, the same each time. */
   const provide = <T>(name: string, make: () => T): (() => T) => {
@@ -61,16 +60,13 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
 
   // Observability
   const metrics = provide('metrics', () => createMetrics({ logLinesLost: log.linesLost, dropReasons: DROP_REASONS }));
-  const onUnexpectedError = provide(
-    'on unexpected error',
-    (): OnUnexpectedError => (error, requestId) => {
-      metrics().countUnexpectedError();
-      log.unexpectedError(error, requestId);
-    },
+  const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
+    metrics().countUnexpectedError();
+    log.unexpectedError(error, requestId);
+  };
+  const observer = provide('observer', () =>
+    combineObservers([spanObserver, log.observer, metrics().observer], onUnexpectedError),
   );
-  const observers = provide('observers', () => [
-    combineObservers([spanObserver, log.observer, metrics().observer], onUnexpectedError()),
-  ]);
   const loadShedding = provide('load shedding', () => createLoadShedding(configuration.maxEventLoopDelay));
 
   // The use cases on the storage
@@ -84,15 +80,10 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
 
   // HTTP
   const rateLimit = provide('rate limit', () =>
-    createRateLimit(configuration.rateLimit, storage(), onUnexpectedError(), log.warnThrottled),
+    createRateLimit(configuration.rateLimit, storage(), onUnexpectedError, log.warnThrottled),
   );
   const operations = provide('operations', () =>
-    petOperations({
-      catalogue: catalogue(),
-      petJson: loaded.reusesPets ? memoized(petJson) : petJson,
-      clock,
-      basePath,
-    }),
+    petOperations({ catalogue: catalogue(), reusesPets: loaded.reusesPets, clock, basePath }),
   );
   const app = provide('app', () =>
     createApp({
@@ -103,19 +94,19 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
       storage: storage(),
       rateLimit: rateLimit(),
       cors: corsOrigins.size === 0 ? null : createCors(corsOrigins),
-      observers: observers(),
-      onUnexpectedError: onUnexpectedError(),
+      observer: observer(),
+      onUnexpectedError: onUnexpectedError,
       metrics: configuration.metrics ? metrics().read : null,
       docs: configuration.docs ? docsPage() : [],
       isStopping: () => stopping,
-      trustedProxies: configuration.trustedProxies,
+      trustedProxies,
       shouldShed: loadShedding().shouldShed,
     }),
   );
 
   return {
-    listener: createListener(app(), onUnexpectedError()),
-    renderRejection: createRejectionRenderer(observers(), configuration.trustedProxies),
+    listener: createListener(app(), onUnexpectedError),
+    renderRejection: createRejectionRenderer(observer(), trustedProxies),
     storage: storage(),
     metrics: metrics(),
     beginStop() {

@@ -15,7 +15,7 @@ export type Handler = (request: Context<Env>) => Awaitable<Response>;
 
 /** What every handler works with. */
 export interface HandlerDependencies {
-  readonly observers: readonly Observer[];
+  readonly observer: Observer;
   readonly onUnexpectedError: OnUnexpectedError;
   /** How many proxies in front of the service add the address of the client to X-Forwarded-For. */
   readonly trustedProxies: number;
@@ -31,7 +31,7 @@ const NO_HEADERS: Headers = Object.freeze({});
  *
  * @returns Makes the handler of a route. @param route Its name for observers. @param headers Fields of every response.
  */
-export function createHandlers({ observers, onUnexpectedError, trustedProxies, originHeaders }: HandlerDependencies) {
+export function createHandlers({ observer, onUnexpectedError, trustedProxies, originHeaders }: HandlerDependencies) {
   return (route: string, responder: Responder, headers = NO_HEADERS): Handler => {
     const fixed = { ...SECURITY_HEADERS, ...headers };
     return (request) => {
@@ -44,8 +44,8 @@ export function createHandlers({ observers, onUnexpectedError, trustedProxies, o
         all,
         clientAddress(incoming, trustedProxies),
       );
-      for (const observer of observers) observer.begin?.();
-      const succeed = (response: HttpResponse) => respond(exchange, response, observers);
+      observer.begin?.();
+      const succeed = (response: HttpResponse) => respond(exchange, response, observer);
       const fail = (error: unknown) => {
         if (isUnexpected(error)) onUnexpectedError(error, exchange.id);
         exchange.unavailable = unavailableBecause(error);

@@ -7,8 +7,8 @@ import { SECURITY_HEADERS } from './respond.ts';
 /** The route of what is no request, for observers. */
 const UNPARSABLE = 'unparsable';
 
-/** Renders as Error bodies what the server rejects before it reaches a route. @param observers Notified of each. */
-export function createRejectionRenderer(observers: readonly Observer[], trustedProxies: number) {
+/** Renders as Error bodies what the server rejects before it reaches a route. @param observer Notified of each. */
+export function createRejectionRenderer(observer: Observer, trustedProxies: number) {
   return (rejection: Rejection, { request, socket }: Rejected): RenderedRejection => {
     const { headers = {}, method = '-' } = request ?? {};
     // A tunnel is for proxies: its target is no path.
@@ -17,8 +17,8 @@ export function createRejectionRenderer(observers: readonly Observer[], trustedP
     const exchange = beginExchange(headers, method, route, SECURITY_HEADERS, client);
     const response = errorResponse(rejection);
     const body = String(response.body);
-    for (const observer of observers) observer.begin?.();
-    for (const observer of observers) observer.end(exchange, response, Buffer.byteLength(body), 0);
+    observer.begin?.();
+    observer.end(exchange, response, Buffer.byteLength(body), 0);
     return { headers: { ...SECURITY_HEADERS, ...response.headers, 'x-request-id': exchange.id }, body };
   };
 }
