@@ -63,7 +63,8 @@ export async function runLoad(
   });
   const cpu = server.cpuSeconds() - cpuBefore;
   const elapsed = (end - begin) / 1_000;
-  if (latencies.length === 0 && failed > 0) throw new Error(`${server.name}: ${failed} responses, none of them successful`);
+  if (latencies.length === 0 && failed > 0)
+    throw new Error(`${server.name}: ${failed} responses, none of them successful`);
   // A machine that others keep busy may leave no time for a single response.
   if (latencies.length === 0) return runLoad(server, workload, { ids, connections, seconds: 2 * seconds });
   return {
