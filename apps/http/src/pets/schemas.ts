@@ -1,64 +1,60 @@
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
-import { schemaRef } from '../openapi/building-blocks.ts';
+import Type from 'typebox';
 
-// JSON Schema 2020-12 of everything about pets on the wire. Every bound is the domain's own.
+// JSON Schema 2020-12 of the resources. Every bound is the domain's own. Loaded with the document only: typebox takes 125 ms.
 
 /**
  * A character that is not white space. Anchored and without escapes of code points: validators in Go refuse `\u` in patterns.
  */
 export const NAME_PATTERN_OF_DOCUMENT = '^\\s*\\S[\\s\\S]*$';
 
-const PetStatusSchema = { enum: PET_STATUSES, type: 'string', description: 'Availability of an animal.' };
+const PetStatusSchema = Type.Enum([...PET_STATUSES], {
+  type: 'string',
+  description: 'Availability of an animal.',
+});
 
-const newPetProperties = {
-  name: {
-    type: 'string',
+const nameAndCategory = {
+  name: Type.String({
     minLength: 1,
     maxLength: LIMITS.name.maxLength,
     pattern: NAME_PATTERN_OF_DOCUMENT,
     description:
       "The animal's name, kept as sent: well-formed Unicode with a character that is not white space; its length is counted in code points.",
-  },
-  categoryId: {
-    type: 'integer',
+  }),
+  categoryId: Type.Integer({
     format: 'int64',
     minimum: LIMITS.categoryId.min,
     maximum: LIMITS.categoryId.max,
     description:
       'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
-  },
-  status: schemaRef('PetStatus'),
+  }),
 };
 
-const NewPetSchema = {
-  type: 'object',
-  required: ['name', 'categoryId'],
-  properties: newPetProperties,
-  description: 'An animal to add. Members that are not listed are ignored, `id` among them.',
-};
+const status = Type.Optional(Type.Ref('#/components/schemas/PetStatus'));
 
-const PetSchema = {
-  type: 'object',
-  required: ['id', 'name', 'categoryId'],
-  properties: {
-    id: {
-      type: 'integer',
+const NewPetSchema = Type.Object(
+  { ...nameAndCategory, status },
+  { description: 'An animal to add. Members that are not listed are ignored, `id` among them.' },
+);
+
+const PetSchema = Type.Object(
+  {
+    id: Type.Integer({
       format: 'int64',
       minimum: LIMITS.id.min,
       maximum: LIMITS.id.maxAssigned,
       description: 'Unique identifier assigned by the service, below 2^53.',
-    },
-    ...newPetProperties,
+    }),
+    ...nameAndCategory,
+    status,
   },
-  description: 'An animal. `status` is absent if none was given.',
-};
+  { description: 'An animal. `status` is absent if none was given.' },
+);
 
-const PetsSchema = {
-  type: 'array',
-  items: schemaRef('Pet'),
+const PetsSchema = Type.Array(Type.Ref('#/components/schemas/Pet'), {
   maxItems: LIMITS.page.max,
   description: 'Animals in ascending order of id.',
-};
+});
 
 /** The schemas of the document, by name. */
 export const PET_SCHEMAS = {
@@ -67,23 +63,3 @@ export const PET_SCHEMAS = {
   Pet: PetSchema,
   Pets: PetsSchema,
 } as const;
-
-export const LimitSchema = {
-  type: 'integer',
-  minimum: LIMITS.page.min,
-  maximum: LIMITS.page.max,
-  default: LIMITS.page.default,
-};
-
-export const CursorSchema = { type: 'string' };
-
-export const PetIdParameterSchema = {
-  type: 'integer',
-  format: 'int64',
-  minimum: LIMITS.id.min,
-  maximum: LIMITS.id.max,
-};
-
-// Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
-export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
-export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
