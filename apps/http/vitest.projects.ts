@@ -9,6 +9,9 @@ const WITHOUT_STORAGE = [
   'log*',
   'monitoring',
   'open-files',
+  'proxies',
+  'request-targets',
+  'rolling-restarts',
   'storage-down',
   'tracing',
 ].map((name) => `test/${name}.test.ts`);

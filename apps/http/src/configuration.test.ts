@@ -26,7 +26,7 @@ test('has a default for everything', () => {
     docs: true,
     corsOrigins: new Set(),
     rateLimit: 0,
-    stopGrace: 0,
+    stopGrace: 5_000,
     stopDeadline: 10_000,
     maxConnections: 10_000,
     maxEventLoopDelay: 50,

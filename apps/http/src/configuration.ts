@@ -89,7 +89,7 @@ export const VARIABLES = {
   DOCS: oneOf('on', ['on', 'off']),
   CORS_ORIGINS: origins,
   RATE_LIMIT: integer(0, 0, 1_000_000),
-  STOP_GRACE_SECONDS: integer(0, 0, 300, SECOND),
+  STOP_GRACE_SECONDS: integer(5, 0, 300, SECOND),
   STOP_DEADLINE_SECONDS: integer(10, 1, 300, SECOND),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
   MAX_EVENT_LOOP_DELAY_MS: integer(50, 0, 60_000),

@@ -21,14 +21,17 @@ const head = (length: number, fields = '') =>
   `POST / HTTP/1.1\r\nHost: x\r\n${fields}Content-Length: ${length}\r\n\r\n`;
 
 describe('a response that comes before the body of its request', () => {
-  test('reaches a client that takes its time to send a large body', async () => {
-    const { port } = await serve();
-    const parts = Array.from({ length: 8 }, () => 'x'.repeat(200_000));
-    const { received, errors, closed } = await sendSlowly(port, head(1_600_000), parts, 150);
-    await closed;
-    expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n(?:.+\r\n)*\r\n\/$/);
-    expect(errors).toEqual([]);
-  });
+  test.each(['', 'Expect: 100-continue\r\n'])(
+    'reaches a client that takes its time to send a large body, %j',
+    async (fields) => {
+      const { port } = await serve();
+      const parts = Array.from({ length: 8 }, () => 'x'.repeat(200_000));
+      const { received, errors, closed } = await sendSlowly(port, head(1_600_000, fields), parts, 150);
+      await closed;
+      expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n(?:.+\r\n)*\r\n\/$/);
+      expect(errors).toEqual([]);
+    },
+  );
 
   test('reaches a client that sends a body of unknown length', async () => {
     const { port } = await serve();

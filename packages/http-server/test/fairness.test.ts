@@ -9,7 +9,7 @@ const LONGEST_TURN = 500;
 
 const chunked = (path: string) => `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`;
 
-function flood(port: number, first: string, piece: string): void {
+function flood(port: number, first: string, piece: string, reads: boolean): void {
   const socket = connect(port, '127.0.0.1');
   onTestFinished(() => void socket.destroy());
   const write = () => {
@@ -17,7 +17,7 @@ function flood(port: number, first: string, piece: string): void {
   };
   socket.on('error', () => {});
   socket.on('drain', write);
-  socket.resume();
+  if (reads) socket.resume();
   socket.write(first);
   write();
 }
@@ -26,12 +26,12 @@ test.each([
   ['requests', 20, '', get('/').repeat(2_500)],
   ['bodies of tiny chunks that are not wanted', 60, chunked('/'), '1\r\nx\r\n'.repeat(10_000)],
   ['bodies of tiny chunks that are read', 60, chunked('/body'), '1\r\nx\r\n'.repeat(10_000)],
-  ['tiny chunks before they read a large response', 60, chunked('/large'), '1\r\nx\r\n'.repeat(10_000)],
+  ['tiny chunks instead of reading a large response', 60, chunked('/huge'), '1\r\nx\r\n'.repeat(10_000)],
 ])(
   'clients that send %s without end keep no other client waiting',
   async (_what, clients, first, piece) => {
     const { port } = await startListenerProcess();
-    for (let count = 0; count < clients; count += 1) flood(port, first, piece);
+    for (let count = 0; count < clients; count += 1) flood(port, first, piece, !first.includes('/huge'));
     const turns: number[] = [];
     for (let count = 0; count < 5; count += 1) {
       await sleep(200);

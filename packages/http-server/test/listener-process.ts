@@ -2,6 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type IncomingRequest, type OutgoingResponse, readBody, startServer } from '../src/index.ts';
 
+/** More than fits into the buffers of both sides. */
+const HUGE = Buffer.alloc(20_000_000, 'x');
+
 async function listener(request: IncomingRequest, response: OutgoingResponse): Promise<void> {
   const [path, query] = String(request.url).split('?');
   switch (path) {
@@ -15,6 +18,9 @@ async function listener(request: IncomingRequest, response: OutgoingResponse): P
     case '/longest-turn':
       response.end(String(longestTurn));
       longestTurn = 0;
+      return;
+    case '/huge':
+      response.end(HUGE);
       return;
     case '/stream':
       response.write('begun');

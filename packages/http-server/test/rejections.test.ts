@@ -114,6 +114,23 @@ describe('a rejection', () => {
     expect(warnings).toEqual([]);
   });
 
+  test('does not follow a last response that goes on', async () => {
+    const { port, rejections } = await serve(async (_request, response) => {
+      response.write('one,');
+      await sleep(200);
+      response.end('two');
+    });
+    for (const bytes of ['hello\r\n\r\n', TUNNEL, get('/')]) {
+      const { socket, received, closed } = open(port, `POST / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\n`);
+      await expect.poll(received).toContain('one,');
+      socket.write(`0\r\n\r\n${bytes}`);
+      await closed;
+      expect(received().match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200']);
+      expect(received()).toMatch(/two\r\n0\r\n\r\n$/);
+    }
+    expect(rejections).toEqual([]);
+  });
+
   test('has no body for a HEAD request', async () => {
     const { port } = await serve();
     const { received } = await responses(port, 'HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n');

@@ -105,7 +105,7 @@ describe('a stop', () => {
   test('waits for a response that has begun', async () => {
     const server = await serve(async (_request, response) => {
       response.write('one,');
-      await sleep(500);
+      await sleep(1_500);
       response.end('two');
     });
     const client = open(server.port, get('/'));

@@ -1,0 +1,75 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
+import { freePort, KEY, serviceAt } from './service.ts';
+import { listeningAt, type Running, startProcess } from './service-process.ts';
+
+/** How many restarts there are; the environment can ask for more. */
+export const RESTARTS = Number(process.env['ROLLING_RESTARTS'] ?? 4);
+
+/** How long a restart takes at most with default settings, in milliseconds. */
+export const RESTART_TIME = 25_000;
+
+/** Load must not be shed on a machine that is busy with other work. All other settings are the defaults. */
+const ENVIRONMENT = { API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0' };
+
+/** Two instances of the service, whose ports stay the same when they are restarted. */
+export interface Instances {
+  readonly ports: readonly [number, number];
+  /** Restarts an instance. @param index 0 or 1. */
+  restart(index: number): Promise<void>;
+}
+
+export async function startInstances(): Promise<Instances> {
+  const ports: [number, number] = [await freePort(), await freePort()];
+  const start = async (port: number): Promise<Running> => {
+    const running = startProcess({ ...ENVIRONMENT, PORT: String(port) });
+    await listeningAt(running);
+    return running;
+  };
+  const running = await Promise.all(ports.map(start));
+  return {
+    ports,
+    async restart(index) {
+      const old = running[index] as Running;
+      old.process.kill('SIGTERM');
+      expect(await old.exit).toBe(0);
+      running[index] = await start(ports[index] as number);
+    },
+  };
+}
+
+/**
+ * Restarts the instances in turn while clients send requests to a load balancer.
+ *
+ * @param noticed How long the load balancer needs to notice that an instance is back, in milliseconds.
+ * @returns How many responses of each status there were. Failed requests have the error's message instead.
+ */
+export async function restartUnderLoad(
+  { restart }: Instances,
+  balancer: number,
+  noticed: number,
+): Promise<Map<number | string, number>> {
+  const { add, call } = serviceAt(balancer);
+  const counts = new Map<number | string, number>();
+  let loading = true;
+  const clients = Array.from({ length: 8 }, async (_, client) => {
+    for (let turn = client; loading; turn += 1) {
+      const key = `${client}-${turn}`;
+      const response =
+        turn % 2 === 0 ? call('GET', '/v1/pets') : add({ name: 'Rex', categoryId: 1 }, { 'idempotency-key': key });
+      const result = await response.then(
+        ({ status }) => status,
+        ({ message }: Error) => message,
+      );
+      counts.set(result, (counts.get(result) ?? 0) + 1);
+      await sleep(5);
+    }
+  });
+  for (let count = 0; count < RESTARTS; count += 1) {
+    await sleep(noticed);
+    await restart(count % 2);
+  }
+  loading = false;
+  await Promise.all(clients);
+  return counts;
+}
