@@ -1,4 +1,4 @@
-import { LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
+import { DomainError, LIMITS, type NewPet, PET_STATUSES, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { added, createOf, everyPage, LONGEST_NAME, newPets, rex } from './samples.ts';
@@ -170,6 +170,11 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       const pets = await petStore();
       for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
         await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+      }
+      // Whether a storage has constraints is the adapter's choice.
+      for (const wrong of [{ name: 'x'.repeat(201) }, { status: 'lost' }, { name: null }, { categoryId: 'x' }]) {
+        const error = await (async () => pets.add({ ...rex(), ...wrong } as NewPet))().catch((thrown) => thrown);
+        expect(DomainError.is(error), JSON.stringify(wrong)).toBe(false);
       }
     });
   });

@@ -92,6 +92,16 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place> & Interru
       expect(await everyPage(pets)).toStrictEqual([pet, repeated, last]);
     });
 
+    test('can be opened while it is interrupted, and works when it is restored', { timeout: TIMEOUT }, async () => {
+      const { place, pet, restore } = await interrupted();
+      const storage = await opened(adapter, place);
+      expectUnavailable(await failureOf(() => storage.ready()), storage);
+      await restore();
+      await recovered(storage);
+      expect(await everyPage(storage.pets)).toStrictEqual([pet]);
+      expect((await added(storage.pets)).id).toBeGreaterThan(pet.id);
+    });
+
     test('closes within 5 seconds', { timeout: TIMEOUT }, async () => {
       const { storage } = await interrupted();
       const calls = Object.values(everyCall(storage)).map(failureOf);
