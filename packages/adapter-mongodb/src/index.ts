@@ -75,7 +75,6 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
 /** Storage in MongoDB, for applications that choose among adapters. Its setting is the URL. */
 export const adapter: StorageAdapter = {
   keeps: 'in MongoDB',
-  // To all callers that ask at once.
   reusesPets: true,
   open: (url, events = {}) => createMongoStorage({ url, ...events }),
 };

@@ -42,7 +42,7 @@ export async function openDatabase(
     return {
       pets: {
         create: createPetCreation(collections, { limits, clock }),
-        ...createPetReads(collections.pets, barrier, limits),
+        ...createPetReads(db, barrier, limits),
       },
       keys: collections.keys,
       rates: collections.rates,

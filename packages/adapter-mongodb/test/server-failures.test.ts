@@ -82,6 +82,19 @@ describeWithContainers('while many calls are made at once', () => {
     expect(calls.slice(1).map(({ status }) => status)).toEqual(Array(19).fill('fulfilled'));
   });
 
+  test.each<[string, Document]>([
+    ['a connection that breaks', { closeConnection: true }],
+    ['a primary that steps down', { errorCode: 189 }],
+    ['an operation that is interrupted', { errorCode: 11_602 }],
+  ])('reads survive %s once', async (_, failure) => {
+    const { pets } = await prepared();
+    for (const read of [() => pets.find(1n), () => pets.list({ after: 0n, limit: 1 })]) {
+      const off = await failing({ times: 1 }, { failCommands: ['find'], ...failure });
+      expect(await read()).not.toBeNull();
+      await off();
+    }
+  });
+
   test.each<[string, string, (pets: PetStore, index: number) => unknown]>([
     ['reads of pets', 'find', (pets, index) => pets.find(BigInt(index + 1))],
     ['reads of pages', 'find', (pets, index) => pets.list({ after: 0n, limit: index + 1 })],

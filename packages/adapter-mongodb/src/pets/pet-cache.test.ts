@@ -1,0 +1,110 @@
+import { LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
+import * as fc from 'fast-check';
+import { BSON } from 'mongodb';
+import { describe, expect, test } from 'vitest';
+import { createPetCache } from './pet-cache.ts';
+import { type PetDocument, petOf } from './pet-document.ts';
+
+const PLENTY = 1_000_000;
+
+/** The documents of a response to `find`, as the driver passes them on undecoded. */
+function undecoded(documents: readonly object[]): Buffer[] {
+  const response = BSON.serialize({ cursor: { firstBatch: documents, id: 0n, ns: 'animals.pets' }, ok: 1 });
+  return BSON.deserialize(response, { fieldsAsRaw: { firstBatch: true } })['cursor'].firstBatch;
+}
+
+const bytesOf = (document: object) => Buffer.from(BSON.serialize(document));
+
+const byDriver = (bytes: Buffer): Pet => petOf(BSON.deserialize(bytes, { useBigInt64: true }) as PetDocument);
+
+const rex = (id: bigint, name = 'Rex') => bytesOf({ _id: id, name, categoryId: 1n });
+
+const int64 = fc.bigInt({ min: LIMITS.categoryId.min, max: LIMITS.categoryId.max });
+const text = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom('', '\0', '\ufeffRex', 'Rex\0', '🐕'));
+const storedByUs = fc.record(
+  { _id: int64, name: text, categoryId: int64, status: fc.constantFrom(...PET_STATUSES) },
+  { requiredKeys: ['_id', 'name', 'categoryId'] },
+);
+/** What another writer may have stored before there was a schema: other types, other members, another order. */
+const storedByOthers = fc
+  .tuple(
+    storedByUs,
+    fc.dictionary(
+      fc.constantFrom('_id', 'name', 'categoryId', 'status', 'colour'),
+      fc.oneof(
+        fc.integer(),
+        fc.double({ noNaN: true }),
+        fc.constant(null),
+        text,
+        fc.dictionary(fc.constant('a'), text),
+      ),
+    ),
+    fc.shuffledSubarray(['_id', 'name', 'categoryId', 'status', 'colour'], { minLength: 5 }),
+  )
+  .map(([pet, others, order]) => {
+    const document: Record<string, unknown> = { ...pet, ...others };
+    return Object.fromEntries(order.filter((member) => member in document).map((member) => [member, document[member]]));
+  });
+
+describe('createPetCache', () => {
+  test('makes of any document what the driver makes of it, each time', () => {
+    const petIn = createPetCache(PLENTY);
+    fc.assert(
+      fc.property(fc.array(fc.oneof(storedByUs, storedByOthers), { maxLength: 12 }), (documents) => {
+        const responses = [undecoded(documents), undecoded(documents.toReversed()).toReversed()];
+        for (const response of responses) {
+          expect(response.map(petIn)).toStrictEqual(documents.map((document) => byDriver(bytesOf(document))));
+        }
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+
+  test('returns the same frozen pet for equal bytes', () => {
+    const petIn = createPetCache(PLENTY);
+    const pet = petIn(rex(1n));
+    expect(petIn(rex(1n))).toBe(pet);
+    expect(Object.isFrozen(pet)).toBe(true);
+  });
+
+  test('returns another pet for other bytes under the same id', () => {
+    const petIn = createPetCache(PLENTY);
+    petIn(rex(1n));
+    expect(petIn(rex(1n, 'Max')).name).toBe('Max');
+    expect(petIn(rex(1n, 'Rex')).name).toBe('Rex');
+  });
+
+  test('tells ids apart that no number holds', () => {
+    const petIn = createPetCache(PLENTY);
+    for (const id of [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 63n - 2n, -1n]) {
+      expect(petIn(rex(id)).id).toBe(id);
+      expect(petIn(rex(id)).id).toBe(id);
+    }
+  });
+
+  test('does not depend on the response after it has returned', () => {
+    const petIn = createPetCache(PLENTY);
+    const bytes = rex(1n);
+    petIn(bytes);
+    bytes.write('Max', bytes.indexOf('Rex'));
+    expect(petIn(rex(1n)).name).toBe('Rex');
+    expect(petIn(bytes).name).toBe('Max');
+  });
+
+  test('keeps pets that are used, and forgets others when it is full', () => {
+    // Some ten pets.
+    const petIn = createPetCache(4_000);
+    const [used, unused] = [petIn(rex(1n)), petIn(rex(2n))];
+    for (let id = 3n; id < 100n; id += 1n) {
+      petIn(rex(id));
+      expect(petIn(rex(1n))).toBe(used);
+    }
+    expect(petIn(rex(2n))).not.toBe(unused);
+    expect(petIn(rex(2n))).toEqual(unused);
+  });
+
+  test('works without room for anything', () => {
+    const petIn = createPetCache(0);
+    expect(petIn(rex(1n))).toEqual(petIn(rex(1n)));
+  });
+});
