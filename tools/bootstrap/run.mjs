@@ -1,10 +1,9 @@
 // The commands behind the scripts of the root package.json.
 // Plain JavaScript without dependencies: a fresh clone has nothing but Node.js 20 or newer and npm.
 
-import { join } from 'node:path';
 import { runChecks } from './checks.mjs';
 import { ensureInstalled } from './install.mjs';
-import { chooseNode, environment, exitCodeOf, pnpm, root, runProgram } from './programs.mjs';
+import { chooseNode, environment, exitCodeOf, pnpm, runProgram } from './programs.mjs';
 import { tally, total } from './tally.mjs';
 import { runTests } from './tests.mjs';
 
@@ -53,9 +52,7 @@ const commands = {
 
 async function runApp(main, args) {
   const options = ['--conditions=source', '--import=./tools/bootstrap/end-with-launcher.mjs'];
-  // Node.js keeps the JavaScript that it makes of the sources: the next start takes half the time and a quarter less memory.
-  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'), ...process.env };
-  return exitCodeOf(await runProgram([chooseNode(), ...options, main, ...args], { env, linked: true }));
+  return exitCodeOf(await runProgram([chooseNode(), ...options, main, ...args], { env: process.env, linked: true }));
 }
 
 const [name, ...args] = process.argv.slice(2);

@@ -1,14 +1,14 @@
-// Starts Swagger UI, and keeps it from rounding integers of 64 bits. What a person types it sends as it was typed.
+// Starts Swagger UI with what this service needs beyond it.
 
 const { SwaggerUIBundle } = globalThis;
 
-/** How large integers of the document were written, by what they are rounded. No two of them may be rounded to the same. */
-const written = new Map();
+/** Colours follow the preference of the reader, also when it changes. */
+const prefersDark = matchMedia('(prefers-color-scheme: dark)');
+const setColours = () => document.documentElement.classList.toggle('dark-mode', prefersDark.matches);
+prefersDark.addEventListener('change', setColours);
+setColours();
 
-/**
- * In this page JSON has integers of any length: Swagger UI parses each answer and each example, and writes it again,
- * indented.
- */
+/** In this page JSON has integers of any length: Swagger UI parses each response, and writes it again, indented. */
 function keepDigits() {
   const { parse } = JSON;
   const keep = (_key, value, { source }) =>
@@ -19,19 +19,20 @@ function keepDigits() {
   };
 }
 
-/** The document with its examples as JSON text: Swagger UI has a parser of its own for it, which rounds. */
-function withExamplesAsText(document) {
-  return JSON.stringify(JSON.parse(document), (key, value) => {
-    if (JSON.isRawJSON(value)) written.set(String(Number(value.rawJSON)), value.rawJSON);
-    return key === 'example' && typeof value === 'object' ? JSON.stringify(value, null, 2) : value;
-  });
-}
+const LARGE_INTEGER = /-?\d{16,}/g;
+
+/** How large integers of the document are written, by what they are rounded. No two of them may be rounded to the same. */
+const written = new Map();
 
 const exactIntegers = {
   statePlugins: {
     spec: {
       wrapActions: {
-        parseToJson: (parseToJson) => (document) => parseToJson(withExamplesAsText(document)),
+        // Swagger UI has a parser of its own for the document, which rounds.
+        parseToJson: (parseToJson) => (document) => {
+          for (const [integer] of document.matchAll(LARGE_INTEGER)) written.set(String(Number(integer)), integer);
+          return parseToJson(document);
+        },
       },
     },
   },
@@ -41,8 +42,84 @@ const exactIntegers = {
       (Constraint, { React }) =>
       ({ constraint: { scope, value } }) =>
         React.createElement(Constraint, {
-          constraint: { scope, value: value.replace(/-?\d{16,}/g, (number) => written.get(number) ?? number) },
+          constraint: { scope, value: value.replace(LARGE_INTEGER, (number) => written.get(number) ?? number) },
         }),
+  },
+};
+
+const foldedErrors = {
+  wrapComponents: {
+    responses: (Responses, { React }) =>
+      function FoldedErrors(props) {
+        const [unfolded, setUnfolded] = React.useState(false);
+        const successes = props.responses.filter((_response, status) => status.startsWith('2'));
+        const errors = props.responses.size - successes.size;
+        const toggle = { className: 'errors-toggle', 'aria-expanded': unfolded, onClick: () => setUnfolded(!unfolded) };
+        return React.createElement(
+          React.Fragment,
+          null,
+          React.createElement(Responses, { ...props, responses: unfolded ? props.responses : successes }),
+          React.createElement('button', toggle, `${unfolded ? 'Hide' : 'Show'} ${errors} error responses`),
+        );
+      },
+  },
+};
+
+/** The name of the API key in the document, and in the storage of the tab. */
+const SCHEME = 'apiKey';
+
+/** Lives as long as the tab; null if the browser allows no storage. */
+function tabStorage() {
+  try {
+    return sessionStorage;
+  } catch {
+    return null;
+  }
+}
+const storage = tabStorage();
+let keepsKey = storage?.getItem(SCHEME) != null;
+
+/** Stores the key that was entered if the reader asked for it, and no key otherwise. */
+function storeKey({ authSelectors }) {
+  const key = authSelectors.authorized()?.getIn([SCHEME, 'value']);
+  if (keepsKey && key) storage?.setItem(SCHEME, key);
+  else storage?.removeItem(SCHEME);
+}
+
+const keptKey = {
+  statePlugins: {
+    auth: {
+      wrapActions: Object.fromEntries(
+        ['authorize', 'logout'].map((name) => [
+          name,
+          (action, system) => (payload) => {
+            const result = action(payload);
+            storeKey(system);
+            return result;
+          },
+        ]),
+      ),
+    },
+  },
+  wrapComponents: {
+    HttpAuth: (HttpAuth, system) => (props) => {
+      const { createElement, Fragment } = system.React;
+      const onChange = ({ target }) => {
+        keepsKey = target.checked;
+        storeKey(system);
+      };
+      return createElement(
+        Fragment,
+        null,
+        createElement(HttpAuth, props),
+        createElement(
+          'label',
+          { className: 'keep-key' },
+          createElement('input', { type: 'checkbox', defaultChecked: keepsKey, onChange }),
+          'Keep the key until this tab is closed',
+        ),
+      );
+    },
   },
 };
 
@@ -51,10 +128,13 @@ const canKeepDigits = 'rawJSON' in JSON;
 if (canKeepDigits) keepDigits();
 document.getElementById('notice').hidden = canKeepDigits;
 
-SwaggerUIBundle({
+const ui = SwaggerUIBundle({
   dom_id: '#swagger-ui',
   url: 'openapi.json',
   deepLinking: true,
   displayRequestDuration: true,
-  plugins: canKeepDigits ? [exactIntegers] : [],
+  plugins: [foldedErrors, ...(storage === null ? [] : [keptKey]), ...(canKeepDigits ? [exactIntegers] : [])],
+  onComplete() {
+    if (keepsKey) ui.preauthorizeApiKey(SCHEME, storage.getItem(SCHEME));
+  },
 });

@@ -11,7 +11,9 @@ import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
 import { type Headers, type HttpResponse, jsonResponse } from './http/response.ts';
 import { singleFlight } from './http/single-flight.ts';
-import type { DocsFile } from './openapi/docs-page.ts';
+import type { DocsRoute } from './openapi/docs-page.ts';
+import { openApiDocument } from './openapi/document.ts';
+import { PET_SCHEMAS } from './pets/index.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
@@ -28,7 +30,7 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   /** The metrics in Prometheus' text format; null if METRICS=off. */
   readonly metrics: (() => Awaitable<HttpResponse>) | null;
   /** The documentation page; empty if DOCS=off. */
-  readonly docs: readonly DocsFile[];
+  readonly docs: readonly DocsRoute[];
 }
 
 interface Route {
@@ -85,31 +87,19 @@ function openRoutes({ basePath, docs, isStopping, metrics, operations, publicUrl
     if (isStopping()) throw STOPPING;
     return andThen(checkStorage(), () => jsonResponse('{"status":"ready"}'));
   };
-  let document: Promise<string> | null = null;
-  const describe = async () => {
-    // On first use: typebox, with which the schemas are made, would be a tenth of the start.
-    const [{ openApiDocument }, { PET_SCHEMAS }] = await Promise.all([
-      import('./openapi/document.ts'),
-      import('./pets/schemas.ts'),
-    ]);
-    const message = notFoundMessage({ basePath, operations });
-    return openApiDocument({
-      server: publicUrl ?? basePath,
-      operations,
-      schemas: PET_SCHEMAS,
-      notFoundMessage: message,
-    });
-  };
+  const document = openApiDocument({
+    server: publicUrl ?? basePath,
+    operations,
+    schemas: PET_SCHEMAS,
+    notFoundMessage: notFoundMessage({ basePath, operations }),
+  });
   return [
     get('/livez', () => jsonResponse('{"status":"live"}')),
     get('/readyz', ready),
     get('/healthz', ready),
-    get('/openapi.json', async () => {
-      document ??= describe();
-      return jsonResponse(await document);
-    }),
+    get('/openapi.json', () => jsonResponse(document)),
     ...(metrics === null ? [] : [get('/metrics', metrics)]),
-    ...docs.map(({ path, answer }) => get(path, answer)),
+    ...docs.map(({ path, responder }) => get(path, responder)),
   ];
 }
 

@@ -42,10 +42,19 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
   }, 60_000);
   afterAll(() => browser?.close());
 
-  /** The page in a profile of its own, on a service of its own. At the end of the test nothing must be amiss. */
-  async function openPage(prepare: (page: Page, service: Service) => Promise<unknown> = async () => {}, prefix = '') {
+  interface Opening {
+    readonly prepare?: (page: Page, service: Service) => Promise<unknown>;
+    /** The path that a proxy puts before those of the service. */
+    readonly prefix?: string;
+    /** In pixels. */
+    readonly width?: number;
+    readonly colorScheme?: 'light' | 'dark';
+  }
+
+  /** The page in a profile of its own, on a service of its own. */
+  async function openPage({ prepare, prefix = '', width = 1280, colorScheme = 'light' }: Opening = {}) {
     const service = await startService();
-    const context = await browser.newContext({ viewport: { width: 1280, height: 1000 } });
+    const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme });
     onTestFinished(() => context.close());
     const page = await context.newPage();
     const origin = `http://${HOST}:${service.port}`;
@@ -55,14 +64,14 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     page.on('requestfailed', (request) => complaints.push(`${request.url()}: ${request.failure()?.errorText}`));
     page.on('pageerror', (error) => complaints.push(error.message));
     page.on('console', (message) => {
-      // The browser's own word for an answer that is an error, which the page shows.
-      const quote = message.location().url.startsWith(`${origin}/v1/`);
-      if (!quote) complaints.push(`${message.type()}: ${message.text()}`);
+      // The browser's own message for a response that is an error, which the page shows.
+      const isResponse = message.location().url.startsWith(`${origin}/v1/`);
+      if (!isResponse) complaints.push(`${message.type()}: ${message.text()}`);
     });
-    await prepare(page, service);
+    await prepare?.(page, service);
     await page.goto(`${origin}${prefix}/docs`);
     await operation(page, 'createPet').waitFor();
-    /** Nobody else was asked, and nobody complained. */
+    /** The page has sent requests to the service only, and neither the browser nor the service reports an error. */
     const expectQuiet = () => {
       const elsewhere = requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'));
       expect(elsewhere).toEqual([]);
@@ -73,45 +82,51 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
   }
 
   const operation = (page: Page, id: string) => page.locator(`#operations-Pets-${id}`);
-  const shownAnswer = (page: Page, id: string) => operation(page, id).locator('.live-responses-table .response');
+  const shownResponse = (page: Page, id: string) => operation(page, id).locator('.live-responses-table .response');
 
   /** The text as a person sees it. */
   // biome-ignore lint/performance/useDomNodeTextContent: what is hidden, or of no width, is not seen
-  const quote = (locator: Locator) => locator.innerText();
+  const visibleText = (locator: Locator) => locator.innerText();
 
-  async function authorize(page: Page, key: string) {
-    await page.locator('.auth-wrapper button.authorize').click();
-    await page.locator('.auth-container input').fill(key);
+  const openAuthorization = (page: Page) => page.locator('.auth-wrapper button.authorize').click();
+  const closeAuthorization = (page: Page) => page.locator('.modal-ux button.btn-done').click();
+
+  async function authorize(page: Page, key: string, keep = false) {
+    await openAuthorization(page);
+    await page.locator('.auth-container input[type=text]').fill(key);
     await page.keyboard.press('Enter');
     await page.locator('.auth-container', { hasText: 'Authorized' }).waitFor();
-    await page.locator('.modal-ux button.btn-done').click();
+    if (keep) await page.getByLabel('Keep the key until this tab is closed').check();
+    await closeAuthorization(page);
   }
+
+  const open = (page: Page, id: string) => operation(page, id).locator('.opblock-summary-control').click();
 
   /** Opens an operation for trying out. */
   async function tryOut(page: Page, id: string) {
-    await operation(page, id).locator('.opblock-summary-control').click();
+    await open(page, id);
     await operation(page, id).locator('button.try-out__btn').click();
     return operation(page, id);
   }
 
-  /** Sends the request, and returns what is shown of the answer. */
+  /** Sends the request. @returns What the page shows of the response. */
   async function execute(page: Page, id: string) {
-    const answered = page.waitForResponse((response) => response.url().includes('/v1/pets'));
+    const received = page.waitForResponse((response) => response.url().includes('/v1/pets'));
     await operation(page, id).locator('button.execute').click();
-    const answer = await answered;
-    const answerShown = shownAnswer(page, id);
-    await expect.poll(() => quote(answerShown), PATIENT).toContain(answer.headers()['x-request-id']);
+    const response = await received;
+    const shown = shownResponse(page, id);
+    await expect.poll(() => visibleText(shown), PATIENT).toContain(response.headers()['x-request-id']);
     return {
-      sent: answer.request().postData(),
-      method: answer.request().method(),
-      url: answer.url(),
-      status: await quote(answerShown.locator('.response-col_status')),
-      body: await quote(answerShown.locator('.highlight-code pre').first()),
-      curl: await quote(operation(page, id).locator('.curl-command pre')),
+      sent: response.request().postData(),
+      method: response.request().method(),
+      url: response.url(),
+      status: await visibleText(shown.locator('.response-col_status')),
+      body: await visibleText(shown.locator('.highlight-code pre').first()),
+      curl: await visibleText(operation(page, id).locator('.curl-command pre')),
     };
   }
 
-  test('it opens without asking anyone else', async () => {
+  test('sends requests to the service only', async () => {
     const { expectQuiet, origin, page, requests } = await openPage();
     expect(requests.filter((url) => !url.startsWith('data:')).sort()).toEqual(
       [
@@ -128,35 +143,32 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     expectQuiet();
   });
 
-  test('createPet sends what was typed and shows what was answered, digit for digit', async () => {
+  test('sends the body of createPet as typed, and shows the response digit for digit', async () => {
     const { expectQuiet, page } = await openPage();
     await authorize(page, KEY);
     const create = await tryOut(page, 'createPet');
     const editor = create.locator('textarea.body-param__text');
     const example = await editor.inputValue();
-    expect(example).toBe(`{\n  "name": "Rex",\n  "categoryId": ${INT64_MAX},\n  "status": "available"\n}`);
+    expect(example).toBe('{\n  "name": "Rex",\n  "categoryId": 42,\n  "status": "available"\n}');
+    expect(await execute(page, 'createPet')).toMatchObject({ method: 'POST', sent: example, status: '201' });
 
-    const first = await execute(page, 'createPet');
-    expect(first).toMatchObject({ method: 'POST', sent: example, status: '201' });
-    expect(first.body).toBe(
-      `{\n  "id": 1,\n  "name": "Rex",\n  "categoryId": ${INT64_MAX},\n  "status": "available"\n}`,
-    );
-    expect(first.curl).toContain(INT64_MAX);
-
-    const typed = `{"name":"Max",  "categoryId":${INT64_MIN}, "other": 1.50}`;
-    await editor.fill(typed);
-    const second = await execute(page, 'createPet');
-    expect(second).toMatchObject({ sent: typed, status: '201' });
-    expect(second.body).toBe(`{\n  "id": 2,\n  "name": "Max",\n  "categoryId": ${INT64_MIN}\n}`);
+    for (const [index, categoryId] of [INT64_MAX, INT64_MIN].entries()) {
+      const typed = `{"name":"Max",  "categoryId":${categoryId}, "other": 1.50}`;
+      await editor.fill(typed);
+      const created = await execute(page, 'createPet');
+      expect(created).toMatchObject({ sent: typed, status: '201' });
+      expect(created.body).toBe(`{\n  "id": ${index + 2},\n  "name": "Max",\n  "categoryId": ${categoryId}\n}`);
+      expect(created.curl).toContain(categoryId);
+    }
 
     await editor.fill('{"name":"Tom","categoryId":9223372036854775808}');
-    const refused = await execute(page, 'createPet');
-    expect(refused.status).toMatch(/^400/);
-    expect(refused.body).toContain('was 9223372036854775808');
+    const rejected = await execute(page, 'createPet');
+    expect(rejected.status).toMatch(/^400/);
+    expect(rejected.body).toContain('was 9223372036854775808');
     expectQuiet();
   });
 
-  test('listPets shows a page', async () => {
+  test('shows a page of listPets digit for digit', async () => {
     const { expectQuiet, page, service } = await openPage();
     await service.add(`{"name":"Rex","categoryId":${INT64_MAX},"status":"sold"}`);
     await service.add('{"name":"Max","categoryId":9007199254740993}');
@@ -174,18 +186,18 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     expectQuiet();
   });
 
-  test('getPet is shown as deprecated, and works', async () => {
+  test('shows getPet as deprecated, and runs it', async () => {
     const { expectQuiet, page, service } = await openPage();
     await service.add(`{"name":"Rex","categoryId":${INT64_MIN}}`);
     await authorize(page, KEY);
     const get = await tryOut(page, 'getPet');
     expect(await get.getAttribute('class')).toContain('opblock-deprecated');
-    expect(await quote(get)).toContain('Deprecated');
+    expect(await visibleText(get)).toContain('Deprecated');
     await get.locator('tr[data-param-name=petId] input').fill('1');
     const found = await execute(page, 'getPet');
     expect(found).toMatchObject({ method: 'GET', status: '200' });
     expect(found.body).toBe(`{\n  "id": 1,\n  "name": "Rex",\n  "categoryId": ${INT64_MIN}\n}`);
-    expect(await quote(shownAnswer(page, 'getPet'))).toMatch(/deprecation: @\d+/);
+    expect(await visibleText(shownResponse(page, 'getPet'))).toMatch(/deprecation: @\d+/);
 
     await get.locator('tr[data-param-name=petId] input').fill(INT64_MAX);
     const absent = await execute(page, 'getPet');
@@ -198,50 +210,186 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
   test.each([
     ['a wrong key', 'not-the-key-of-anyone', 'invalid API key'],
     ['no key', null, 'missing API key'],
-  ])('%s: the message quotes it', async (_name, key, message) => {
+  ])('shows the message for %s', async (_name, key, message) => {
     const { expectQuiet, page } = await openPage();
     if (key !== null) await authorize(page, key);
     await tryOut(page, 'listPets');
-    const refused = await execute(page, 'listPets');
-    expect(refused.status).toMatch(/^401/);
-    expect(refused.body).toContain('"code": "unauthorized"');
-    expect(refused.body).toContain(message);
+    const rejected = await execute(page, 'listPets');
+    expect(rejected.status).toMatch(/^401/);
+    expect(rejected.body).toContain('"code": "unauthorized"');
+    expect(rejected.body).toContain(message);
     expectQuiet();
   });
 
-  test('schemas show their bounds digit for digit', async () => {
+  test('shows the bounds of schemas digit for digit', async () => {
     const { expectQuiet, page } = await openPage();
     const schemas = page.locator('.models');
     await schemas.locator('.json-schema-2020-12-expand-deep-button').nth(1).click();
-    await expect.poll(() => quote(schemas), PATIENT).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
+    await expect.poll(() => visibleText(schemas), PATIENT).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
     expectQuiet();
   });
 
-  test('another document than the own is not loaded, whatever the address says', async () => {
+  test('folds the error responses of an operation', async () => {
+    const { expectQuiet, page } = await openPage();
+    await open(page, 'createPet');
+    const statuses = () => operation(page, 'createPet').locator('tr.response > .response-col_status').allInnerTexts();
+    await expect.poll(statuses, PATIENT).toEqual(['201']);
+    await page.getByRole('button', { name: 'Show 9 error responses', expanded: false }).click();
+    expect(await statuses()).toEqual(['201', '400', '401', '413', '415', '422', '429', '500', '503', 'default']);
+    await page.getByRole('button', { name: 'Hide 9 error responses', expanded: true }).click();
+    expect(await statuses()).toEqual(['201']);
+    expectQuiet();
+  });
+
+  describe('a key', () => {
+    const isAuthorized = async (page: Page) => {
+      await operation(page, 'createPet').waitFor();
+      await openAuthorization(page);
+      const authorized = await page.locator('.auth-container', { hasText: 'Authorized' }).isVisible();
+      await closeAuthorization(page);
+      return authorized;
+    };
+
+    test('is forgotten when the page is loaded again', async () => {
+      const { expectQuiet, page } = await openPage();
+      await authorize(page, KEY);
+      expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
+      await page.reload();
+      expect(await isAuthorized(page)).toBe(false);
+      expectQuiet();
+    });
+
+    test('is kept in the tab if the reader asks for it', async () => {
+      const { expectQuiet, origin, page } = await openPage();
+      await authorize(page, KEY, true);
+      await page.reload();
+      await tryOut(page, 'listPets');
+      expect(await execute(page, 'listPets')).toMatchObject({ status: '200' });
+
+      const other = await page.context().newPage();
+      await other.goto(`${origin}/docs`);
+      expect(await isAuthorized(other)).toBe(false);
+      expectQuiet();
+    });
+
+    test.each([
+      ['asks to forget it', (page: Page) => page.getByLabel('Keep the key until this tab is closed').uncheck()],
+      ['logs out', (page: Page) => page.locator('.auth-container button', { hasText: 'Logout' }).click()],
+    ])('is forgotten if the reader %s', async (_name, forget) => {
+      const { expectQuiet, page } = await openPage();
+      await authorize(page, KEY, true);
+      await openAuthorization(page);
+      await forget(page);
+      expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
+      await page.reload();
+      expect(await isAuthorized(page)).toBe(false);
+      expectQuiet();
+    });
+  });
+
+  describe('colours', () => {
+    /** Of the background that shows where the page has nothing, in RGB. */
+    const background = (page: Page) =>
+      page.evaluate('getComputedStyle(document.body).backgroundColor') as Promise<string>;
+    const LIGHT = 'rgb(250, 250, 250)';
+    const DARK = 'rgb(28, 32, 34)';
+
+    test('are those that the reader prefers, also when that changes', async () => {
+      const { expectQuiet, page } = await openPage({ colorScheme: 'dark' });
+      const isDark = () => page.evaluate(`document.documentElement.classList.contains('dark-mode')`);
+      const colours = async () => [await background(page), await isDark()];
+      await expect.poll(colours, PATIENT).toEqual([DARK, true]);
+      await page.emulateMedia({ colorScheme: 'light' });
+      await expect.poll(colours, PATIENT).toEqual([LIGHT, false]);
+      expectQuiet();
+    });
+
+    test('of the manuals are those that the reader prefers', async () => {
+      const { expectQuiet, origin, page } = await openPage({ colorScheme: 'dark' });
+      await page.goto(`${origin}/docs/clients`);
+      expect(await background(page)).toBe(DARK);
+      expectQuiet();
+    });
+  });
+
+  test('needs no horizontal scrolling on a telephone, whatever is open', async () => {
+    const { expectQuiet, origin, page } = await openPage({ width: 390 });
+    const scrollWidth = () => page.evaluate('document.documentElement.scrollWidth');
+    await authorize(page, KEY);
+    for (const id of ['listPets', 'createPet', 'getPet']) {
+      await open(page, id);
+      await operation(page, id).locator('.errors-toggle').click();
+    }
+    await operation(page, 'createPet').locator('button.try-out__btn').click();
+    await execute(page, 'createPet');
+    for (const schema of await page.locator('.models .json-schema-2020-12-expand-deep-button').all()) {
+      if (await schema.isVisible()) await schema.click();
+    }
+    expect(await scrollWidth()).toBe(390);
+    await openAuthorization(page);
+    expect(await scrollWidth()).toBe(390);
+    for (const manual of ['http-interface', 'clients']) {
+      await page.goto(`${origin}/docs/${manual}`);
+      expect(await scrollWidth()).toBe(390);
+    }
+    expectQuiet();
+  });
+
+  test('leads to the manuals and back', async () => {
+    const { expectQuiet, origin, page } = await openPage();
+    await page.getByRole('link', { name: 'The interface in prose' }).click();
+    await page.getByRole('heading', { name: 'The HTTP interface', level: 1 }).waitFor();
+    await page.getByRole('navigation').getByRole('link', { name: 'Recipes for clients' }).click();
+    await page.getByRole('heading', { name: 'Clients', level: 1 }).waitFor();
+    await page.getByRole('link', { name: 'Operations' }).click();
+    await operation(page, 'createPet').waitFor();
+    expect(page.url()).toBe(`${origin}/docs`);
+    expectQuiet();
+  });
+
+  test('loads no other document, whatever its address says', async () => {
     const { expectQuiet, origin, page } = await openPage();
     await page.goto(`${origin}/docs?url=https://foreign.example/openapi.json&configUrl=https://foreign.example/x`);
     await operation(page, 'createPet').waitFor();
     expectQuiet();
   });
 
-  test('behind a proxy it may have a prefix', async () => {
-    const { expectQuiet, page, requests } = await openPage(
-      (page, { port }) =>
+  test('works behind a proxy that puts it under a prefix', async () => {
+    const { expectQuiet, page, requests } = await openPage({
+      prepare: (page, { port }) =>
         page.route('**/shop/**', async (route) => {
           const url = route.request().url().replace(`${HOST}:${port}/shop/`, `127.0.0.1:${port}/`);
           await route.fulfill({ response: await route.fetch({ url }) });
         }),
-      '/shop',
-    );
-    expect(await quote(page.locator('.info .title'))).toContain('Animal Store');
+      prefix: '/shop',
+    });
+    expect(await visibleText(page.locator('.info .title'))).toContain('Animal Store');
+    await page.getByRole('link', { name: 'Recipes for clients' }).click();
+    await page.getByRole('heading', { name: 'Clients', level: 1 }).waitFor();
     expect(requests.filter((url) => !url.startsWith('data:') && !url.includes('/shop/'))).toEqual([]);
     expectQuiet();
   });
 
-  test('a browser that can keep no digits says so', async () => {
-    const { expectQuiet, page } = await openPage((page) => page.addInitScript('delete JSON.rawJSON'));
-    expect(await quote(page.locator('#notice'))).toContain('rounded');
+  test('says so if the browser rounds large integers', async () => {
+    const { expectQuiet, page } = await openPage({ prepare: (page) => page.addInitScript('delete JSON.rawJSON') });
+    expect(await visibleText(page.locator('#notice'))).toContain('rounded');
     await tryOut(page, 'createPet');
+    expectQuiet();
+  });
+
+  test('works without storage, in which no key can be kept', async () => {
+    const { expectQuiet, page } = await openPage({
+      prepare: (page) =>
+        page.addInitScript(
+          `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })`,
+        ),
+    });
+    await authorize(page, KEY);
+    await openAuthorization(page);
+    expect(await page.getByLabel('Keep the key until this tab is closed').count()).toBe(0);
+    await closeAuthorization(page);
+    await tryOut(page, 'listPets');
+    expect(await execute(page, 'listPets')).toMatchObject({ status: '200' });
     expectQuiet();
   });
 });

@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { errorLike, startService } from './service.ts';
 
 const FILES = [
@@ -7,60 +7,127 @@ const FILES = [
   ['/docs/docs.js', 'text/javascript; charset=utf-8', 1_000],
   ['/docs/swagger-ui.css', 'text/css; charset=utf-8', 100_000],
   ['/docs/swagger-ui-bundle.js', 'text/javascript; charset=utf-8', 1_000_000],
+  ['/docs/http-interface', 'text/html; charset=utf-8', 1_000],
+  ['/docs/clients', 'text/html; charset=utf-8', 1_000],
 ] as const;
+
+const MANUALS = ['/docs/http-interface', '/docs/clients'] as const;
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-test.each(FILES)('%s is served to everyone, with a strict policy', async (path, type, atLeast) => {
-  const service = await startService();
-  const answer = await service.call('GET', path, { key: null });
-  expect(answer.status).toBe(200);
-  expect(answer.headers).toMatchObject({
-    'content-type': type,
-    'content-security-policy': POLICY,
-    'x-content-type-options': 'nosniff',
-    'referrer-policy': 'no-referrer',
-    'cache-control': 'no-cache',
-    'content-length': String(Buffer.byteLength(answer.text)),
+describe.each(FILES)('%s', (path, type, atLeast) => {
+  test('is served to everyone, with a strict policy', async () => {
+    const service = await startService();
+    const response = await service.call('GET', path, { key: null });
+    expect(response.status).toBe(200);
+    expect(response.headers).toMatchObject({
+      'content-type': type,
+      'content-security-policy': POLICY,
+      'x-content-type-options': 'nosniff',
+      'referrer-policy': 'no-referrer',
+      'cache-control': 'no-cache',
+      'content-length': String(Buffer.byteLength(response.text)),
+    });
+    expect(response.headers).not.toHaveProperty('content-encoding');
+    expect(response.text.length).toBeGreaterThan(atLeast);
+
+    const head = await service.call('HEAD', path, { key: null });
+    const { date: _date, 'x-request-id': _id, ...same } = response.headers;
+    expect(head).toMatchObject({ status: 200, headers: same, text: '' });
   });
-  expect(answer.text.length).toBeGreaterThan(atLeast);
 
-  const head = await service.call('HEAD', path, { key: null });
-  const { date: _date, 'x-request-id': _id, ...same } = answer.headers;
-  expect(head).toMatchObject({ status: 200, headers: same, text: '' });
+  test.each(['br', 'gzip'])('is compressed by %s for clients that accept it', async (coding) => {
+    const service = await startService();
+    const { text } = await service.call('GET', path, { key: null });
+    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, { headers: { 'accept-encoding': coding } });
+    expect(response.headers.get('content-encoding')).toBe(coding);
+    expect(response.headers.get('vary')).toBe('Accept-Encoding, Origin');
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(text.length * 0.7);
+    expect(await response.text()).toBe(text);
+  });
+
+  test('is not sent again to clients that have it', async () => {
+    const service = await startService();
+    const { headers } = await service.call('GET', path, { key: null });
+    const etag = headers.etag as string;
+    expect(etag).toMatch(/^"[\w-]{43}\.identity"$/);
+    for (const field of [etag, `W/${etag}`, `"another", ${etag}`, '*']) {
+      const response = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
+      // The policy takes the place of the one that was kept (RFC 9111, section 3.2).
+      expect(response).toMatchObject({ status: 304, text: '', headers: { etag, 'content-security-policy': POLICY } });
+      expect(response.headers).not.toHaveProperty('content-type');
+    }
+    for (const field of ['"another"', etag.slice(1, -1), '']) {
+      const response = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
+      expect(response.status).toBe(200);
+    }
+  });
+
+  test('allows GET and HEAD only', async () => {
+    const service = await startService();
+    const response = await service.call('POST', path, { key: null, body: '{}' });
+    expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+    expect(response.json).toEqual(errorLike('method_not_allowed', 405));
+  });
+
+  test('is not there with DOCS=off', async () => {
+    const service = await startService({ DOCS: 'off' });
+    const response = await service.call('GET', path, { key: null });
+    expect(response.json).toEqual(errorLike('not_found', 404));
+  });
 });
 
-test.each(FILES)('%s is not sent again to those who have it', async (path) => {
-  const service = await startService();
-  const { headers } = await service.call('GET', path, { key: null });
-  const etag = headers.etag as string;
-  expect(etag).toMatch(/^"[\w-]{43}"$/);
-  for (const field of [etag, `W/${etag}`, `"another", ${etag}`, '*']) {
-    const answer = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
-    // The policy takes the place of the one that was kept (RFC 9111, section 3.2).
-    expect(answer).toMatchObject({ status: 304, text: '', headers: { etag, 'content-security-policy': POLICY } });
-    expect(answer.headers).not.toHaveProperty('content-type');
-  }
-  for (const field of ['"another"', etag.slice(1, -1), '']) {
-    const answer = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
-    expect(answer.status).toBe(200);
-  }
+describe('/', () => {
+  test('leads to the page, by a link that works behind the prefix of a proxy', async () => {
+    const service = await startService();
+    const response = await service.call('GET', '/', { key: null });
+    expect(response).toMatchObject({ status: 302, headers: { location: 'docs' }, text: '' });
+    expect(await service.call('HEAD', '/', { key: null })).toMatchObject({
+      status: 302,
+      headers: { location: 'docs' },
+    });
+    expect(await service.call('POST', '/', { key: null, body: '{}' })).toMatchObject({ status: 405 });
+  });
+
+  test('is not there with DOCS=off', async () => {
+    const service = await startService({ DOCS: 'off' });
+    const response = await service.call('GET', '/', { key: null });
+    expect(response.json).toEqual(errorLike('not_found', 404));
+  });
 });
 
-test('the page names nothing but its own files, relative to itself, and has no script or style within it', async () => {
+test('the page loads its own files only, by relative links, and has no script or style within it', async () => {
   const service = await startService();
   const { text } = await service.call('GET', '/docs', { key: null });
   const links = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link as string);
   const files = links.filter((link) => !link.startsWith('data:'));
-  expect(files.sort()).toEqual([
-    ...FILES.slice(1)
-      .map(([path]) => path.slice(1))
-      .sort(),
-    'openapi.json',
-  ]);
+  expect(files.sort()).toEqual([...FILES.map(([path]) => path.slice(1)), 'openapi.json'].sort());
   expect(text).not.toMatch(/<style|<script(?! defer src=")|\son\w+=|\sstyle=/);
+});
+
+test.each(MANUALS)('the links of %s lead to pages and headings that are there', async (path) => {
+  const service = await startService();
+  const { text } = await service.call('GET', path, { key: null });
+  const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link as string);
+  expect(links.length).toBeGreaterThan(3);
+  for (const link of links) {
+    const target = new URL(link, `http://service${path}`);
+    expect(target.host).toBe('service');
+    const page = await service.call('GET', target.pathname, { key: null });
+    expect([link, page.status]).toEqual([link, 200]);
+    if (target.hash !== '') expect(page.text).toContain(`id="${target.hash.slice(1)}"`);
+  }
+});
+
+test('caches keep responses for each origin apart', async () => {
+  const service = await startService({ CORS_ORIGINS: 'https://shop.example' });
+  const { headers } = await service.call('GET', '/docs', { key: null, headers: { origin: 'https://shop.example' } });
+  expect(headers).toMatchObject({
+    'access-control-allow-origin': 'https://shop.example',
+    vary: 'Accept-Encoding, Origin',
+  });
 });
 
 test.each([
@@ -69,6 +136,8 @@ test.each([
   '/docs/index.html',
   '/docs/docs.js/',
   '/docs/swagger-ui-bundle.js.map',
+  '/docs/operations',
+  '/docs/clients.md',
   '/docs/../../etc/passwd',
   '/docs/..%2f..%2fetc/passwd',
   '/docs/%2e%2e/%2e%2e/etc/passwd',
@@ -77,14 +146,7 @@ test.each([
   '/Docs',
 ])('%s is not there', async (path) => {
   const service = await startService();
-  const answer = await service.call('GET', path, { key: null });
-  expect(answer.status).toBe(404);
-  expect(answer.json).toEqual(errorLike('not_found', 404));
-});
-
-test.each(FILES)('%s is to be read only', async (path) => {
-  const service = await startService();
-  const answer = await service.call('POST', path, { key: null, body: '{}' });
-  expect(answer).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-  expect(answer.json).toEqual(errorLike('method_not_allowed', 405));
+  const response = await service.call('GET', path, { key: null });
+  expect(response.status).toBe(404);
+  expect(response.json).toEqual(errorLike('not_found', 404));
 });

@@ -39,26 +39,13 @@ test('a write that violates a constraint fails as a defect, and harms none besid
   ]);
 });
 
-test('writes what was given at the time of the call', async () => {
+test('an object that changes after the call changes nothing', async () => {
   const { storage } = opened();
-  const pet = { ...rex };
-  const key = {
-    id: 'ab'.repeat(8),
-    digest: 'ab'.repeat(32),
-    visiblePrefix: 'anst_0000',
-    holder: 'the zoo',
-    createdAt: 1,
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-  };
-  // The first write is under way at once, the others wait.
-  const writing = [storage.ready(), storage.pets.add(pet), storage.keys.add(key)];
-  Object.assign(pet, { name: 'Max' });
-  Object.assign(key, { holder: 'another zoo' });
-  await Promise.all(writing);
-  expect(await storage.pets.list({ after: 0n, limit: 2 })).toMatchObject([{ name: 'Rex' }]);
-  expect(await storage.keys.list()).toMatchObject([{ holder: 'the zoo' }]);
+  const given = { ...rex };
+  const creating = [storage.pets.add(rex), storage.pets.add(given)];
+  Object.assign(given, { name: 'Max' });
+  expect(await Promise.all(creating)).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
+  expect(await storage.pets.list({ after: 0n, limit: 2 })).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
 });
 
 test('closing completes the writes that were called before', async () => {

@@ -26,7 +26,7 @@ const LEAST_PER_CONNECTION = 50;
  * Each connection sends a request, waits for its response and sends the next.
  *
  * @param ids Those of pets that the server has.
- * @throws Error If there are responses, but none is successful.
+ * @throws Error If no response was successful.
  */
 export async function runLoad(
   server: Server,
@@ -63,10 +63,7 @@ export async function runLoad(
   });
   const cpu = server.cpuSeconds() - cpuBefore;
   const elapsed = (end - begin) / 1_000;
-  if (latencies.length === 0 && failed > 0)
-    throw new Error(`${server.name}: ${failed} responses, none of them successful`);
-  // A machine that others keep busy may leave no time for a single response.
-  if (latencies.length === 0) return runLoad(server, workload, { ids, connections, seconds: 2 * seconds });
+  if (latencies.length === 0) throw new Error(`${server.name}: no successful response, ${failed} others`);
   return {
     perSecond: latencies.length / elapsed,
     p50: quantile(latencies, 0.5),

@@ -73,7 +73,14 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await (await call('/v1/pets', KEY)).text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
 
     // Assets come from packages and from a folder beside the built modules.
-    for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui-bundle.js', '/metrics', '/openapi.json']) {
+    for (const path of [
+      '/docs',
+      '/docs/docs.js',
+      '/docs/swagger-ui-bundle.js',
+      '/docs/clients',
+      '/metrics',
+      '/openapi.json',
+    ]) {
       expect((await call(path)).status, path).toBe(200);
     }
 

@@ -1,8 +1,14 @@
 import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../http/operation.ts';
 import { header, type ResponseObject, responseRef } from './building-blocks.ts';
-import { ErrorSchema } from './error-schema.ts';
-import { quotaHeaders, requestIdHeader, SHARED_RESPONSES, sharedHeaders, sharedResponses } from './shared-responses.ts';
+import {
+  ErrorSchema,
+  quotaHeaders,
+  requestIdHeader,
+  SHARED_RESPONSES,
+  sharedHeaders,
+  sharedResponses,
+} from './shared-responses.ts';
 
 const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole range of 64 bits: read them with a parser that keeps their digits.
 

@@ -9,8 +9,8 @@ import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import { errorResponseObject, header, jsonContent, responseRef } from '../openapi/building-blocks.ts';
 import type { PetDependencies } from './dependencies.ts';
-import { EXAMPLE_NEW_PET, EXAMPLE_PET } from './examples.ts';
 import { readNewPetBody } from './new-pet-body.ts';
+import { EXAMPLE_NEW_PET, EXAMPLE_PET } from './schemas.ts';
 
 const description = (basePath: string) => ({
   operationId: 'createPet',

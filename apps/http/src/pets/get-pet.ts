@@ -5,7 +5,7 @@ import type { Operation } from '../http/operation.ts';
 import { jsonResponse } from '../http/response.ts';
 import { errorResponseObject, jsonContent } from '../openapi/building-blocks.ts';
 import type { PetDependencies } from './dependencies.ts';
-import { EXAMPLE_PET } from './examples.ts';
+import { EXAMPLE_PET, PetIdParameterSchema } from './schemas.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
@@ -29,7 +29,7 @@ const description = (basePath: string) => ({
       in: 'path',
       required: true,
       description: 'Identifier of the animal to retrieve.',
-      schema: { type: 'integer', format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max },
+      schema: PetIdParameterSchema,
     },
   ],
   responses: {

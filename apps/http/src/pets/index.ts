@@ -5,6 +5,8 @@ import { getPet } from './get-pet.ts';
 import { listPets } from './list-pets.ts';
 import { memoized, petJson } from './pet-json.ts';
 
+export { PET_SCHEMAS } from './schemas.ts';
+
 /** What the operations are made from. */
 export interface PetOptions extends Omit<PetDependencies, 'petJson'> {
   /** Whether the storage returns the same object for an unchanged pet again, so that its JSON text is worth caching. */

@@ -7,20 +7,13 @@ import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import { jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/building-blocks.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
-import { EXAMPLE_PET } from './examples.ts';
 import { petsJson } from './pet-json.ts';
+import { CursorSchema, EXAMPLE_PET, LimitSchema } from './schemas.ts';
 
 /** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
 type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
 
 const DECIMAL = /^[1-9]\d*$/;
-
-const LIMIT = {
-  type: 'integer',
-  minimum: LIMITS.page.min,
-  maximum: LIMITS.page.max,
-  default: LIMITS.page.default,
-};
 
 const description = (basePath: string) => ({
   operationId: 'listPets',
@@ -30,7 +23,7 @@ const description = (basePath: string) => ({
     'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
     'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
   parameters: [
-    { name: 'limit', in: 'query', description: 'Maximum number of animals returned.', schema: LIMIT },
+    { name: 'limit', in: 'query', description: 'Maximum number of animals returned.', schema: LimitSchema },
     {
       name: 'status',
       in: 'query',
@@ -41,7 +34,7 @@ const description = (basePath: string) => ({
       name: 'cursor',
       in: 'query',
       description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-      schema: { type: 'string' },
+      schema: CursorSchema,
     },
   ],
   responses: {

@@ -1,0 +1,85 @@
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import type { Context } from 'hono';
+import { describe, expect, test } from 'vitest';
+import type { Exchange } from './exchange.ts';
+import type { Env } from './operation.ts';
+import type { HttpResponse } from './response.ts';
+import { staticContent } from './static-content.ts';
+
+const TEXT = 'Rex '.repeat(1_000);
+
+/** The content, and a count of how often it was read. The first `failures` times it can't be. */
+function content(failures = 0) {
+  let reads = 0;
+  const responder = staticContent({
+    type: 'text/plain',
+    headers: { 'referrer-policy': 'no-referrer' },
+    read: async () => {
+      reads += 1;
+      if (reads <= failures) throw new Error('EMFILE');
+      return Buffer.from(TEXT);
+    },
+  });
+  const get = async (headers: Record<string, string> = {}): Promise<HttpResponse> =>
+    responder({ env: { incoming: { headers } } } as unknown as Context<Env>, {} as Exchange);
+  return { get, reads: () => reads };
+}
+
+const textOf = ({ body, headers }: HttpResponse) => {
+  const bytes = body as Uint8Array;
+  const coding = headers['content-encoding'];
+  if (coding === 'br') return brotliDecompressSync(bytes).toString();
+  return coding === 'gzip' ? gunzipSync(bytes).toString() : Buffer.from(bytes).toString();
+};
+
+describe('staticContent', () => {
+  test.each([
+    ['gzip, deflate, br', 'br'],
+    ['gzip', 'gzip'],
+    ['identity', undefined],
+    ['deflate', undefined],
+  ])('for Accept-Encoding: %s has the content coding %s', async (accepted, coding) => {
+    const response = await content().get({ 'accept-encoding': accepted });
+    expect(response.headers['content-encoding']).toBe(coding);
+    expect(response.headers).toMatchObject({ 'content-type': 'text/plain', 'referrer-policy': 'no-referrer' });
+    expect(textOf(response)).toBe(TEXT);
+    if (coding !== undefined) expect((response.body as Uint8Array).length).toBeLessThan(TEXT.length / 10);
+  });
+
+  test('gives each coding an entity tag of its own, and tells caches what it depends on', async () => {
+    const { get } = content();
+    const responses = [await get(), await get({ 'accept-encoding': 'br' }), await get({ 'accept-encoding': 'gzip' })];
+    expect(new Set(responses.map(({ headers }) => headers['etag'])).size).toBe(3);
+    for (const { headers } of responses) {
+      expect(headers).toMatchObject({ vary: 'Accept-Encoding, Origin', 'cache-control': 'no-cache' });
+    }
+  });
+
+  test('is 304 for the entity tag of the coding that the client would get', async () => {
+    const { get } = content();
+    const { etag } = (await get({ 'accept-encoding': 'br' })).headers as { etag: string };
+    const known = await get({ 'accept-encoding': 'br', 'if-none-match': etag });
+    expect(known).toMatchObject({ status: 304, body: null, headers: { etag, vary: 'Accept-Encoding, Origin' } });
+    expect(await get({ 'accept-encoding': 'gzip', 'if-none-match': etag })).toMatchObject({ status: 200 });
+  });
+
+  test('is read for the first request and not before, once for all', async () => {
+    const { get, reads } = content();
+    expect(reads()).toBe(0);
+    await Promise.all([get(), get({ 'accept-encoding': 'br' }), get({ 'accept-encoding': 'gzip' }), get()]);
+    await get();
+    expect(reads()).toBe(1);
+  });
+
+  test('is compressed once for each coding', async () => {
+    const { get } = content();
+    const [first, second] = [await get({ 'accept-encoding': 'br' }), await get({ 'accept-encoding': 'br' })];
+    expect(second.body).toBe(first.body);
+  });
+
+  test('is read again if it could not be read', async () => {
+    const { get } = content(1);
+    await expect(get()).rejects.toThrow('EMFILE');
+    expect(textOf(await get())).toBe(TEXT);
+  });
+});
