@@ -115,7 +115,7 @@ ${Object.entries(COMMANDS)
   .map(([name, { synopsis }]) => `  ${name} ${synopsis}`.trimEnd())
   .join('\n')}
 
-Answers are JSON, one object a line. ${storageVariables.map(([, variable]) => variable).join(' or ')} names the database.`;
+The output is JSON, one object a line. STORAGE, ${storageVariables.map(([, variable]) => variable).join(' or ')} selects the storage.`;
 
 /**
  * Carries out one command.

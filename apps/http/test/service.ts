@@ -51,8 +51,10 @@ export function storageEnvironment(): Record<string, string> {
       return { STORAGE: 'mongodb', MONGODB_URL: freshDatabase() };
     case 'sqlite':
       return { STORAGE: 'sqlite', SQLITE_FILE: freshFile() };
-    default:
+    case undefined:
       return {};
+    default:
+      throw new Error(`storageEnvironment() has no case for TEST_STORAGE=${process.env['TEST_STORAGE']}`);
   }
 }
 

@@ -1,5 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { type MemoryPolicy, readStorageSettings } from './storage-settings.ts';
+import { type MemoryPolicy, readStorageSettings, storageVariables } from './storage-settings.ts';
+import { STORAGES } from './storages.ts';
+
+const NAMES = Object.keys(STORAGES).join(', ');
+const VARIABLES = storageVariables.map(([, variable]) => variable).join(' or ');
 
 function read(environment: Record<string, string>, memory: MemoryPolicy = 'allowed') {
   const errors: string[] = [];
@@ -25,7 +29,7 @@ describe('readStorageSettings', () => {
   });
 
   test.each<[Record<string, string>, MemoryPolicy, string | RegExp]>([
-    [{ STORAGE: 'Memory' }, 'allowed', 'STORAGE must be one of memory, mongodb, sqlite, was "Memory"'],
+    [{ STORAGE: 'Memory' }, 'allowed', `STORAGE must be one of ${NAMES}, was "Memory"`],
     [{ STORAGE: 'mongodb' }, 'allowed', /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, 'allowed', /^SQLITE_FILE must be set if STORAGE is sqlite/],
     [
@@ -34,8 +38,8 @@ describe('readStorageSettings', () => {
       'STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set',
     ],
     [{}, 'if named', /^STORAGE must be set if NODE_ENV is production/],
-    [{}, 'never', /^set MONGODB_URL or SQLITE_FILE: no storage is named/],
-    [{ STORAGE: 'memory' }, 'never', /^set MONGODB_URL or SQLITE_FILE: STORAGE is memory/],
+    [{}, 'never', `set ${VARIABLES}: no storage is named, and nothing in memory outlives a command`],
+    [{ STORAGE: 'memory' }, 'never', `set ${VARIABLES}: STORAGE is memory, and nothing in memory outlives a command`],
   ])('rejects %o if memory is %s', (environment, memory, message) => {
     const { errors } = read(environment, memory);
     expect(errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);

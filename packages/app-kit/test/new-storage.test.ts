@@ -123,6 +123,6 @@ describe('a storage added as one package and one line', () => {
   test('is used on the command line', async () => {
     const { stdout } = await command({ THROWAWAY_PLACE: 'here' }, 'keys', 'issue', '--holder', 'the zoo');
     expect(JSON.parse(stdout)).toMatchObject({ holder: 'the zoo' });
-    await expect(command({}, 'pets', 'list')).rejects.toThrow(/set THROWAWAY_PLACE or MONGODB_URL or SQLITE_FILE/);
+    await expect(command({}, 'pets', 'list')).rejects.toThrow(/set THROWAWAY_PLACE or /);
   });
 });
