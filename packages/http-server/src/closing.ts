@@ -6,14 +6,14 @@ import type { Socket } from 'node:net';
  * not read yet.
  *
  * @param last What is still to be written.
- * @param idle How long nothing may arrive after everything is written, in milliseconds.
+ * @param idle How long nothing may arrive before the socket is closed, in milliseconds.
  * @param max How long to read and discard at most, in milliseconds.
  */
 export function closeGracefully(socket: Socket, last: string, { idle, max }: { idle: number; max: number }): void {
-  const timer = setTimeout(cut, max, socket);
-  socket.once('close', () => clearTimeout(timer));
   socket.on('error', ignore);
   socket.once('finish', () => {
+    const timer = setTimeout(cut, max, socket);
+    socket.once('close', () => clearTimeout(timer));
     socket.setTimeout(idle);
     // Node's server reads nothing while writes are pending, and gets no 'drain' event from a socket that has been ended.
     socket.emit('drain');

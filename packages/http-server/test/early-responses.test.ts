@@ -151,6 +151,22 @@ describe('a response that comes before the body of its request', () => {
   });
 });
 
+test('a last response is written to its end however slowly it is read', async () => {
+  const text = 'y'.repeat(20_000_000);
+  const { port } = await serve((_request, response) => void response.end(text), {
+    headersTimeout: 200,
+    requestTimeout: 200,
+    connectionsCheckingInterval: 50,
+  });
+  const { socket, received, closed } = open(port);
+  socket.pause();
+  socket.write(get('/', 'Connection: close\r\n'));
+  await sleep(1_000);
+  socket.resume();
+  await closed;
+  expect(received().length).toBeGreaterThan(text.length);
+});
+
 const expecting = (expectation: string, body: string, version = '1.1') =>
   `POST / HTTP/${version}\r\nHost: x\r\nExpect: ${expectation}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
 
