@@ -42,11 +42,7 @@ export interface Service {
   close(): Promise<void>;
 }
 
-/**
- * Puts the service together, layer by layer.
- *
- * @throws ConfigurationError if the storage rejects its settings.
- */
+/** Puts the service together, layer by layer. @throws ConfigurationError if the storage rejects its settings. */
 export function compose({ configuration, storage: loaded, log, clock = Date.now }: Parts): Service {
   const { basePath, configuredKeys, corsOrigins, publicUrl, trustedProxies } = configuration;
   const container = root.createChildContainer();
