@@ -1,7 +1,8 @@
 import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, connect } from 'node:net';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY, serviceAt, storageEnvironment } from './service.ts';
@@ -87,7 +88,10 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])('ends with 0 on %s while it loads, an
 
 test('stops once if another signal comes while it stops', async () => {
   const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '1' });
-  await listeningAt(running);
+  // Without an open connection the stop would be over before the second signal.
+  const connection = connect(await listeningAt(running), '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void connection.destroy());
+  await once(connection, 'connect');
   running.process.kill('SIGTERM');
   await running.says(/"stopping"/);
   running.process.kill('SIGINT');
