@@ -203,8 +203,8 @@ export default {
     },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      // As `node --conditions=source` does. Without it a workspace is its dist/, which may not exist.
-      conditionNames: ['source', 'import', 'node', 'default'],
+      // As `node --conditions=@animal-store/source` does. Without it a workspace is its dist/, which may not exist.
+      conditionNames: ['@animal-store/source', 'import', 'node', 'default'],
       extensions: ['.ts', '.mjs', '.js', '.json'],
     },
   },

@@ -28,7 +28,7 @@ export type ProjectOptions = Omit<NonNullable<TestProjectInlineConfiguration['te
 
 export default defineConfig(async () => ({
   // Workspace packages are tested from their sources: see `exports` in their package.json.
-  ssr: { resolve: { conditions: ['source', 'module', 'node', 'development|production'] } },
+  ssr: { resolve: { conditions: ['@animal-store/source', 'module', 'node', 'development|production'] } },
   test: {
     environment: 'node',
     // At least two, even on one core: most tests wait for something.

@@ -33,7 +33,9 @@ const commands = {
   /** Measures the service beside other servers: see docs/performance.md. */
   async bench(args) {
     return exitCodeOf(
-      await runProgram([chooseNode(), '--conditions=source', 'tools/bench/src/main.ts', ...args], { env: process.env }),
+      await runProgram([chooseNode(), '--conditions=@animal-store/source', 'tools/bench/src/main.ts', ...args], {
+        env: process.env,
+      }),
     );
   },
 
@@ -51,7 +53,7 @@ const commands = {
 };
 
 async function runApp(main, args) {
-  const options = ['--conditions=source', '--import=./tools/bootstrap/end-with-launcher.mjs'];
+  const options = ['--conditions=@animal-store/source', '--import=./tools/bootstrap/end-with-launcher.mjs'];
   return exitCodeOf(await runProgram([chooseNode(), ...options, main, ...args], { env: process.env, linked: true }));
 }
 

@@ -15,7 +15,7 @@ function run(
 ): Promise<{ code: number; out: string; err: string }> {
   return new Promise((resolve) => {
     const env = { PATH: process.env['PATH'] as string, ...environment };
-    execFile(process.execPath, ['--conditions=source', MAIN, ...words], { env }, (error, out, err) => {
+    execFile(process.execPath, ['--conditions=@animal-store/source', MAIN, ...words], { env }, (error, out, err) => {
       resolve({ code: error === null ? 0 : Number(error.code), out, err });
     });
   });
@@ -41,7 +41,7 @@ test('a reader that has enough ends a command without a word', async () => {
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const environment = { PATH: process.env['PATH'] as string, SQLITE_FILE: join(folder, 'animals.db') };
   const words = ['pets', 'add', '--name', 'Rex', '--category', '1'];
-  const child = spawn(process.execPath, ['--conditions=source', MAIN, ...words], { env: environment });
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, ...words], { env: environment });
   child.stdout.destroy();
   let err = '';
   child.stderr.on('data', (chunk) => {

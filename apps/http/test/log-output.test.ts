@@ -14,7 +14,7 @@ vi.setConfig({ testTimeout: 20_000 });
 /** The service with standard output at a file; it is killed when the test ends. */
 async function startWithOutput(fd: number, environment: Record<string, string>) {
   const port = await freePort();
-  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: { PATH: process.env['PATH'] as string, PORT: String(port), ...storageEnvironment(), ...environment },
     stdio: ['ignore', fd, 'pipe'],
   });
@@ -119,7 +119,7 @@ const missing = isMissing({
 /** The service on a terminal of its own, which `script` reads. Like a daemon it does not get the terminal's SIGHUP. */
 async function startOnTerminal(environment: Record<string, string>) {
   const port = await freePort();
-  const command = `exec setsid --wait sh -c 'echo pid $$; exec "${process.execPath}" --conditions=source "${MAIN}"'`;
+  const command = `exec setsid --wait sh -c 'echo pid $$; exec "${process.execPath}" --conditions=@animal-store/source "${MAIN}"'`;
   const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
     env: { PATH: process.env['PATH'] as string, PORT: String(port), ...storageEnvironment(), ...environment },
   });

@@ -30,7 +30,7 @@ async function openConnections(port: number, count: number): Promise<Socket[]> {
 
 test('counts and logs connections that the limit of open files does not allow', async () => {
   const port = await freePort();
-  const command = `ulimit -n 300; exec '${process.execPath}' --conditions=source '${MAIN}'`;
+  const command = `ulimit -n 300; exec '${process.execPath}' --conditions=@animal-store/source '${MAIN}'`;
   const child = spawn('/bin/sh', ['-c', command], {
     env: { PATH: process.env['PATH'] as string, PORT: String(port), API_KEYS: KEY },
   });

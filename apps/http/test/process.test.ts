@@ -136,7 +136,7 @@ test.each([
 test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {
   const fd = openSync('/dev/full', 'w');
   onTestFinished(() => closeSync(fd));
-  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: { PATH: process.env['PATH'] as string, PORT: 'x' },
     stdio: ['ignore', 'ignore', fd],
   });

@@ -18,7 +18,7 @@ export interface Running {
 
 /** Starts the process for the running test; it is killed when the test ends. */
 export function startProcess(environment: Record<string, string>): Running {
-  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
   });
   onTestFinished(() => {

@@ -8,7 +8,7 @@ import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-const ARGUMENTS = ['--conditions=source', MAIN];
+const ARGUMENTS = ['--conditions=@animal-store/source', MAIN];
 
 function freshFile(): string {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-mcp-'));

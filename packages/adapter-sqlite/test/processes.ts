@@ -44,7 +44,13 @@ export interface Running {
 export function startProcess(file: string, program: string, largestFile = 'unlimited'): Running {
   // The signal would otherwise end the process, instead of the write with an error.
   const shell = `trap '' XFSZ; ulimit -f ${largestFile}; exec "$0" "$@"`;
-  const node = [process.execPath, '--conditions=source', '--input-type=module', '--eval', PROLOGUE + program];
+  const node = [
+    process.execPath,
+    '--conditions=@animal-store/source',
+    '--input-type=module',
+    '--eval',
+    PROLOGUE + program,
+  ];
   // A file, because what was written to it outlives the process.
   const outputFile = join(dirname(freshFile()), 'output');
   const output = openSync(outputFile, 'w');

@@ -68,7 +68,10 @@ const PATH = process.env['PATH'] as string;
 
 /** The output of an application up to a pattern; the application ends with the test. */
 function startUntil(pattern: RegExp, main: string, environment: Record<string, string>): Promise<RegExpExecArray> {
-  const child = spawn(process.execPath, ['--conditions=source', main], { cwd: copy, env: { PATH, ...environment } });
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', main], {
+    cwd: copy,
+    env: { PATH, ...environment },
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return new Promise((resolve, reject) => {
     let output = '';
@@ -85,7 +88,7 @@ function startUntil(pattern: RegExp, main: string, environment: Record<string, s
 
 /** Runs the command line to its end. */
 const command = (environment: Record<string, string>, ...words: string[]) =>
-  promisify(execFile)(process.execPath, ['--conditions=source', 'apps/cli/src/main.ts', ...words], {
+  promisify(execFile)(process.execPath, ['--conditions=@animal-store/source', 'apps/cli/src/main.ts', ...words], {
     cwd: copy,
     env: { PATH, ...environment },
   });

@@ -7,7 +7,7 @@ const PROGRAM = fileURLToPath(new URL('listener-process.ts', import.meta.url));
 
 /** Starts `listener-process.ts` for the running test. @param flags For Node.js. */
 export async function startListenerProcess(...flags: string[]): Promise<{ port: number; process: ChildProcess }> {
-  const process_ = spawn(process.execPath, ['--conditions=source', ...flags, PROGRAM], {
+  const process_ = spawn(process.execPath, ['--conditions=@animal-store/source', ...flags, PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => void process_.kill('SIGKILL'));

@@ -26,7 +26,10 @@ export function peer(name: string): readonly string[] {
 
 /** The command that starts the Animal Store of a checkout of this repository, which has its dependencies installed. */
 export function animalStore(checkout: string = ROOT): readonly string[] {
-  return [process.execPath, '--conditions=source', `${checkout}/apps/http/src/main.ts`];
+  // Older checkouts have another name for the condition.
+  const { compilerOptions } = JSON.parse(readFileSync(`${checkout}/tsconfig.base.json`, 'utf8'));
+  const conditions = compilerOptions.customConditions.map((name: string) => `--conditions=${name}`);
+  return [process.execPath, ...conditions, `${checkout}/apps/http/src/main.ts`];
 }
 
 /** What the README tells people to type. */

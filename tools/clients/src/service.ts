@@ -16,7 +16,7 @@ export interface Service extends AsyncDisposable {
 
 /** Starts the service. @throws Error if the process ends before it listens. */
 export async function startService(): Promise<Service> {
-  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: { PORT: '0', API_KEYS: API_KEY },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

@@ -21,7 +21,7 @@ async function runRecipe({ language, name, code }: Recipe, environment: Service[
   switch (language) {
     case 'js':
       // Packages of the repository are run from their sources.
-      return await run(process.execPath, ['--conditions=source', name], environment);
+      return await run(process.execPath, ['--conditions=@animal-store/source', name], environment);
     case 'python': {
       const python = await preparePython(workspace);
       return await run('python3', [name], { ...environment, ...python });

@@ -6,7 +6,7 @@ const MAIN = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta
 
 /** Starts the service on a free port; it is killed when the running test ends. @returns Its origin. */
 export async function startService(environment: Record<string, string>): Promise<string> {
-  const child = spawn(process.execPath, ['--conditions=source', MAIN], {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: { ...environment, STORAGE: 'memory', PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });

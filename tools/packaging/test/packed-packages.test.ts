@@ -92,7 +92,10 @@ describe.each(PACKAGES)('package.json of %s', (name) => {
 
   test('publishes every entry point of the workspace', () => {
     const { exports, publishConfig } = manifest;
-    const published = Object.entries(exports).map(([entry, { source: _, ...conditions }]) => [entry, conditions]);
+    const published = Object.entries(exports).map(([entry, { '@animal-store/source': _, ...conditions }]) => [
+      entry,
+      conditions,
+    ]);
     expect(publishConfig.exports).toEqual(Object.fromEntries(published));
   });
 });
