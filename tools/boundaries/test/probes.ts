@@ -310,7 +310,7 @@ function manifest(name: string, dependencies: Record<string, string[]> = {}): st
   return JSON.stringify({
     name: `@animal-store/${name}`,
     exports: {
-      '.': { source: './src/index.ts', default: './dist/index.js' },
+      '.': { '@animal-store/source': './src/index.ts', default: './dist/index.js' },
       ...(name === 'domain' && { './ports': './src/ports.ts', './transport': './src/transport.ts' }),
     },
     ...Object.fromEntries(versions),
