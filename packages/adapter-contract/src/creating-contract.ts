@@ -132,6 +132,22 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect((await everyPage(pets)).map(({ name }) => name).sort()).toEqual(created.map(({ name }) => name).sort());
     });
 
+    test('shows a pet to every read that begins after its acknowledgement, whatever reads are in flight', async () => {
+      const pets = await petStore();
+      const inFlight: unknown[] = [];
+      const everything = { after: 0n, limit: 1_000 };
+      for (let count = 0; count < 50; count += 1) {
+        // With what is read below, so that an adapter may be tempted to share a result.
+        inFlight.push(pets.find(BigInt(count + 1)), pets.list(everything));
+        const pet = await added(pets);
+        inFlight.push(pets.find(pet.id + 1n), pets.list(everything));
+        const [found, page] = await Promise.all([pets.find(pet.id), pets.list(everything)]);
+        expect(found).toStrictEqual(pet);
+        expect(page.at(-1)).toStrictEqual(pet);
+      }
+      await Promise.all(inFlight);
+    });
+
     test('stores what it was given when it was called, whatever happens to the argument afterwards', async () => {
       const pets = await petStore();
       const call = (index: number) => {
@@ -164,6 +180,15 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       Reflect.set(page, 'length', 0);
       expect(await pets.find(pet.id)).toMatchObject({ name: 'Rex', status: 'available' });
       expect(await pets.list({ after: 0n, limit: 1 })).toMatchObject([{ name: 'Rex', status: 'available' }]);
+    });
+
+    test('does not fail calls at the same time because of a defect of one of them', async () => {
+      const pets = await petStore();
+      const wrong = { ...rex(), name: null } as unknown as NewPet;
+      const calls = Array.from({ length: 20 }, async (_, index) => pets.add(index % 5 === 2 ? wrong : rex()));
+      const ends = await Promise.allSettled(calls);
+      for (const [index, end] of ends.entries())
+        if (index % 5 !== 2) expect(end.status, String(index)).toBe('fulfilled');
     });
 
     test('throws the error of a defect as it is: it is no outage', async () => {

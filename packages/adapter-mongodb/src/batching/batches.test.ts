@@ -150,6 +150,27 @@ describe('batches', () => {
     await expect(calls[2]).rejects.toThrow('no 2');
   });
 
+  test('an item that cannot be weighed rejects that item alone', async () => {
+    const { add, call, items, batch } = batches({
+      maxWeight: 10,
+      weigh: (item) => {
+        if (item === 3) throw new RangeError('no weight');
+        return 1;
+      },
+    });
+    const calls = call(1, 2, 3, 4);
+    await expect(calls[2]).rejects.toThrow(new RangeError('no weight'));
+    await batch(0).end();
+    await batch(1).end();
+    expect(items()).toEqual([[1], [2, 4]]);
+    await expect(Promise.all([calls[0], calls[1], calls[3]])).resolves.toEqual(
+      [1, 2, 4].map((item) => `result of ${item}`),
+    );
+    const next = add(5);
+    await batch(2).end();
+    await expect(next).resolves.toBe('result of 5');
+  });
+
   test('an error of a batch rejects its items, and no others', async () => {
     const { call, batch } = batches();
     const calls = call(1, 2, 3);

@@ -8,7 +8,7 @@ export interface BatchPolicy<T> {
   readonly maxItems: number;
   /** The greatest total weight of a batch; an item that weighs more makes a batch of its own. Absent: no limit. */
   readonly maxWeight?: number;
-  /** The weight of an item: 0 or more, and always the same. Absent: 0. */
+  /** The weight of an item: 0 or more. What it throws is the error of this item alone. Absent: 0. */
   weigh?(item: T): number;
   /** How many calls may wait; further ones are rejected. 0 or more. */
   readonly maxWaiting: number;
@@ -27,6 +27,7 @@ export const MAX_WAITING = 10_000;
 
 interface Waiting<T, R> {
   readonly item: T;
+  readonly weight: number;
   resolve(result: R): void;
   reject(reason: unknown): void;
 }
@@ -46,7 +47,7 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
   function nextBatch(): Waiting<T, R>[] {
     let size = 0;
     for (let weight = 0; size < maxItems && size < waiting.length; size += 1) {
-      weight += weigh((waiting[size] as Waiting<T, R>).item);
+      weight += (waiting[size] as Waiting<T, R>).weight;
       if (weight > maxWeight && size > 0) break;
     }
     const batch = waiting.slice(0, size);
@@ -75,7 +76,7 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
         reject(new DomainError('storage_unavailable', 'the storage is overloaded: try again later'));
         return;
       }
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, weight: weigh(item), resolve, reject });
       if (inFlight < parallel) start();
     });
 }
