@@ -14,7 +14,7 @@ const npm = (...names) => `(?:^|/)node_modules/(?:${names.join('|')})/`;
 /** The npm packages that adapters depend on. */
 const drivers = globSync('packages/adapter-!(contract)/package.json', { cwd: import.meta.dirname })
   .map((path) => JSON.parse(readFileSync(`${import.meta.dirname}/${path}`, 'utf8')))
-  .flatMap(({ dependencies = {} }) => Object.keys(dependencies))
+  .flatMap(({ dependencies, peerDependencies }) => Object.keys({ ...dependencies, ...peerDependencies }))
   .filter((name) => !name.startsWith('@animal-store/'));
 
 /** @type {Record<string, Omit<import('dependency-cruiser').IForbiddenRuleType, 'name'>>} */

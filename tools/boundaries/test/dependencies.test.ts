@@ -7,6 +7,7 @@ const ROOT = new URL('../../../', import.meta.url);
 interface Manifest {
   dependencies?: Record<string, string>;
   devDependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
   optionalDependencies?: Record<string, string>;
 }
 
@@ -16,7 +17,8 @@ function readDependencies(): string[] {
   expect(manifests.length).toBeGreaterThan(10);
   const names = manifests.flatMap((path) => {
     const manifest = JSON.parse(readFileSync(new URL(path, ROOT), 'utf8')) as Manifest;
-    return Object.keys({ ...manifest.dependencies, ...manifest.devDependencies, ...manifest.optionalDependencies });
+    const { dependencies, devDependencies, peerDependencies, optionalDependencies } = manifest;
+    return Object.keys({ ...dependencies, ...devDependencies, ...peerDependencies, ...optionalDependencies });
   });
   return [...new Set(names)].filter((name) => !/^@(?:animal-store|types)\//.test(name));
 }

@@ -48,7 +48,8 @@ export const CLEAN: Files = {
     import '@animal-store/adapter-contract';
   `,
   'packages/adapter-mongodb/package.json': manifest('adapter-mongodb', {
-    dependencies: ['@animal-store/domain', 'mongodb', 'zod'],
+    dependencies: ['zod'],
+    peerDependencies: ['@animal-store/domain', 'mongodb'],
     devDependencies: ['@animal-store/adapter-contract', '@animal-store/adapter-memory', '@animal-store/test-mongodb'],
   }),
   'packages/adapter-mongodb/src/index.ts': `

@@ -1,8 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { run } from './packages.ts';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { run, tarball } from './packages.ts';
 
 const consumer = inject('consumer');
 
@@ -46,6 +47,35 @@ test.each(['memory', 'sqlite'])('a JavaScript program runs the use cases with th
     next: null,
     code: 'pet_not_found',
   });
+});
+
+test('an application with another patch of the domain has one copy of it', () => {
+  const application = mkdtempSync(join(tmpdir(), 'animal-store-patch-'));
+  onTestFinished(() => rmSync(application, { recursive: true }));
+  const manifest = join(application, 'package/package.json');
+  run('tar', ['-xzf', join(consumer, tarball('domain'))], application);
+  writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), version: '1.999.0' }));
+  run('tar', ['-czf', 'domain.tgz', 'package'], application);
+  rmSync(join(application, 'package'), { recursive: true });
+  const adapters = ['adapter-memory', 'adapter-sqlite'].map((name) => join(consumer, tarball(name)));
+  run('npm', ['install', '--offline', '--no-audit', '--no-fund', './domain.tgz', ...adapters], application);
+
+  expect(globSync('**/@animal-store/domain', { cwd: application })).toEqual(['node_modules/@animal-store/domain']);
+  const program = `
+    import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+    import { DomainError } from '@animal-store/domain';
+
+    const storage = createSqliteStorage({ file: 'pets.db' });
+    await storage.close();
+    try {
+      await storage.pets.find(1n);
+    } catch (error) {
+      console.log(error instanceof DomainError, error.code);
+    }
+  `;
+  expect(run(process.execPath, ['--input-type=module', '--eval', program], application)).toBe(
+    'true storage_unavailable\n',
+  );
 });
 
 const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5.9': 'typescript-5.9' };

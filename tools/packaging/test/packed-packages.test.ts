@@ -1,10 +1,12 @@
 import {
   cpSync,
   existsSync,
+  globSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
+  realpathSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -12,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { folderOf, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
+import { folderOf, libraries, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
 
 const consumer = inject('consumer');
 const bin = (name: string) => join(import.meta.dirname, '../node_modules/.bin', name);
@@ -59,8 +61,13 @@ describe.each(PACKAGES)('%s, packed', (name) => {
     expect(JSON.stringify(packed)).not.toMatch(/workspace:|catalog:/);
     for (const [needed, range] of Object.entries({ ...packed.dependencies, ...packed.peerDependencies })) {
       if (needed.startsWith('@animal-store/'))
-        expect(range).toContain(readManifest(folderOf(needed.slice(14))).version);
+        expect(range).toBe(`^${readManifest(folderOf(needed.slice(14))).version}`);
     }
+  });
+
+  test('leaves the packages that an application shares with it to the application', () => {
+    const dependencies = Object.keys(readManifest(installed).dependencies ?? {});
+    expect(dependencies.filter((needed) => needed.startsWith('@animal-store/') || needed === 'mongodb')).toEqual([]);
   });
 
   test('can be imported by each of its entry points', () => {
@@ -97,6 +104,13 @@ describe.each(PACKAGES)('package.json of %s', (name) => {
       conditions,
     ]);
     expect(publishConfig.exports).toEqual(Object.fromEntries(published));
+  });
+
+  test('resolves to one copy of each library in all workspaces', () => {
+    for (const library of libraries(manifest)) {
+      const installations = globSync(`{apps,packages,tools}/*/node_modules/${library}`, { cwd: ROOT });
+      expect(new Set(installations.map((path) => realpathSync(join(ROOT, path)))).size).toBe(1);
+    }
   });
 });
 
