@@ -9,9 +9,11 @@ import {
 } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { stringify } from '@animal-store/exact-json';
-import { runCommand, USAGE, UsageError } from './commands.ts';
+import { CommanderError } from 'commander';
 import { compose } from './composition.ts';
+import type { UseCases } from './context.ts';
+import { createProgram } from './program.ts';
+import { printable } from './terminal/printable.ts';
 
 /** The use case rejected the command, or the storage is unavailable. */
 const EXIT_REJECTED = 1;
@@ -19,16 +21,11 @@ const EXIT_REJECTED = 1;
 /** The command line or the environment is wrong. */
 const EXIT_MISUSED = 2;
 
-async function main(words: readonly string[]): Promise<void> {
-  if (words.length === 0 || words[0] === 'help' || words.includes('--help')) {
-    process.stdout.write(`${USAGE}\n`);
-    return;
-  }
+async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T> {
   const settings = readSettings();
   const storage = (await loadStorage(settings)).open();
   try {
-    const print = (value: unknown) => process.stdout.write(`${stringify(value)}\n`);
-    await runCommand(words, { ...compose(storage), clock: Date.now, print });
+    return await work(compose(storage));
   } catch (error) {
     throw explained(error, settings, storage);
   } finally {
@@ -51,18 +48,25 @@ function explained(error: unknown, settings: StorageSettings, { location }: PetS
   return new DomainError(error.code, `the storage at ${location} is unavailable: ${error.cause.message}`);
 }
 
+/** @returns The exit code. */
+function report(error: unknown): number {
+  // Commander has written its message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
+  if (!(error instanceof ConfigurationError || DomainError.is(error))) throw error;
+  process.stderr.write(`animal-store: ${printable(error.message)}\n`);
+  return DomainError.is(error) ? EXIT_REJECTED : EXIT_MISUSED;
+}
+
 // A reader may have read enough, like `head`.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit();
 });
 
+const { stdout, stderr, stdin, argv } = process;
 try {
-  await main(process.argv.slice(2));
+  const words = argv.length > 2 ? argv.slice(2) : ['--help'];
+  await createProgram({ withStorage, stdout, stderr, stdin, clock: Date.now }).parseAsync(words, { from: 'user' });
 } catch (error) {
-  const isKnown = error instanceof UsageError || error instanceof ConfigurationError || DomainError.is(error);
-  if (!isKnown) throw error;
-  const usage = error instanceof UsageError ? `${error.usage}\n` : '';
-  process.stderr.write(`animal-store: ${error.message}\n${usage}`);
-  process.exitCode = DomainError.is(error) ? EXIT_REJECTED : EXIT_MISUSED;
+  process.exitCode = report(error);
 }

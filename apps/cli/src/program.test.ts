@@ -1,0 +1,232 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { createCatalogue, createKeyring, DomainError, type NewPet } from '@animal-store/domain';
+import { createAuthentication } from '@animal-store/domain/transport';
+import { type Command, CommanderError } from 'commander';
+import { describe, expect, test } from 'vitest';
+import { recordingOutput } from '../test/recording-output.ts';
+import { createProgram } from './program.ts';
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const clock = () => Date.UTC(2026, 11, 24);
+
+function commandLine({ isTTY = false } = {}) {
+  const { pets, keys } = createMemoryStorage();
+  const useCases = {
+    catalogue: createCatalogue(pets),
+    keyring: createKeyring({ keys, digest, randomBytes, clock }),
+  };
+  return {
+    catalogue: useCases.catalogue,
+    authenticate: createAuthentication({ configuredKeys: new Map(), issuedKeys: keys, digest, clock }),
+    /** The lines that a command prints, or the error that it rejects with and what it says. */
+    async run(...words: string[]): Promise<string[]> {
+      const [stdout, stderr] = [recordingOutput({ isTTY }), recordingOutput({ isTTY })];
+      const stdin = Readable.from([]);
+      const program = createProgram({ withStorage: (work) => work(useCases), stdout, stderr, stdin, clock });
+      await program.parseAsync(words, { from: 'user' }).catch((error) => {
+        if (!(error instanceof CommanderError)) throw error;
+        if (error.exitCode !== 0) throw new UsageError(stderr.text);
+      });
+      return stdout.text.split('\n').slice(0, -1);
+    },
+  };
+}
+
+/** A rejected command line; the message is what the user reads. */
+class UsageError extends Error {}
+
+describe('animals', () => {
+  test('are added, read and listed, to the last digit', async () => {
+    const { run } = commandLine();
+    const rex = '{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"}';
+    const max = '{"id":2,"name":"Max","categoryId":-1}';
+    expect(
+      await run('pets', 'create', '--name', 'Rex', '--category-id', '9223372036854775807', '--status', 'sold'),
+    ).toEqual([rex]);
+    expect(await run('pets', 'create', '--name', 'Max', '--category-id', '-1')).toEqual([max]);
+    expect(await run('pets', 'get', '1')).toEqual([rex]);
+    expect(await run('pets', 'list')).toEqual([rex, max]);
+    expect(await run('pets', 'list', '--status', 'sold')).toEqual([rex]);
+    expect(await run('pets', 'list', '--after', '1')).toEqual([max]);
+    expect(await run('pets', 'list', '--limit', '1')).toEqual([rex]);
+    expect(await run('pets', 'list', '--limit', '1', '--all')).toEqual([rex, max]);
+  });
+
+  test('are added once under an idempotency key', async () => {
+    const { run } = commandLine();
+    const words = ['pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', 'k-1'];
+    expect(await run(...words)).toEqual(await run(...words));
+    expect(await run('pets', 'list')).toHaveLength(1);
+  });
+
+  test('are added beside those of any holder of an API key with the same idempotency key', async () => {
+    const { run, catalogue } = commandLine();
+    await run('pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', 'k-1');
+    const rex: NewPet = { name: 'Rex', categoryId: 1n };
+    await catalogue.createPet(rex, { holder: 'command line', key: 'k-1' });
+    expect(await run('pets', 'list')).toHaveLength(2);
+  });
+
+  test.each([
+    ['pets get 7', 'no pet has the id 7'],
+    ['pets create --name= --category-id 1', 'name must have a character that is not white space'],
+    ['pets create --name Rex', 'categoryId is required'],
+    [
+      'pets create --category-id 1.0 --status lost',
+      'name is required; categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was "1.0"; ' +
+        'status must be one of available, pending, sold, was "lost"',
+    ],
+    ['pets create --name Rex --category-id 1e3', /^categoryId must be an integer from .*, was "1e3"$/],
+    ['pets create --name Rex --category-id 1.5', /^categoryId must be an integer from .*, was "1\.5"$/],
+    ['pets create --name Rex --category-id=', /^categoryId must be an integer from .*, was ""$/],
+    ['pets create --name Rex --category-id 9223372036854775808', /^categoryId must be .*, was 9223372036854775808$/],
+    ['pets list --limit 0', 'limit must be an integer from 1 to 100, was 0'],
+    ['pets list --limit abc', 'limit must be an integer from 1 to 100, was "abc"'],
+    ['pets list --limit 1e1', 'limit must be an integer from 1 to 100, was "1e1"'],
+    [
+      'pets list --limit abc --status lost --after x',
+      'limit must be an integer from 1 to 100, was "abc"; status must be one of available, pending, sold, was "lost"; ' +
+        'after must be an id or 0, was "x"',
+    ],
+    ['pets list --after=-1', 'after must be an id or 0, was -1'],
+    ['pets list --after 9223372036854775808', /^after must be an id or 0, was 9223372036854775808$/],
+    ['keys issue', /^holder must be 1 to 100 printable ASCII characters.*, was missing$/],
+    ['keys issue --holder zoo --expires-in 0', 'expires-in must be a number of days from 1 to 36500, was 0'],
+    ['keys issue --holder zoo --expires-in abc', 'expires-in must be a number of days from 1 to 36500, was "abc"'],
+    ['keys issue --holder zoo --expires-in 36501', /^expires-in must be .*, was 36501$/],
+    ['keys issue --holder= --expires-in 1e3', /^holder must be .*, was ""; expires-in must be .*, was "1e3"$/],
+    ['keys revoke x', 'no API key has the id "x"'],
+    [`keys revoke ${'x'.repeat(41)}`, `no API key has the id "${'x'.repeat(40)}"…`],
+  ])('are rejected with every violation and the values that were given: %s', async (words, message) => {
+    const refusal = commandLine().run(...words.split(' '));
+    await expect(refusal).rejects.toThrow(DomainError);
+    await expect(refusal).rejects.toMatchObject({
+      message: typeof message === 'string' ? message : expect.stringMatching(message),
+    });
+  });
+});
+
+describe('API keys', () => {
+  test('are shown once, listed without their secrets, and revoked', async () => {
+    const { run, authenticate } = commandLine();
+    const [line] = await run('keys', 'issue', '--holder', 'the zoo', '--expires-in', '30');
+    const { key, id, ...record } = JSON.parse(line as string) as { key: string; id: string };
+    expect(record).toMatchObject({ holder: 'the zoo', expiresAt: '2027-01-23T00:00:00.000Z', revokedAt: null });
+    expect(await authenticate(key)).toBe('the zoo');
+    const listed = await run('keys', 'list');
+    expect(listed.map((one) => JSON.parse(one) as unknown)).toEqual([
+      {
+        id,
+        visiblePrefix: key.slice(0, 9),
+        holder: 'the zoo',
+        createdAt: '2026-12-24T00:00:00.000Z',
+        expiresAt: '2027-01-23T00:00:00.000Z',
+        revokedAt: null,
+        lastUsedAt: '2026-12-24T00:00:00.000Z',
+      },
+    ]);
+    expect(listed[0]).not.toContain(key);
+    expect(listed[0]).not.toContain(digest(key));
+    expect(await run('keys', 'revoke', id)).toEqual([
+      expect.stringContaining('"revokedAt":"2026-12-24T00:00:00.000Z"'),
+    ]);
+    expect(await authenticate(key)).toBeNull();
+  });
+
+  test('stay until they are revoked, unless it is said when they end', async () => {
+    const [line] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
+    expect(JSON.parse(line as string)).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
+  });
+});
+
+describe('on a terminal', () => {
+  test('lists pets as a table whose wide column is the last', async () => {
+    const { run } = commandLine({ isTTY: true });
+    await run('pets', 'create', '--name', 'Rex', '--category-id', '9223372036854775807', '--status', 'sold');
+    await run('pets', 'create', '--name', '狗 \u001b[31m\nMax\u202e', '--category-id=-1');
+    expect(await run('pets', 'list')).toEqual([
+      'id  categoryId           status  name',
+      '1   9223372036854775807  sold    Rex',
+      '2   -1                           狗 \\u001b[31m\\u000aMax\\u202e',
+    ]);
+  });
+
+  test('prints one record as a line for each member', async () => {
+    const { run } = commandLine({ isTTY: true });
+    expect(await run('pets', 'create', '--name', 'Rex', '--category-id', '7')).toEqual([
+      'id          1',
+      'name        Rex',
+      'categoryId  7',
+    ]);
+    expect(await run('keys', 'issue', '--holder', 'the zoo')).toContain('expiresAt');
+  });
+
+  test('prints JSON lines with --json', async () => {
+    const { run } = commandLine({ isTTY: true });
+    const rex = '{"id":1,"name":"Rex","categoryId":7}';
+    expect(await run('pets', 'create', '--name', 'Rex', '--category-id', '7', '--json')).toEqual([rex]);
+    expect(await run('pets', 'get', '1', '--json')).toEqual([rex]);
+    expect(await run('pets', 'list', '--json')).toEqual([rex]);
+  });
+});
+
+describe('a command line that can not be understood', () => {
+  test.each([
+    [['pets', 'sell'], "unknown command 'sell'"],
+    [['constructor'], "unknown command 'constructor'"],
+    [['pets', 'get'], "missing required argument 'id'"],
+    [['pets', 'get', '1', '2'], /^too many arguments for 'get'/],
+    [['pets', 'get', 'x'], /The id of a pet is an integer, was "x"\./],
+    [['pets', 'list', 'x'], /^too many arguments for 'list'/],
+    [['pets', 'list', '--colour', 'red'], "unknown option '--colour'"],
+    [['pets', 'list', '--statu', 'sold'], "unknown option '--statu'\n(Did you mean --status?)"],
+    [['pets', 'list', '--limit'], "option '--limit <integer>' argument missing"],
+    [['keys', 'list', '--all'], "unknown option '--all'"],
+    [['pets', 'get', '\u001b[31m'], /was "\\u001b\[31m"/],
+  ])('is rejected with its error and a hint: %j', async (words, message) => {
+    const rejection = await commandLine()
+      .run(...words)
+      .catch((error) => error);
+    expect(rejection).toBeInstanceOf(UsageError);
+    const [, said, hint] = /^animal-store: (.*)\n(.*)\n$/s.exec(rejection.message) ?? [];
+    if (typeof message === 'string') expect(said?.replace(/\n\(Did you mean help\?\)/, '')).toBe(message);
+    else expect(said).toMatch(message);
+    expect(hint).toBe('Add --help for usage and an example.');
+  });
+
+  test.each([[['pets']], [['keys']]])('shows the commands of an incomplete one: %j', async (words) => {
+    await expect(commandLine().run(...words)).rejects.toThrow(/^Usage: animal-store .*\nCommands:\n.* {2}list \[/s);
+  });
+});
+
+describe('help', () => {
+  const leaves = commandsOf(createProgram({} as never)).filter((words) => words.length === 2);
+
+  test('exists for every command', () => {
+    expect(leaves.map((words) => words.join(' '))).toEqual([
+      'pets list',
+      'pets create',
+      'pets get',
+      'keys issue',
+      'keys list',
+      'keys revoke',
+    ]);
+  });
+
+  test.each(leaves)('shows an example that the command understands: %s %s', async (...words) => {
+    const { run, catalogue } = commandLine();
+    const help = await run(...words, '--help');
+    const [example = ''] = help.filter((line) => line.startsWith('  $ animal-store ')).map((line) => line.slice(17));
+    expect(example.startsWith(words.join(' '))).toBe(true);
+    await catalogue.createPet({ name: 'Rex', categoryId: 1n });
+    const given = [...example.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? '');
+    await run(...given).catch((error) => expect(error).toMatchObject({ code: 'key_not_found' }));
+  });
+});
+
+/** The names of all commands. */
+function commandsOf(command: Command, words: readonly string[] = []): string[][] {
+  return command.commands.flatMap((each) => [[...words, each.name()], ...commandsOf(each, [...words, each.name()])]);
+}

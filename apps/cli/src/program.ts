@@ -1,0 +1,47 @@
+import { storageVariables } from '@animal-store/app-kit';
+import { Command } from 'commander';
+import type { Context } from './context.ts';
+import { addIssueKey } from './keys/issue-key.ts';
+import { addListKeys } from './keys/list-keys.ts';
+import { addRevokeKey } from './keys/revoke-key.ts';
+import { addCreatePet } from './pets/create-pet.ts';
+import { addGetPet } from './pets/get-pet.ts';
+import { addListPets } from './pets/list-pets.ts';
+import { printable } from './terminal/printable.ts';
+
+const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
+
+/**
+ * The command line as commander's commands.
+ *
+ * Its `parseAsync` rejects with CommanderError, whose message it has written, for a usage error (and, with exit code 0,
+ * after help was printed); with the error of the use case otherwise.
+ */
+export function createProgram(context: Context): Command {
+  const { stdout, stderr } = context;
+  const program = new Command('animal-store')
+    .description('The catalogue of animals and its API keys.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => write(`animal-store: ${text.replace(/^error: /, '').replace(/.+/g, printable)}`),
+    })
+    .showHelpAfterError('Add --help for usage and an example.')
+    .helpCommand('help [command]', 'print the help of a command')
+    .addHelpText(
+      'after',
+      `\n${CHOICES} selects the storage. Results are tables on a terminal, and JSON lines\nin a pipe or a file.`,
+    );
+
+  const pets = program.command('pets').description('The pets of the catalogue.');
+  addListPets(pets, context);
+  addCreatePet(pets, context);
+  addGetPet(pets, context);
+
+  const keys = program.command('keys').description('The API keys that clients of the service call with.');
+  addIssueKey(keys, context);
+  addListKeys(keys, context);
+  addRevokeKey(keys, context);
+  return program;
+}
