@@ -4,6 +4,7 @@ import { type Collections, collectionsOf, prepareCollections } from './collectio
 import { checkDeployment } from './connection/deployment.ts';
 import { followPrimary } from './connection/primary.ts';
 import { createReadBarrier, type ReadBarrier } from './connection/read-barrier.ts';
+import { createKeyLookup, type KeyLookup } from './keys/key-lookup.ts';
 import type { PetOperations } from './pets/mongo-pet-store.ts';
 import { createPetCreation } from './pets/pet-creation.ts';
 import { createPetReads } from './pets/pet-reads.ts';
@@ -12,6 +13,7 @@ import type { TimeLimits } from './time-limits.ts';
 /** A database that is ready for work. */
 export interface OpenDatabase extends Pick<Collections, 'keys' | 'rates'> {
   readonly pets: PetOperations;
+  readonly findKey: KeyLookup;
   readonly barrier: ReadBarrier;
   /** Succeeds if the primary can be read and written. */
   check(): Promise<void>;
@@ -45,6 +47,7 @@ export async function openDatabase(
         ...createPetReads(db, barrier, limits),
       },
       keys: collections.keys,
+      findKey: createKeyLookup(collections.keys, barrier, limits),
       rates: collections.rates,
       barrier,
       check,

@@ -2,7 +2,7 @@ import type { Pet } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets/pet-document.ts';
-import { idempotent, max, openStorage, rex, times } from './fixtures.ts';
+import { apiKey, idempotent, max, openStorage, rex, times } from './fixtures.ts';
 
 function open() {
   const url = freshDatabase();
@@ -146,5 +146,28 @@ describeWithMongo('many calls at once', () => {
       await Promise.all(readers);
       expect(stale).toBe(0);
     }, 60_000);
+  });
+
+  test('find keys that exist among many that do not, by a few queries', async () => {
+    const { storage, url } = open();
+    const existing = times(10, apiKey);
+    for (const key of existing) await storage.keys.add(key);
+    await storage.keys.list();
+    await databaseAt(url).command({ profile: 2 });
+    const digests = times(2_000, (index) =>
+      index % 200 === 150 ? String(Math.floor(index / 200)).repeat(64) : index.toString(16).padStart(64, 'f'),
+    );
+    const found = await Promise.all(digests.map((digest) => storage.keys.find(digest)));
+    await databaseAt(url).command({ profile: 0 });
+    expect(found.filter((key) => key !== null)).toEqual(existing);
+    expect(found.map((key) => key?.digest ?? null)).toEqual(
+      digests.map((digest, index) => (index % 200 === 150 ? digest : null)),
+    );
+    const queries = await databaseAt(url)
+      .collection('system.profile')
+      .find({ op: 'query', ns: /\.api_keys$/ })
+      .toArray();
+    expect(queries.length).toBeLessThanOrEqual(4);
+    for (const { planSummary } of queries) expect(planSummary).toMatch(/^(EXPRESS_)?IXSCAN \{ digest: 1 \}/);
   });
 });

@@ -5,9 +5,10 @@ import { isDuplicateKey } from '../connection/failures.ts';
 import type { ReadBarrier } from '../connection/read-barrier.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { apiKeyOf, BY_AGE, dateOf, type KeyDocument, keyDocument } from './key-document.ts';
+import type { KeyLookup } from './key-lookup.ts';
 
 export function createMongoKeyStore(
-  connection: Connection<{ keys: Collection<KeyDocument>; barrier: ReadBarrier }>,
+  connection: Connection<{ keys: Collection<KeyDocument>; findKey: KeyLookup; barrier: ReadBarrier }>,
   limits: TimeLimits,
 ): KeyStore {
   const bounded = { maxTimeMS: limits.operation };
@@ -25,13 +26,7 @@ export function createMongoKeyStore(
       });
     },
 
-    find: (digest) =>
-      connection.call(({ keys, barrier }) =>
-        barrier(async () => {
-          const document = await keys.findOne({ digest }, bounded);
-          return document && apiKeyOf(document);
-        }),
-      ),
+    find: (digest) => connection.call(({ findKey }) => findKey(digest)),
 
     list: () =>
       connection.call(({ keys, barrier }) =>

@@ -18,8 +18,7 @@ export type Authenticate = (key: string) => Awaitable<string | null>;
  * nothing about the characters of a key.
  *
  * @param configuredKeys Holders by digest: keys that are valid as long as the process lives.
- * @param issuedKeys Keys that come and go. Queried only for keys with a right checksum, so that guesses and typing errors
- * cost no query.
+ * @param issuedKeys Keys that come and go. Queried only for keys with a right checksum, so that typing errors cost no query.
  */
 export function createAuthentication({
   configuredKeys,
