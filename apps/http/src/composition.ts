@@ -79,7 +79,7 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
     createRateLimit(configuration.rateLimit, storage(), onUnexpectedError, log.warnThrottled),
   );
   const operations = provide('operations', () =>
-    petOperations({ catalogue: catalogue(), reusesPets: loaded.reusesPets, clock, basePath }),
+    petOperations({ catalogue: catalogue(), returnsSamePetObjects: loaded.returnsSamePetObjects, clock, basePath }),
   );
   const app = provide('app', () =>
     createApp({

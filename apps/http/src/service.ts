@@ -71,7 +71,7 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   for (const warning of configuration.warnings) log.warn(warning);
   for (const warning of service.storage.warnings ?? []) log.warn(`${configuration.storage.variable}: ${warning}`);
   if (developmentKey === null) log.info('listening', { url, storage: configuration.storage.name });
-  else log.print(startupMessage({ url, key: developmentKey, keeps: storage.keeps }));
+  else log.print(startupMessage({ url, key: developmentKey, storage: storage.description }));
 
   // Only now: a storage that is unavailable must not keep the service from starting.
   const monitor = monitorStorage({

@@ -1,14 +1,10 @@
-/**
- * The message for a person who started the service without keys.
- *
- * @param keeps How the storage keeps pets, as it completes "The pets are kept …".
- */
-export function startupMessage({ url, key, keeps }: { url: string; key: string; keeps: string }): string {
+/** The message for a person who started the service without keys. */
+export function startupMessage({ url, key, storage }: { url: string; key: string; storage: string }): string {
   return `
 Animal Store answers at ${url}
 
   API key, made for this run:  ${key}
-  The animals are kept ${keeps}.
+  Storage:                     ${storage}
 
 Add an animal:
 

@@ -14,8 +14,10 @@ test('prints a key once and a curl command that works as it stands on the first 
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
   expect(stdout).toBe('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
   // In memory that is worth a warning.
-  const kept = { mongodb: /kept in MongoDB/, sqlite: /kept in a SQLite file/ }[storageEnvironment()['STORAGE'] ?? ''];
-  expect(running.output.out).toMatch(kept ?? /gone when the service stops/);
+  const storage = { mongodb: /Storage: +MongoDB\n/, sqlite: /Storage: +a SQLite file\n/ }[
+    storageEnvironment()['STORAGE'] ?? ''
+  ];
+  expect(running.output.out).toMatch(storage ?? /gone when the service stops/);
   expect(running.output.out.match(/made for this run/g)).toHaveLength(1);
   const port = await listeningAt(running);
   const [, key] = await running.says(/made for this run: +(\S+)/);

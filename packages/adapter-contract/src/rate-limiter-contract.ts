@@ -11,7 +11,7 @@ import { describe, expect, test } from 'vitest';
 export function rateLimiterContract(name: string, open: (policy: RatePolicy) => Awaitable<RateLimiter>): void {
   const LONG = 60_000;
 
-  describe(`${name} keeps the contract of a rate limiter:`, () => {
+  describe(`${name} fulfils the contract of a rate limiter:`, () => {
     test('allows as many requests as the limit, and rejects the next', async () => {
       const limiter = await open({ limit: 3, window: LONG });
       const quotas = [];

@@ -13,7 +13,7 @@ export function createMemoryStorage(): PetStorage {
 
 /** Storage in memory, for applications that choose among adapters. It has no setting. */
 export const adapter: StorageAdapter = {
-  keeps: 'in memory: they are gone when the service stops',
-  reusesPets: true,
+  description: 'memory; the animals are gone when the service stops',
+  returnsSamePetObjects: true,
   open: () => createMemoryStorage(),
 };

@@ -74,7 +74,7 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
 
 /** Storage in MongoDB, for applications that choose among adapters. Its setting is the URL. */
 export const adapter: StorageAdapter = {
-  keeps: 'in MongoDB',
-  reusesPets: true,
+  description: 'MongoDB',
+  returnsSamePetObjects: true,
   open: (url, events = {}) => createMongoStorage({ url, ...events }),
 };

@@ -31,7 +31,7 @@ export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage 
 
 /** Storage in one file, for applications that choose among adapters. Its setting is the file's path. */
 export const adapter: StorageAdapter = {
-  keeps: 'in a SQLite file',
-  reusesPets: false,
+  description: 'a SQLite file',
+  returnsSamePetObjects: false,
   open: (file) => createSqliteStorage({ file }),
 };

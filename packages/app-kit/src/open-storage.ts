@@ -10,7 +10,7 @@ import type { StorageSettings } from './storage-settings.ts';
 import { STORAGES, type StorageEntry } from './storages.ts';
 
 /** A storage whose adapter is loaded and that can be opened. */
-export interface LoadedStorage extends Pick<StorageAdapter, 'keeps' | 'reusesPets'> {
+export interface LoadedStorage extends Pick<StorageAdapter, 'description' | 'returnsSamePetObjects'> {
   /** @throws ConfigurationError if the settings can't be right. A server that can't be reached is no error here. */
   open(events?: StorageEvents): PetStorage;
 }
@@ -19,10 +19,10 @@ export interface LoadedStorage extends Pick<StorageAdapter, 'keeps' | 'reusesPet
 export async function loadStorage(settings: StorageSettings): Promise<LoadedStorage> {
   const entry: StorageEntry = STORAGES[settings.name];
   const { adapter } = await entry.load();
-  const { keeps, reusesPets } = adapter;
+  const { description, returnsSamePetObjects } = adapter;
   return {
-    keeps,
-    reusesPets,
+    description,
+    returnsSamePetObjects,
     open(events) {
       try {
         return adapter.open(settings.setting, events);

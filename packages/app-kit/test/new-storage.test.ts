@@ -43,8 +43,8 @@ beforeAll(() => {
     import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 
     export const adapter: StorageAdapter = {
-      keeps: 'until the end of this test',
-      reusesPets: true,
+      description: 'memory until the end of this test',
+      returnsSamePetObjects: true,
       open(place) {
         if (place === 'nowhere') throw new StorageMisconfigured('there is no such place');
         return { ...createMemoryStorage(), location: place };
@@ -97,7 +97,7 @@ describe('a storage added as one package and one line', () => {
   test.each([{ THROWAWAY_PLACE: 'here' }, { THROWAWAY_PLACE: 'here', STORAGE: 'throwaway', SQLITE_FILE: 'x' }])(
     'is served over HTTP with %o',
     async (environment) => {
-      const greeting = /answers at (\S+).*this run: +(\S+)\n {2}The animals are kept until the end of this test\./s;
+      const greeting = /answers at (\S+).*this run: +(\S+)\n {2}Storage: +memory until the end of this test\n/s;
       const [, url, key] = await startUntil(greeting, 'apps/http/src/main.ts', { PORT: '0', ...environment });
       const response = await fetch(`${url}/pets`, {
         method: 'POST',

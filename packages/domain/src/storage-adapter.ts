@@ -12,11 +12,11 @@ export interface StorageEvents {
 
 /** What an adapter package exports as `adapter`: everything an application has to know of a kind of storage. */
 export interface StorageAdapter {
-  /** Completes "The pets are kept …": `in memory: they are gone when the service stops`, `in MongoDB`, `in a SQLite file`. */
-  readonly keeps: string;
+  /** Where pets are stored, for the startup message: `MongoDB`, `a SQLite file`. */
+  readonly description: string;
 
-  /** Whether the stores return the same object for an unchanged pet again and again, so that derived text may be memoized. */
-  readonly reusesPets: boolean;
+  /** Whether the stores return the same object for an unchanged pet each time, so that text made from it may be memoized. */
+  readonly returnsSamePetObjects: boolean;
 
   /**
    * Opens a storage. A server that can't be reached is no error here, but `storage_unavailable` in each call until it can.

@@ -54,9 +54,12 @@ describe('the README', () => {
     const report = 'readme-of-adapter-contract.json';
     const options = ['--reporter=json', `--outputFile=${report}`, 'readme-of-adapter-contract'];
     run(process.execPath, [vitest, 'run', ...options], consumer);
-    const { numPassedTests, numPendingTests } = JSON.parse(readFileSync(join(consumer, report), 'utf8'));
+    const { numPassedTests, testResults } = JSON.parse(readFileSync(join(consumer, report), 'utf8'));
     expect(numPassedTests).toBeGreaterThan(40);
-    expect(numPendingTests).toBe(0);
+    const tests = testResults.flatMap((file: { assertionResults: object[] }) => file.assertionResults);
+    const skipped = tests.filter(({ status }: { status: string }) => status !== 'passed');
+    // The example has no `interrupt`.
+    expect(skipped).toEqual([expect.objectContaining({ title: expect.stringMatching(/^OUTAGES ARE NOT TESTED/) })]);
   });
 });
 

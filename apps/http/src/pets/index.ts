@@ -10,11 +10,11 @@ export { PET_SCHEMAS } from './schemas.ts';
 /** What the operations are made from. */
 export interface PetOptions extends Omit<PetDependencies, 'petJson'> {
   /** Whether the storage returns the same object for an unchanged pet again, so that its JSON text is worth caching. */
-  readonly reusesPets: boolean;
+  readonly returnsSamePetObjects: boolean;
 }
 
 /** The operations of the interface, in its order. Routes and the OpenAPI document are made from this list. */
-export function petOperations({ reusesPets, ...others }: PetOptions): readonly Operation[] {
-  const dependencies = { ...others, petJson: reusesPets ? memoized(petJson) : petJson };
+export function petOperations({ returnsSamePetObjects, ...others }: PetOptions): readonly Operation[] {
+  const dependencies = { ...others, petJson: returnsSamePetObjects ? memoized(petJson) : petJson };
   return [listPets(dependencies), createPet(dependencies), getPet(dependencies)];
 }
