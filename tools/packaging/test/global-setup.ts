@@ -3,16 +3,20 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { folderOf, libraries, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
+import { installRuntimes, missingRuntimes, RUNTIMES } from './runtimes.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The folder of a project that depends on the packed packages. It contains the tarballs, too. */
     consumer: string;
+    /** The names of the runtimes whose tests can't run. */
+    missingRuntimes: readonly string[];
   }
 }
 
 /** Packs the packages and installs them in a project outside of the repository. */
 export default function setup(project: TestProject): () => void {
+  const missing = prepareRuntimes();
   const consumer = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
   const remove = () => rmSync(consumer, { recursive: true, force: true });
   try {
@@ -23,7 +27,32 @@ export default function setup(project: TestProject): () => void {
     throw error;
   }
   project.provide('consumer', consumer);
-  return remove;
+  project.provide('missingRuntimes', missing);
+  return () => {
+    remove();
+    if (missing.length > 0) process.stderr.write(notRun(missing));
+  };
+}
+
+/** @returns The names of those that tests can't use. @throws Error if there are any in spite of RUNTIME_TESTS=required. */
+function prepareRuntimes(): readonly string[] {
+  const { RUNTIME_TESTS } = process.env;
+  if (!RUNTIME_TESTS) return RUNTIMES.map(({ name }) => name);
+  installRuntimes();
+  const missing = missingRuntimes().map(({ name }) => name);
+  if (missing.length === 0 || RUNTIME_TESTS !== 'required') return missing;
+  throw new Error(`RUNTIME_TESTS=required, but this platform lacks ${missing.join(', ')}`);
+}
+
+function notRun(missing: readonly string[]): string {
+  const rule = '='.repeat(96);
+  const lines = [
+    `NOT RUN: the tests of the packages in ${missing.join(', ')}.`,
+    '',
+    'To run them, set RUNTIME_TESTS=on on Linux (x64). It downloads these programs, half a gigabyte when they are installed.',
+    'With RUNTIME_TESTS=required a missing one is a failure.',
+  ];
+  return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
 }
 
 function pack(consumer: string): void {

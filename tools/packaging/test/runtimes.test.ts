@@ -1,0 +1,129 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
+import { RUNTIMES, type Runtime } from './runtimes.ts';
+
+const consumer = inject('consumer');
+
+/** The packages that need no part of Node.js. */
+const ANYWHERE: readonly string[] = ['domain', 'adapter-memory', 'exact-json'];
+
+/** Programs that use a package, with what they print. */
+const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
+  'adapter-memory': [
+    `
+      import { createMemoryStorage } from '@animal-store/adapter-memory';
+      import { createCatalogue, DomainError, LIMITS } from '@animal-store/domain';
+
+      const storage = createMemoryStorage();
+      const catalogue = createCatalogue(storage.pets);
+      const { id } = await catalogue.createPet({ name: 'Rex', categoryId: LIMITS.categoryId.max });
+      const { categoryId } = await catalogue.getPet(id);
+      const code = await catalogue.getPet(99n).catch((error) => DomainError.is(error) && error.code);
+      await storage[Symbol.asyncDispose]();
+      console.log(String(categoryId), code);
+    `,
+    '9223372036854775807 pet_not_found\n',
+  ],
+  'exact-json': [
+    `
+      import { parse, stringify } from '@animal-store/exact-json';
+      console.log(stringify(parse('{"id":42,"categoryId":9223372036854775807}')));
+    `,
+    '{"id":42,"categoryId":9223372036854775807}\n',
+  ],
+  'adapter-mongodb': [
+    `
+      import { createMongoStorage } from '@animal-store/adapter-mongodb';
+      const storage = createMongoStorage({ url: 'mongodb://127.0.0.1:1/animals', timeLimits: { serverSelection: 200 } });
+      try {
+        await storage.pets.find(1n);
+      } catch (error) {
+        console.log(error.code);
+      }
+      await storage.close();
+    `,
+    'storage_unavailable\n',
+  ],
+  'adapter-sqlite': [
+    `
+      import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+      const storage = createSqliteStorage({ file: 'pets-' + process.version + '.db' });
+      const { id, name } = await storage.pets.add({ name: 'Rex', categoryId: 7n });
+      await storage.close();
+      console.log(String(id), name);
+    `,
+    '1 Rex\n',
+  ],
+  'http-server': [
+    `
+      import { startServer } from '@animal-store/http-server';
+      const server = await startServer((request, response) => response.end('this is ' + request.url), {
+        host: '127.0.0.1',
+        port: 0,
+        maxConnections: 10,
+        renderRejection: ({ message }) => ({ headers: {}, body: message }),
+      });
+      const response = await fetch('http://127.0.0.1:' + server.address.port + '/pets');
+      console.log(await response.text());
+      await server.stop({ grace: 0, deadline: 1_000 });
+    `,
+    'this is /pets\n',
+  ],
+};
+
+/** The oldest Node.js that a package supports: major and minor version, and patch if it is given. */
+const oldestNode = (name: string): string => /\d[\d.]*/.exec(readManifest(folderOf(name)).engines.node)?.[0] as string;
+
+function supports(name: string, { node }: Runtime): boolean {
+  if (node === undefined) return ANYWHERE.includes(name);
+  return node.localeCompare(oldestNode(name), 'en', { numeric: true }) >= 0;
+}
+
+test.each(PACKAGES)('%s is tested on the oldest Node.js in its engines', (name) => {
+  expect(RUNTIMES.map(({ node }) => node)).toContainEqual(expect.stringMatching(`^${oldestNode(name)}(?:\\.|$)`));
+});
+
+for (const runtime of RUNTIMES) {
+  const slug = runtime.name.replace(/\W+/g, '-');
+
+  describe.skipIf(inject('missingRuntimes').includes(runtime.name))(`in ${runtime.name}`, () => {
+    const runProgram = (name: string, program: string) => {
+      const [command, ...args] = runtime.command;
+      const file = `${name}-in-${slug}.mjs`;
+      writeFileSync(join(consumer, file), program);
+      return run(command, [...args, file], consumer);
+    };
+
+    test.each(PACKAGES.filter((name) => supports(name, runtime)))('%s can be imported by its entry points', (name) => {
+      const entries = Object.keys(readManifest(folderOf(name)).exports).map((entry) => entry.slice(1));
+      const imports = entries.map((entry) => `import '@animal-store/${name}${entry}';`);
+      expect(runProgram(`import-${name}`, [...imports, "console.log('imported');"].join('\n'))).toBe('imported\n');
+    });
+
+    const programs = Object.entries(PROGRAMS).filter(([name]) => supports(name, runtime));
+    test.each(programs)('a program uses %s', (name, [program, output]) => {
+      expect(runProgram(`use-${name}`, program)).toBe(output);
+    });
+
+    if (!supports('adapter-contract', runtime)) return;
+
+    test('an adapter passes the contract', () => {
+      const tests = `
+        import { storageContract } from '@animal-store/adapter-contract';
+        import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/memory-storage.js';
+
+        storageContract('memory', { freshPlace: createMemory, open: openMemory });
+      `;
+      writeFileSync(join(consumer, `contract-in-${slug}.test.js`), tests);
+      const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
+      const [command] = runtime.command;
+      const report = `contract-in-${slug}.json`;
+      run(command, [vitest, 'run', '--reporter=json', `--outputFile=${report}`, `contract-in-${slug}`], consumer);
+      const { numPassedTests, numPendingTests } = JSON.parse(readFileSync(join(consumer, report), 'utf8'));
+      expect(numPassedTests).toBeGreaterThan(40);
+      expect(numPendingTests).toBe(0);
+    });
+  });
+}
