@@ -10,13 +10,14 @@ import {
 import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { CommanderError } from 'commander';
+import { CommandFailed } from './command-failed.ts';
 import { compose } from './composition.ts';
 import type { UseCases } from './context.ts';
 import { createProgram } from './program.ts';
 import { printable } from './terminal/printable.ts';
 
-/** The use case rejected the command, or the storage is unavailable. */
-const EXIT_REJECTED = 1;
+/** The command is rejected or could not be completed, or the storage is unavailable. */
+const EXIT_FAILED = 1;
 
 /** The command line or the environment is wrong. */
 const EXIT_MISUSED = 2;
@@ -52,9 +53,10 @@ function explained(error: unknown, settings: StorageSettings, { location }: PetS
 function report(error: unknown): number {
   // Commander has written its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
-  if (!(error instanceof ConfigurationError || DomainError.is(error))) throw error;
+  const isMisuse = error instanceof ConfigurationError;
+  if (!(isMisuse || error instanceof CommandFailed || DomainError.is(error))) throw error;
   process.stderr.write(`animal-store: ${printable(error.message)}\n`);
-  return DomainError.is(error) ? EXIT_REJECTED : EXIT_MISUSED;
+  return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
 }
 
 // A reader may have read enough, like `head`.

@@ -8,6 +8,8 @@ import { addCreatePet } from './pets/create-pet.ts';
 import { addGetPet } from './pets/get-pet.ts';
 import { addListPets } from './pets/list-pets.ts';
 import { printable } from './terminal/printable.ts';
+import { addExportPets } from './transfer/export-pets.ts';
+import { addImportPets } from './transfer/import-pets.ts';
 
 const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
 
@@ -38,6 +40,8 @@ export function createProgram(context: Context): Command {
   addListPets(pets, context);
   addCreatePet(pets, context);
   addGetPet(pets, context);
+  addImportPets(pets, context);
+  addExportPets(pets, context);
 
   const keys = program.command('keys').description('The API keys that clients of the service call with.');
   addIssueKey(keys, context);

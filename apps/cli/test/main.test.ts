@@ -1,30 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, test } from 'vitest';
-
-const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** Runs the program to its end. */
-function run(
-  environment: Record<string, string>,
-  ...words: string[]
-): Promise<{ code: number; out: string; err: string }> {
-  return new Promise((resolve) => {
-    const env = { PATH: process.env['PATH'] as string, ...environment };
-    execFile(process.execPath, ['--conditions=@animal-store/source', MAIN, ...words], { env }, (error, out, err) => {
-      resolve({ code: error === null ? 0 : Number(error.code), out, err });
-    });
-  });
-}
+import { expect, test } from 'vitest';
+import { ended, freshFolder, PROGRAM, run, start } from './processes.ts';
 
 test('what one command stores the next one finds', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const environment = { SQLITE_FILE: join(folder, 'animals.db') };
+  const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const rex = '{"id":1,"name":"Rex","categoryId":9223372036854775807}\n';
   const added = await run(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '9223372036854775807');
   expect(added).toEqual({ code: 0, out: rex, err: '' });
@@ -37,18 +17,10 @@ test('what one command stores the next one finds', async () => {
 });
 
 test('a reader that has enough ends a command without a word', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const environment = { PATH: process.env['PATH'] as string, SQLITE_FILE: join(folder, 'animals.db') };
-  const words = ['pets', 'create', '--name', 'Rex', '--category-id', '1'];
-  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, ...words], { env: environment });
-  child.stdout.destroy();
-  let err = '';
-  child.stderr.on('data', (chunk) => {
-    err += chunk;
-  });
-  const [code] = await once(child, 'close');
-  expect([code, err]).toEqual([0, '']);
+  const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
+  const child = start(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '1');
+  child.stdout?.destroy();
+  expect(await ended(child)).toMatchObject({ code: 0, err: '' });
   expect(await run(environment, 'pets', 'list')).toMatchObject({ code: 0, out: expect.stringContaining('"Rex"') });
 });
 
@@ -84,7 +56,7 @@ test('where it is installed, it is the program that its usage names', () => {
   const { bin } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   expect(bin).toEqual({ 'animal-store': 'dist/main.js' });
   // The compiler keeps the first line.
-  expect(readFileSync(MAIN, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
+  expect(readFileSync(PROGRAM.at(-1) as string, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
 test.each([['help'], ['--help'], []])('prints the commands and how to choose a storage: %s', async (...words) => {

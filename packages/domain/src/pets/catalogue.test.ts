@@ -154,15 +154,10 @@ describe('createCatalogue', () => {
     expect(await catalogue.createPet(rex(), { holder: 'the zoo', key })).toMatchObject({ id: 1n });
   });
 
-  test.each([
-    [7, 'the number 7: pass a bigint'],
-    ['x7', '"x7"'],
-    [undefined, 'missing'],
-    [{ $ne: null }, 'an object'],
-  ])('rejects the id %j before it asks the storage', async (id, quoted) => {
+  test.each([7, '7', null, { $ne: null }])('rejects the id %j before it asks the storage', async (id) => {
     const { port, calls } = observed(petsInMemory());
-    const message = `id must be an integer, was ${quoted}`;
-    expect(await rejectionOf(() => createAwaitableCatalogue(port).getPet(id))).toEqual({ code: 'invalid', message });
+    const { code, message } = await rejectionOf(() => createCatalogue(port).getPet(id as unknown as bigint));
+    expect([code, message]).toEqual(['invalid', expect.stringMatching(/^id must be a bigint, was /)]);
     expect(calls).toEqual([]);
   });
 

@@ -1,0 +1,34 @@
+import type { Pet } from '@animal-store/domain';
+import type { EndOfRecord } from './records.ts';
+
+/** How pets are written to a file. */
+export interface PetFormat {
+  readonly endOfRecord: EndOfRecord;
+
+  /** Starts to read a file. */
+  createReader(): ReadRecord;
+
+  /** The beginning of a file. */
+  readonly header: string;
+
+  /** A pet as a record with its line end. */
+  write(pet: Pet): string;
+}
+
+/**
+ * Reads the next record of a file.
+ *
+ * @returns The pet that it holds, for the use case to check; undefined if it is empty or a header.
+ * @throws UnreadableRecord
+ */
+export type ReadRecord = (text: string) => unknown;
+
+/** A record that holds no pet. The message says why. */
+export class UnreadableRecord extends Error {
+  override readonly name = 'UnreadableRecord';
+}
+
+/** A file of which no record can be read. The message says why. */
+export class UnreadableFile extends Error {
+  override readonly name = 'UnreadableFile';
+}

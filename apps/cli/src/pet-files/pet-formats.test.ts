@@ -1,0 +1,80 @@
+import { NumberLiteral } from '@animal-store/domain/transport';
+import { describe, expect, test } from 'vitest';
+import { csv } from './csv.ts';
+import { ndjson } from './ndjson.ts';
+
+/** Reads the records after a header. */
+function read(header: string, ...records: string[]): unknown[] {
+  const reader = csv.createReader();
+  expect(reader(header)).toBeUndefined();
+  return records.map((record) => reader(record));
+}
+
+describe('CSV', () => {
+  test('is written as RFC 4180 with a header, quotes only where they are needed', () => {
+    expect(csv.header).toBe('id,name,categoryId,status\r\n');
+    const pet = { id: 1n, categoryId: 9223372036854775807n };
+    expect(csv.write({ ...pet, name: '007', status: 'sold' })).toBe('1,007,9223372036854775807,sold\r\n');
+    expect(csv.write({ ...pet, name: 'a "b"\r\n,' })).toBe('1,"a ""b""\r\n,",9223372036854775807,\r\n');
+    expect(csv.write({ ...pet, name: ' x' })).toBe('1," x",9223372036854775807,\r\n');
+  });
+
+  test('is read with its columns in any order, and others beside them', () => {
+    expect(read('status,colour,categoryId,name', 'sold,red,-9223372036854775808,Rex')).toEqual([
+      { name: 'Rex', categoryId: -9223372036854775808n, status: 'sold' },
+    ]);
+    expect(read('"name","categoryId"\r', '007,007\r')).toEqual([{ name: '007', categoryId: 7n, status: undefined }]);
+  });
+
+  test.each([',', ';', '\t'])('is read with the delimiter %j of spreadsheets', (delimiter) => {
+    const line = (...fields: string[]) => fields.join(delimiter);
+    expect(read(line('name', 'categoryId'), line('"a,b;c\td"', '1'))).toEqual([
+      { name: 'a,b;c\td', categoryId: 1n, status: undefined },
+    ]);
+  });
+
+  test('skips rows whose fields are all empty', () => {
+    expect(read('name,categoryId', ',', '', '"",')).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('leaves it to the catalogue to reject an integer that a spreadsheet rounded', () => {
+    expect(read('name,categoryId', 'Rex,9.22E+18', 'Rex,1.0', 'Rex,')).toMatchObject([
+      { categoryId: '9.22E+18' },
+      { categoryId: '1.0' },
+      { categoryId: undefined },
+    ]);
+  });
+
+  test.each([
+    ['Rex', 'it has 1 fields, the header has 2'],
+    ['Rex,1,2', 'it has 3 fields, the header has 2'],
+    ['Rex "the dog",1', /^a field with a quote must be in quotes/],
+    ['"Rex" the dog,1', /^a field goes on after its closing quote/],
+  ])('rejects the record %s', (record, message) => {
+    expect(() => read('name,categoryId', record)).toThrow(message);
+  });
+
+  test('rejects a file without the columns of a pet', () => {
+    expect(() => read('Name;Category')).toThrow('must name the columns name and categoryId, was "Name;Category"');
+  });
+});
+
+describe('NDJSON', () => {
+  const reader = ndjson.createReader();
+
+  test('keeps every digit', () => {
+    const text = '{"id":1,"name":"Rex","categoryId":9223372036854775807}';
+    expect(reader(text)).toMatchObject({ categoryId: 9223372036854775807n });
+    expect(ndjson.write({ id: 1n, name: 'Rex', categoryId: 9223372036854775807n })).toBe(`${text}\n`);
+    expect(reader('{"categoryId":1e3}')).toEqual({ categoryId: 1000n });
+    expect(reader('{"categoryId":1.5}')).toEqual({ categoryId: new NumberLiteral('1.5') });
+  });
+
+  test('skips empty lines, not null', () => {
+    expect([reader(''), reader(' \t\r'), reader('null')]).toEqual([undefined, undefined, null]);
+  });
+
+  test('rejects what is not JSON', () => {
+    expect(() => reader('{"name":')).toThrow(/^not valid JSON: /);
+  });
+});

@@ -1,0 +1,34 @@
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { recordingOutput } from '../../test/recording-output.ts';
+import { createProgress, progressLine } from './progress.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+describe('progress', () => {
+  test('is how far it is, how fast, and how long it will take', () => {
+    expect(progressLine('importing', 0.25, 250_000, 5_000)).toBe('importing 25 %  250,000 pets  50,000/s  0:15 left');
+    expect(progressLine('importing', 0.5, 1, 7_384_000)).toBe('importing 50 %  1 pets  0/s  2:03:04 left');
+    expect(progressLine('importing', 0, 0, 0)).toBe('importing 0 %  0 pets  0/s  ? left');
+  });
+
+  test('is one line of a terminal, that makes room for messages and goes at the end', () => {
+    const output = recordingOutput({ isTTY: true });
+    const progress = createProgress(output, { verb: 'importing', clock: Date.now });
+    progress.update(0.5, 100);
+    vi.advanceTimersByTime(200);
+    progress.print('file:1: bad');
+    progress.end();
+    vi.advanceTimersByTime(1_000);
+    expect(output.text).toBe('\r\u001b[Kimporting 50 %  100 pets  500/s  0:01 left\r\u001b[Kfile:1: bad\n\r\u001b[K');
+  });
+
+  test('is not written to a file', () => {
+    const output = recordingOutput();
+    const progress = createProgress(output, { verb: 'importing', clock: Date.now });
+    vi.advanceTimersByTime(1_000);
+    progress.print('file:1: bad');
+    progress.end();
+    expect(output.text).toBe('file:1: bad\n');
+  });
+});

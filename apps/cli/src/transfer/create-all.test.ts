@@ -1,0 +1,101 @@
+import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { createAwaitableCatalogue } from '@animal-store/domain/transport';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { createAll } from './create-all.ts';
+
+beforeEach(() => void vi.useFakeTimers());
+afterEach(() => void vi.useRealTimers());
+
+async function* lines(count: number) {
+  for (let line = 1; line <= count; line += 1000) {
+    yield Array.from({ length: Math.min(1000, count - line + 1) }, (_, index) => ({
+      line: line + index,
+      pet: { name: `Rex ${line + index}`, categoryId: 1n },
+      error: null,
+    }));
+  }
+}
+
+type Add = Parameters<typeof createAwaitableCatalogue>[0]['add'];
+
+function creating(add: Add, count: number, onRejected: (line: number, reason: string) => boolean = () => true) {
+  const catalogue = createAwaitableCatalogue({ add, find: () => null, list: () => [] });
+  const onDone = vi.fn();
+  const keyOf = (line: number) => ({ holder: ' test ', key: String(line) });
+  return { onDone, ended: createAll(lines(count), { catalogue, keyOf }, { onDone, onRejected }) };
+}
+
+const unavailable = (cause?: unknown) => new DomainError('storage_unavailable', 'try again', { cause });
+
+describe('creating many pets', () => {
+  test('keeps a bounded number of creations in flight, and finishes all', async () => {
+    let [inFlight, most] = [0, 0];
+    const { onDone, ended } = creating(async (newPet) => {
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      inFlight -= 1;
+      return { id: 1n, ...newPet };
+    }, 9_000);
+    await vi.runAllTimersAsync();
+    await ended;
+    expect(onDone).toHaveBeenCalledTimes(9_000);
+    expect(most).toBe(4_000);
+  });
+
+  test('repeats a creation with its key while the storage is unavailable', async () => {
+    const keys: unknown[] = [];
+    const { onDone, ended } = creating((newPet, create) => {
+      keys.push(create?.key);
+      if (keys.length <= 3) throw unavailable();
+      return { id: 1n, ...newPet };
+    }, 1);
+    await vi.runAllTimersAsync();
+    await ended;
+    expect(onDone).toHaveBeenCalledTimes(1);
+    expect(keys).toEqual(['1', '1', '1', '1']);
+  });
+
+  test('gives up when the storage was unavailable for half a minute, with its error', async () => {
+    const start = performance.now();
+    const { ended } = creating(() => {
+      throw unavailable();
+    }, 50);
+    const rejection = expect(ended).rejects.toThrow('try again');
+    await vi.runAllTimersAsync();
+    await rejection;
+    expect(performance.now() - start).toBeGreaterThan(29_000);
+    expect(performance.now() - start).toBeLessThan(40_000);
+  });
+
+  test.each([unavailable(new StorageMisconfigured('the file is damaged')), new Error('a defect')])(
+    'does not repeat a creation that waiting does not help: %s',
+    async (error) => {
+      const add = vi.fn<Add>(() => {
+        throw error;
+      });
+      const { ended } = creating(add, 3_000);
+      await expect(ended).rejects.toBe(error);
+      expect(add.mock.calls.length).toBeLessThanOrEqual(3_000);
+    },
+  );
+
+  test('stops when it is told to, and waits for what is in flight', async () => {
+    let settled = 0;
+    const { onDone, ended } = creating(
+      async (newPet, create) => {
+        if (create?.key === '7') return null;
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        settled += 1;
+        return { id: 1n, ...newPet };
+      },
+      20_000,
+      () => false,
+    );
+    await vi.runAllTimersAsync();
+    await ended;
+    expect(onDone).toHaveBeenCalledTimes(settled);
+    expect(settled).toBeLessThan(5_000);
+  });
+});

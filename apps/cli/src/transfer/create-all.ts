@@ -1,0 +1,104 @@
+import { DomainError, type IdempotencyKey } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import type { PetOfFile } from './read-pets.ts';
+import type { TransferEvents } from './transfer-events.ts';
+
+/** How many creations are in flight at most: some batches of a storage, so that it always has the next one. */
+const MAX_IN_FLIGHT = 4_000;
+
+/** When creations go on after that many were in flight. */
+const LOW_WATER = 3_000;
+
+/** How long a creation is tried again while the storage is unavailable, in milliseconds: longer than an election. */
+const RETRY_FOR = 30_000;
+
+/** The longest pause between two tries, in milliseconds. */
+const MAX_PAUSE = 2_000;
+
+/** Where pets are created. */
+export interface Destination {
+  readonly catalogue: AwaitableCatalogue;
+  /** The idempotency key of a line. */
+  keyOf(line: number): IdempotencyKey;
+}
+
+/**
+ * Creates pets, many at a time and in their order, as far as the storage keeps it.
+ *
+ * Rejects with the error of the storage once nothing is in flight any more.
+ */
+export async function createAll(
+  arrays: AsyncIterable<readonly PetOfFile[]>,
+  { catalogue, keyOf }: Destination,
+  { onDone, onRejected }: TransferEvents,
+): Promise<void> {
+  let inFlight = 0;
+  let stopped = false;
+  let failure: unknown = null;
+  let onRoom = () => {};
+  let lowWater = LOW_WATER;
+
+  const roomFor = (count: number) => {
+    lowWater = count;
+    return new Promise<void>((resolve) => {
+      onRoom = resolve;
+    });
+  };
+
+  async function create(line: number, pet: unknown): Promise<void> {
+    try {
+      await createPatiently(catalogue, pet, keyOf(line));
+      onDone();
+    } catch (error) {
+      if (DomainError.is(error) && (error.code === 'invalid' || error.code === 'idempotency_key_reused')) {
+        stopped ||= !onRejected(line, reasonOf(error));
+      } else {
+        failure ??= error;
+        stopped = true;
+      }
+    }
+    inFlight -= 1;
+    if (inFlight <= lowWater) onRoom();
+  }
+
+  for await (const pets of arrays) {
+    for (const each of pets) {
+      if (stopped) break;
+      if (each.error !== null) {
+        stopped ||= !onRejected(each.line, each.error);
+        continue;
+      }
+      inFlight += 1;
+      void create(each.line, each.pet);
+      if (inFlight >= MAX_IN_FLIGHT) await roomFor(LOW_WATER);
+    }
+    if (stopped) break;
+  }
+  if (inFlight > 0) await roomFor(0);
+  if (failure !== null) throw failure;
+}
+
+/** Creates a pet, and tries again while the storage is unavailable: the idempotency key makes that safe. */
+async function createPatiently(catalogue: AwaitableCatalogue, pet: unknown, key: IdempotencyKey): Promise<void> {
+  let end: number | null = null;
+  for (let pause = 100; ; pause = Math.min(pause * 2, MAX_PAUSE)) {
+    try {
+      await catalogue.createPet(pet, key);
+      return;
+    } catch (error) {
+      if (!isTransient(error)) throw error;
+      end ??= performance.now() + RETRY_FOR;
+      if (performance.now() > end) throw error;
+      await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
+    }
+  }
+}
+
+function isTransient(error: unknown): boolean {
+  return DomainError.is(error) && error.code === 'storage_unavailable' && !StorageMisconfigured.is(error.cause);
+}
+
+function reasonOf({ code, message }: DomainError): string {
+  return code === 'invalid' ? message : 'another pet was imported under this --import-id and line number';
+}

@@ -1,0 +1,63 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { Readable } from 'node:stream';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { type Catalogue, createCatalogue, createKeyring } from '@animal-store/domain';
+import { type Authenticate, createAuthentication } from '@animal-store/domain/transport';
+import { CommanderError } from 'commander';
+import { createProgram } from '../src/program.ts';
+import { recordingOutput } from './recording-output.ts';
+
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+
+/** Christmas Eve of 2026. */
+const clock = () => Date.UTC(2026, 11, 24);
+
+/** A rejected command line; the message is what the user reads. */
+export class UsageError extends Error {}
+
+/** What a command printed before it ended. */
+export interface Ended {
+  readonly out: string;
+  readonly err: string;
+  /** What it rejected with, or null. */
+  readonly error: Error | null;
+}
+
+export interface CommandLine {
+  readonly catalogue: Catalogue;
+  readonly authenticate: Authenticate;
+  /** The lines that a command prints. Rejects with the error that the command ends with. */
+  run(...words: string[]): Promise<string[]>;
+  /** Runs a command with a standard input. */
+  runWith(stdin: string | Buffer, ...words: string[]): Promise<Ended>;
+}
+
+/** The command line in this process, on a memory of its own. */
+export function commandLine({ isTTY = false } = {}): CommandLine {
+  const { pets, keys } = createMemoryStorage();
+  const catalogue = createCatalogue(pets);
+  const useCases = { catalogue, keyring: createKeyring({ keys, digest, randomBytes, clock }) };
+
+  async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
+    const [stdout, stderr] = [recordingOutput({ isTTY }), recordingOutput({ isTTY })];
+    const stdin = Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
+    const program = createProgram({ withStorage: (work) => work(useCases), stdout, stderr, stdin, clock });
+    const error = await program.parseAsync(words, { from: 'user' }).then(
+      () => null,
+      (reason: Error) => reason,
+    );
+    const isHelp = error instanceof CommanderError && error.exitCode === 0;
+    return { out: stdout.text, err: stderr.text, error: isHelp ? null : error };
+  }
+
+  return {
+    catalogue,
+    authenticate: createAuthentication({ configuredKeys: new Map(), issuedKeys: keys, digest, clock }),
+    runWith,
+    async run(...words) {
+      const { out, err, error } = await runWith('', ...words);
+      if (error !== null) throw error instanceof CommanderError ? new UsageError(err) : error;
+      return out.split('\n').slice(0, -1);
+    },
+  };
+}

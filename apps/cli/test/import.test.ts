@@ -1,0 +1,166 @@
+import { existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { beforeEach, describe, expect, test } from 'vitest';
+import { commandLine } from './command-line.ts';
+import { ended, freshFolder, run, start } from './processes.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = freshFolder();
+});
+
+function fileOf(content: string | Buffer, name = 'pets.ndjson'): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+}
+
+const line = (name: string, more = '') => `{"name":"${name}","categoryId":1${more}}\n`;
+
+describe('an interrupted import', () => {
+  const COUNT = 200_000;
+
+  test('goes on after kill -9 when the command is repeated: nothing is lost or doubled', async () => {
+    const file = join(folder, 'pets.ndjson');
+    const descriptor = openSync(file, 'w');
+    const names = Array.from({ length: COUNT }, (_, index) => `Rex ${index}`);
+    for (let at = 0; at < COUNT; at += 1_000) {
+      writeSync(
+        descriptor,
+        names
+          .slice(at, at + 1_000)
+          .map((name) => line(name))
+          .join(''),
+      );
+    }
+    const database = join(folder, 'animals.db');
+    const environment = { SQLITE_FILE: database };
+
+    let stored = 0;
+    for (let round = 0; round < 2; round += 1) {
+      const size = sizeOf(database) + 3_000_000;
+      const child = start(environment, 'pets', 'import', file);
+      while (sizeOf(database) + sizeOf(`${database}-wal`) < size) {
+        expect(child.exitCode, 'it ended before it was killed').toBeNull();
+        await setTimeout(5);
+      }
+      child.kill('SIGKILL');
+      await ended(child);
+      const { out } = await run(environment, 'pets', 'export');
+      const count = out.split('\n').length - 1;
+      expect(count).toBeGreaterThan(stored);
+      expect(count).toBeLessThan(COUNT);
+      stored = count;
+    }
+
+    expect(await run(environment, 'pets', 'import', file)).toEqual({
+      code: 0,
+      out: `{"imported":${COUNT},"rejected":0}\n`,
+      err: '',
+    });
+    const { out } = await run(environment, 'pets', 'export');
+    const pets = out
+      .split('\n')
+      .slice(0, -1)
+      .map((text) => JSON.parse(text) as { id: number; name: string });
+    expect(pets.map(({ name }) => name)).toEqual(names);
+    expect(new Set(pets.map(({ id }) => id)).size).toBe(COUNT);
+  }, 180_000);
+
+  const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
+});
+
+describe('an import', () => {
+  test('creates the pets of a pipe in their order, and a pipe takes them out again', async () => {
+    const environment = { SQLITE_FILE: join(folder, 'animals.db') };
+    const child = start(environment, 'pets', 'import', '--format', 'csv');
+    child.stdin?.end('name;categoryId;status\r\n"Rex\r\nthe ""dog""";9223372036854775807;sold\r\n007;-1;\r\n');
+    expect(await ended(child)).toEqual({ code: 0, out: '{"imported":2,"rejected":0}\n', err: '' });
+    expect(await run(environment, 'pets', 'export')).toEqual({
+      code: 0,
+      out:
+        '{"id":1,"name":"Rex\\r\\nthe \\"dog\\"","categoryId":9223372036854775807,"status":"sold"}\n' +
+        '{"id":2,"name":"007","categoryId":-1}\n',
+      err: '',
+    });
+    const { out } = await run(environment, 'pets', 'export', '--format', 'csv', '--bom');
+    expect(out).toBe(
+      '\ufeffid,name,categoryId,status\r\n1,"Rex\r\nthe ""dog""",9223372036854775807,sold\r\n2,007,-1,\r\n',
+    );
+  }, 20_000);
+
+  test('reports every line with an error, with its number and the reason, and creates nothing', async () => {
+    const file = fileOf(`${line('Rex')}nonsense\n\n${line(' ', ',"status":"lost"')}${line('Max')}`);
+    const { code, out, err } = await run({ SQLITE_FILE: join(folder, 'animals.db') }, 'pets', 'import', file);
+    expect([code, out]).toEqual([1, '']);
+    const reasons = err.replaceAll(file, 'FILE').split('\n');
+    expect(reasons).toEqual([
+      expect.stringMatching(/^FILE:2: not valid JSON: .*nonsense/),
+      'FILE:4: name must have a character that is not white space; status must be one of available, pending, sold, was "lost"',
+      'animal-store: nothing was imported: correct the lines above, and repeat the command',
+      '',
+    ]);
+    // Nothing was opened for it.
+    expect(existsSync(join(folder, 'animals.db'))).toBe(false);
+  }, 20_000);
+
+  test('leaves lines with errors out with --on-error skip', async () => {
+    const { runWith, run: print } = commandLine();
+    const file = Buffer.concat([
+      Buffer.from(line('Rex')),
+      Buffer.from('{"name":"Jos\xe9"}\n', 'latin1'),
+      Buffer.from(line('Max')),
+    ]);
+    const { out, err, error } = await runWith(file, 'pets', 'import', '--on-error', 'skip');
+    expect(out).toBe('{"imported":2,"rejected":1}\n');
+    expect(err).toBe('stdin:2: not UTF-8\n');
+    expect(error?.message).toMatch(/^the lines above were not imported: correct them in a file of their own/);
+    expect(await print('pets', 'list')).toEqual([
+      '{"id":1,"name":"Rex","categoryId":1}',
+      '{"id":2,"name":"Max","categoryId":1}',
+    ]);
+  });
+
+  test('ends its check after a hundred errors', async () => {
+    const { err } = await commandLine().runWith('x\n'.repeat(1_000), 'pets', 'import');
+    expect(err.split('\n')).toHaveLength(101);
+  });
+
+  test('of the same content creates no pet twice, of another content it does', async () => {
+    const { run: print } = commandLine();
+    const [first, copy] = [fileOf(line('Rex') + line('Rex')), fileOf(line('Rex') + line('Rex'), 'copy.ndjson')];
+    for (const file of [first, copy])
+      expect(await print('pets', 'import', file)).toEqual(['{"imported":2,"rejected":0}']);
+    expect(await print('pets', 'list')).toHaveLength(2);
+    await print('pets', 'import', fileOf(line('Rex')));
+    expect(await print('pets', 'list')).toHaveLength(3);
+  });
+
+  test('with --import-id creates one pet for each line number, whatever was appended', async () => {
+    const { run: print, runWith } = commandLine();
+    const words = ['pets', 'import', '--import-id', 'arrivals', '--on-error', 'skip'];
+    await runWith(line('Rex'), ...words);
+    await runWith(line('Rex') + line('Max'), ...words);
+    expect(await print('pets', 'list')).toHaveLength(2);
+    const { err } = await runWith(line('Bella') + line('Max') + line('Luna'), ...words);
+    expect(err).toBe('stdin:1: another pet was imported under this --import-id and line number\n');
+    expect(await print('pets', 'list')).toHaveLength(3);
+  });
+
+  test.each([
+    [['no-such-file.csv'], /^ENOENT: no such file or directory, open 'no-such-file.csv'$/],
+    [['/'], /^\/ is a folder$/],
+    [['--format', 'csv'], /^stdin: the first line must name the columns name and categoryId, was "nonsense"$/],
+    [['--import-id', ''], /^--import-id must be 1 to 100 visible ASCII characters$/],
+  ])('says why it can not begin: %j', async (words, message) => {
+    const { out, error } = await commandLine().runWith('nonsense', 'pets', 'import', ...words);
+    expect(out).toBe('');
+    expect(error?.message).toMatch(message);
+  });
+
+  test('accepts an empty file', async () => {
+    const { run: print } = commandLine();
+    expect(await print('pets', 'import', fileOf(''))).toEqual(['{"imported":0,"rejected":0}']);
+    expect(await print('pets', 'export')).toEqual([]);
+  });
+});
