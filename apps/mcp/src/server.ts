@@ -54,9 +54,7 @@ export function createServer(catalogue: AwaitableCatalogue): McpServer {
     },
     async ({ name, categoryId, status, idempotencyKey: key }) => {
       const newPet = { name, categoryId: integer('categoryId', categoryId), status };
-      return shown(
-        await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key: key as string }),
-      );
+      return shown(await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key }));
     },
   );
 
@@ -64,7 +62,7 @@ export function createServer(catalogue: AwaitableCatalogue): McpServer {
     'get_pet',
     { description: 'Get an animal by its id.', required: ['id'], readOnlyHint: true },
     { id: INTEGER },
-    async ({ id }) => shown(await catalogue.getPet(integer('id', id) as bigint)),
+    async ({ id }) => shown(await catalogue.getPet(integer('id', id))),
   );
 
   return server;

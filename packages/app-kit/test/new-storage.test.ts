@@ -31,27 +31,34 @@ beforeAll(() => {
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, verbatimSymlinks: true, filter });
   }
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  cpSync(join(ROOT, '.dependency-cruiser.mjs'), join(copy, '.dependency-cruiser.mjs'));
 
-  // The package.
-  write(
-    'packages/adapter-throwaway/package.json',
-    JSON.stringify({ name: NAME, type: 'module', exports: './src/index.ts' }),
-  );
+  // The package: a copy of adapter-memory with a setting.
+  for (const module of ['memory-storage', 'memory-pet-store', 'memory-key-store']) {
+    const text = readFileSync(join(copy, `packages/adapter-memory/src/${module}.ts`), 'utf8');
+    write(`packages/adapter-throwaway/src/${module}.ts`, text);
+  }
+  const dependency = { '@animal-store/domain': 'workspace:^' };
+  const manifest = { name: NAME, type: 'module', exports: './src/index.ts', peerDependencies: dependency };
+  write('packages/adapter-throwaway/package.json', JSON.stringify(manifest));
   write(
     'packages/adapter-throwaway/src/index.ts',
-    `import { createMemoryStorage } from '@animal-store/adapter-memory';
-    import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+    `import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+    import { createMemory, openMemory } from './memory-storage.ts';
 
     export const adapter: StorageAdapter = {
       description: 'memory until the end of this test',
       returnsSamePetObjects: true,
       open(place) {
         if (place === 'nowhere') throw new StorageMisconfigured('there is no such place');
-        return { ...createMemoryStorage(), location: place };
+        return { ...openMemory(createMemory()), location: place };
       },
     };`,
   );
-  for (const name of ['adapter-memory', 'domain']) link('packages/adapter-throwaway', name);
+  link('packages/adapter-throwaway', 'domain');
+  const kit = JSON.parse(readFileSync(join(copy, 'packages/app-kit/package.json'), 'utf8'));
+  kit.dependencies[NAME] = 'workspace:*';
+  write('packages/app-kit/package.json', JSON.stringify(kit));
   link('packages/app-kit', 'adapter-throwaway');
 
   // The line.
@@ -127,5 +134,20 @@ describe('a storage added as one package and one line', () => {
     const { stdout } = await command({ THROWAWAY_PLACE: 'here' }, 'keys', 'issue', '--holder', 'the zoo');
     expect(JSON.parse(stdout)).toMatchObject({ holder: 'the zoo' });
     await expect(command({}, 'pets', 'list')).rejects.toThrow(/set THROWAWAY_PLACE or /);
+  });
+
+  test('is held to the import rules of adapters, and keeps them', async () => {
+    write('packages/adapter-throwaway/src/probe.ts', "import '@animal-store/adapter-memory';\n");
+    write('packages/adapter-throwaway/src/probe-transport.ts', "import '@animal-store/domain/transport';\n");
+    link('packages/adapter-throwaway', 'adapter-memory');
+    // The exit code is the number of violations.
+    const command =
+      'node_modules/.bin/depcruise --output-type json packages/adapter-throwaway packages/app-kit/src/storages.ts || true';
+    const { stdout } = await promisify(execFile)('/bin/sh', ['-c', command], { cwd: copy, maxBuffer: 2 ** 26 });
+    const { violations } = JSON.parse(stdout).summary as { violations: { rule: { name: string }; from: string }[] };
+    expect(violations.map(({ rule, from }) => [rule.name, from]).sort()).toEqual([
+      ['adapters-import-ports-not-transports', 'packages/adapter-throwaway/src/probe-transport.ts'],
+      ['adapters-import-the-domain-only', 'packages/adapter-throwaway/src/probe.ts'],
+    ]);
   });
 });

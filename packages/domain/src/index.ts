@@ -6,6 +6,8 @@ export { createKeyring } from './api-keys/keyring.ts';
 export type { Clock, MonotonicClock } from './clock.ts';
 export type { DomainErrorCode } from './domain-error.ts';
 export { DomainError } from './domain-error.ts';
+export type { AllPetsQuery } from './pets/all-pets.ts';
+export { allPets } from './pets/all-pets.ts';
 export type { Catalogue, PetPage } from './pets/catalogue.ts';
 export { createCatalogue } from './pets/catalogue.ts';
 export type { IdempotencyKey } from './pets/idempotency.ts';

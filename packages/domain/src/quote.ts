@@ -28,6 +28,12 @@ export function violation(rule: string, value: unknown): string {
   return value instanceof Violation ? value.message : `${rule}, was ${quote(value)}`;
 }
 
+/** The message of a value that must be an integer of 64 bits. Callers in the same process pass a number by mistake. */
+export function integerViolation(rule: string, value: unknown): string {
+  if (typeof value !== 'number') return violation(rule, value);
+  return `${rule}, was the number ${value}${Number.isInteger(value) ? ': pass a bigint' : ''}`;
+}
+
 /**
  * A value as an error message quotes it: a string as JSON, cut after 40 characters; a bigint, a boolean or a
  * {@link NumberLiteral} as its text; anything else by its kind. A number may have been rounded when it was read.

@@ -1,7 +1,7 @@
 import { type Awaitable, andThen } from '../awaitable.ts';
 import { DomainError } from '../domain-error.ts';
-import { violation } from '../quote.ts';
-import { type IdempotencyKey, idempotentCreate } from './idempotency.ts';
+import { integerViolation } from '../quote.ts';
+import { type IdempotencyKey, idempotentCreate, type UncheckedIdempotencyKey } from './idempotency.ts';
 import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
 import { checkedPetQuery, type PetQuery } from './pet-query.ts';
 import type { PetStore } from './pet-store.ts';
@@ -46,9 +46,9 @@ export interface AwaitableCatalogue {
   /** @see Catalogue.listPets */
   listPets(query?: { readonly [member in keyof PetQuery]?: unknown }): Awaitable<PetPage>;
   /** @see Catalogue.createPet */
-  createPet(newPet: unknown, idempotencyKey?: IdempotencyKey): Awaitable<Pet>;
+  createPet(newPet: unknown, idempotencyKey?: UncheckedIdempotencyKey): Awaitable<Pet>;
   /** @see Catalogue.getPet */
-  getPet(id: bigint): Awaitable<Pet>;
+  getPet(id: unknown): Awaitable<Pet>;
 }
 
 /**
@@ -81,7 +81,7 @@ export function createAwaitableCatalogue(pets: PetStore): AwaitableCatalogue {
     },
 
     getPet(id) {
-      if (typeof id !== 'bigint') throw new DomainError('invalid', violation('id must be a bigint', id));
+      if (typeof id !== 'bigint') throw new DomainError('invalid', integerViolation('id must be an integer', id));
       return andThen(pets.find(id), (pet) => pet ?? petNotFound(id));
     },
   };

@@ -15,6 +15,14 @@ export interface IdempotencyKey {
   readonly key: string;
 }
 
+/** An idempotency key of which a transport knows the holder only. */
+export interface UncheckedIdempotencyKey {
+  /** @see IdempotencyKey.holder */
+  readonly holder: string;
+  /** As it came from outside. */
+  readonly key: unknown;
+}
+
 /** An idempotency key together with the pet it stands for. */
 export interface IdempotentCreate extends IdempotencyKey {
   /** The same for the same pet, different for another: see {@link fingerprint}. */
@@ -22,7 +30,7 @@ export interface IdempotentCreate extends IdempotencyKey {
 }
 
 /** @throws DomainError `invalid` if the characters or the length of key or holder are not allowed. */
-export function idempotentCreate({ holder, key }: IdempotencyKey, newPet: NewPet): IdempotentCreate {
+export function idempotentCreate({ holder, key }: UncheckedIdempotencyKey, newPet: NewPet): IdempotentCreate {
   const { maxLength, pattern } = LIMITS.idempotencyKey;
   if (typeof key !== 'string' || !pattern.test(key)) {
     const rule = `the idempotency key must be 1 to ${maxLength} visible ASCII characters`;

@@ -39,7 +39,7 @@ describe('checkedPetQuery', () => {
     [{ status: null }, `${STATUS} null`],
     [{ after: -1n }, `${AFTER} -1`],
     [{ after: 2n ** 63n }, `${AFTER} 9223372036854775808`],
-    [{ after: 1 }, `${AFTER} a number`],
+    [{ after: 1 }, `${AFTER} the number 1: pass a bigint`],
     [{ after: null }, `${AFTER} null`],
     [null, 'the query must be an object, was null'],
     ['sold', 'the query must be an object, was "sold"'],

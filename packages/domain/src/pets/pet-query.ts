@@ -1,5 +1,5 @@
 import { DomainError, rejectViolations } from '../domain-error.ts';
-import { quote, violation } from '../quote.ts';
+import { integerViolation, quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 import type { PetSelection } from './pet-store.ts';
@@ -29,15 +29,16 @@ export function checkedPetQuery(given: unknown): PetSelection {
   return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 
-function limitViolation(limit: unknown): string | null {
+/** @param name What the caller calls it. */
+export function limitViolation(limit: unknown, name = 'limit'): string | null {
   const { min, max } = LIMITS.page;
   const isNumber = typeof limit === 'number';
   if (limit === undefined || (isNumber && Number.isInteger(limit) && limit >= min && limit <= max)) return null;
-  const rule = `limit must be an integer from ${min} to ${max}`;
+  const rule = `${name} must be an integer from ${min} to ${max}`;
   return isNumber ? `${rule}, was ${limit}` : violation(rule, limit);
 }
 
 function afterViolation(after: unknown): string | null {
   if (after === undefined || (typeof after === 'bigint' && after >= 0n && after <= LIMITS.id.max)) return null;
-  return violation('after must be an id or 0', after);
+  return integerViolation('after must be an id or 0', after);
 }

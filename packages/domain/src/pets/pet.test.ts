@@ -80,8 +80,14 @@ describe('checkedNewPet', () => {
     );
   });
 
-  test('rejects a category that is a number, even one without a fraction', () => {
-    expect(messageFor({ ...valid, categoryId: 7 })).toBe('categoryId must be a bigint, was the number 7');
+  test.each([
+    [7, 'the number 7: pass a bigint'],
+    [1.5, 'the number 1.5'],
+    [Number.NaN, 'the number NaN'],
+  ])('rejects the category %s, which is a number', (categoryId, quoted) => {
+    expect(messageFor({ ...valid, categoryId })).toBe(
+      `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`,
+    );
   });
 
   test.each([

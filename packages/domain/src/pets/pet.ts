@@ -1,5 +1,5 @@
 import { DomainError, rejectViolations } from '../domain-error.ts';
-import { quote, violation } from '../quote.ts';
+import { integerViolation, quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 
@@ -53,6 +53,5 @@ function categoryIdViolation(categoryId: unknown): string | null {
   const { min, max } = LIMITS.categoryId;
   if (categoryId === undefined) return 'categoryId is required';
   if (typeof categoryId === 'bigint' && categoryId >= min && categoryId <= max) return null;
-  if (typeof categoryId === 'number') return `categoryId must be a bigint, was the number ${categoryId}`;
-  return violation(`categoryId must be an integer from ${min} to ${max}`, categoryId);
+  return integerViolation(`categoryId must be an integer from ${min} to ${max}`, categoryId);
 }

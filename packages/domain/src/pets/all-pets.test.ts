@@ -1,0 +1,98 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { answeringLater, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { rejectionOf } from '../../test/rejection.ts';
+import { allPets } from './all-pets.ts';
+import { type Catalogue, createAwaitableCatalogue, createCatalogue } from './catalogue.ts';
+import type { Pet } from './pet.ts';
+import { PET_STATUSES } from './pet-status.ts';
+
+async function catalogueOf(count: number, pets = petsInMemory()): Promise<Catalogue> {
+  const catalogue = createCatalogue(pets);
+  for (let index = 0; index < count; index += 1) {
+    await catalogue.createPet({ name: `${index}`, categoryId: 7n, status: PET_STATUSES[index % 3] as 'sold' });
+  }
+  return catalogue;
+}
+
+async function collect(pets: AsyncIterable<Pet>): Promise<bigint[]> {
+  const ids: bigint[] = [];
+  for await (const { id } of pets) ids.push(id);
+  return ids;
+}
+
+const idsUpTo = (count: number) => Array.from({ length: count }, (_, index) => BigInt(index + 1));
+
+describe('allPets', () => {
+  test('yields each matching pet once, in ascending order, whatever the size of the pages', async () => {
+    const catalogue = await catalogueOf(30, answeringLater(petsInMemory()));
+    await fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 40 }),
+        fc.constantFrom(...PET_STATUSES, undefined),
+        fc.option(fc.bigInt({ min: 0n, max: 40n }), { nil: undefined }),
+        async (pageSize, status, after) => {
+          const matching = idsUpTo(30)
+            .filter((id) => id > (after ?? 0n))
+            .filter((id) => status === undefined || PET_STATUSES[Number(id - 1n) % 3] === status);
+          expect(await collect(allPets(catalogue, { status, after }, { pageSize }))).toEqual(matching);
+        },
+      ),
+      { numRuns: 200 },
+    );
+  });
+
+  test('yields nothing from an empty catalogue', async () => {
+    expect(await collect(allPets(await catalogueOf(0)))).toEqual([]);
+  });
+
+  test('reads pages of 100 pets, each when the one before is consumed', async () => {
+    const { port, calls } = observed(petsInMemory());
+    const catalogue = await catalogueOf(201, port);
+    calls.length = 0;
+    let count = 0;
+    for await (const _ of allPets(catalogue)) {
+      count += 1;
+      expect(calls).toHaveLength(Math.ceil(count / 100));
+    }
+    expect(count).toBe(201);
+  });
+
+  test('reads no further page when its reader stops', async () => {
+    const { port, calls } = observed(petsInMemory());
+    const catalogue = await catalogueOf(10, port);
+    calls.length = 0;
+    for await (const { id } of allPets(catalogue, {}, { pageSize: 5 })) if (id === 5n) break;
+    expect(calls).toEqual(['list']);
+  });
+
+  test('yields pets that are created on later pages meanwhile', async () => {
+    const catalogue = await catalogueOf(2);
+    const ids: bigint[] = [];
+    for await (const { id } of allPets(catalogue, {}, { pageSize: 1 })) {
+      ids.push(id);
+      if (id === 1n) await catalogue.createPet({ name: 'Max', categoryId: 7n });
+    }
+    expect(ids).toEqual([1n, 2n, 3n]);
+  });
+
+  test('reads from a catalogue that returns values', async () => {
+    const catalogue = createAwaitableCatalogue(petsInMemory());
+    catalogue.createPet({ name: 'Rex', categoryId: 7n });
+    expect(await collect(allPets(catalogue))).toEqual([1n]);
+  });
+
+  test.each([
+    [{}, { pageSize: 0 }, 'pageSize must be an integer from 1 to 100, was 0'],
+    [{}, { pageSize: 101 }, 'pageSize must be an integer from 1 to 100, was 101'],
+    [{ after: -1n }, {}, 'after must be an id or 0, was -1'],
+  ])('rejects the query %o with %o', async (query, options, message) => {
+    const catalogue = await catalogueOf(1);
+    expect(await rejectionOf(() => collect(allPets(catalogue, query, options)))).toEqual({ code: 'invalid', message });
+  });
+
+  test('rejects with storage_unavailable if a page cannot be read', async () => {
+    const catalogue = createCatalogue(unavailable(petsInMemory()));
+    expect((await rejectionOf(() => collect(allPets(catalogue)))).code).toBe('storage_unavailable');
+  });
+});
