@@ -108,15 +108,15 @@ const packages = {
   },
 };
 
-/** The rooms of apps/http, from the lowest. @type {typeof packages} */
-const rooms = {
-  'http-imports-no-other-room': {
-    comment: 'Requests and responses in general are below all other rooms.',
+/** The folders of apps/http, from the lowest. @type {typeof packages} */
+const folders = {
+  'http-imports-no-other-folder': {
+    comment: 'Requests and responses in general are below all other folders.',
     from: { path: '^apps/http/src/http/', pathNot: TESTS },
     to: { path: '^apps/http/src/', pathNot: '^apps/http/src/http/' },
   },
   'access-observability-and-openapi-import-http-only': {
-    comment: 'These rooms do not know each other, and no operation: an operation brings its description along.',
+    comment: 'These folders import neither each other nor operations: an operation has its own description.',
     from: { path: '^apps/http/src/(access|observability|openapi)/', pathNot: TESTS },
     to: { path: '^apps/http/src/', pathNot: '^apps/http/src/(?:$1|http)/' },
   },
@@ -125,8 +125,8 @@ const rooms = {
     from: { path: '^apps/http/src/pets/', pathNot: TESTS },
     to: { path: '^apps/http/src/', pathNot: '^apps/http/src/(?:pets|openapi|http)/' },
   },
-  'app-imports-rooms-only': {
-    comment: 'The Hono application is made of the rooms. Composition and service are above it.',
+  'app-imports-folders-only': {
+    comment: 'The Hono application is made from the folders. Composition and service are above it.',
     from: { path: '^apps/http/src/app\\.ts$' },
     to: { path: '^apps/http/src/[^/]+\\.ts$' },
   },
@@ -186,7 +186,7 @@ const files = {
 
 /** @type {import('dependency-cruiser').IConfiguration} */
 export default {
-  forbidden: Object.entries({ ...packages, ...rooms, ...files }).map(([name, rule]) => ({
+  forbidden: Object.entries({ ...packages, ...folders, ...files }).map(([name, rule]) => ({
     name,
     severity: 'error',
     ...rule,

@@ -238,20 +238,20 @@ export const PROBES = {
     'apps/http/src/nested/composition.ts': "import 'reflect-metadata';",
     'packages/words/src/probe-container.ts': "import { injectable } from 'tsyringe';",
   },
-  'http-imports-no-other-room': {
-    'apps/http/src/http/probe-room.ts': "import type { guard } from '../access/guard.ts';",
+  'http-imports-no-other-folder': {
+    'apps/http/src/http/probe-folder.ts': "import type { guard } from '../access/guard.ts';",
     'apps/http/src/http/probe-top.ts': "import '../configuration.ts';",
   },
   'access-observability-and-openapi-import-http-only': {
-    'apps/http/src/access/probe-room.ts': "import '../observability/log.ts';",
+    'apps/http/src/access/probe-folder.ts': "import '../observability/log.ts';",
     'apps/http/src/observability/probe-top.ts': "import type { Configuration } from '../configuration.ts';",
     'apps/http/src/openapi/probe-operation.ts': "import '../pets/index.ts';",
   },
   'pets-imports-openapi-and-http-only': {
-    'apps/http/src/pets/probe-room.ts': "import '../access/guard.ts';",
+    'apps/http/src/pets/probe-folder.ts': "import '../access/guard.ts';",
     'apps/http/src/pets/probe-top.ts': "import '../app.ts';",
   },
-  'app-imports-rooms-only': {
+  'app-imports-folders-only': {
     'apps/http/src/app.ts': `${CLEAN['apps/http/src/app.ts']} import './configuration.ts';`,
   },
   'only-service-imports-the-composition': {
