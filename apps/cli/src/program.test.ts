@@ -31,7 +31,7 @@ describe('animals', () => {
     expect(await run('pets', 'list')).toHaveLength(1);
   });
 
-  test('are added beside those of any holder of an API key with the same idempotency key', async () => {
+  test('are added although a holder of an API key has used the same idempotency key', async () => {
     const { run, catalogue } = commandLine();
     await run('pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', 'k-1');
     const rex: NewPet = { name: 'Rex', categoryId: 1n };
@@ -105,7 +105,7 @@ describe('API keys', () => {
     expect(await authenticate(key)).toBeNull();
   });
 
-  test('stay until they are revoked, unless it is said when they end', async () => {
+  test('are valid until they are revoked, unless --expires-in is given', async () => {
     const [line] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
     expect(JSON.parse(line as string)).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
   });

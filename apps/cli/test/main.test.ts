@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start } from './processes.ts';
 
-test('what one command stores the next one finds', async () => {
+test('stores pets that a later command finds', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const rex = '{"id":1,"name":"Rex","categoryId":9223372036854775807}\n';
   const added = await run(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '9223372036854775807');
@@ -16,7 +16,7 @@ test('what one command stores the next one finds', async () => {
   });
 });
 
-test('a reader that has enough ends a command without a word', async () => {
+test('ends without a message if the reader of its output closes the pipe', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const child = start(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '1');
   child.stdout?.destroy();
@@ -52,7 +52,7 @@ test.each([
   expect(err).toMatch(/^animal-store: .*\nAdd --help for usage and an example\.\n$/s);
 });
 
-test('where it is installed, it is the program that its usage names', () => {
+test('is installed under the name that its usage shows', () => {
   const { bin } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   expect(bin).toEqual({ 'animal-store': 'dist/main.js' });
   // The compiler keeps the first line.
@@ -72,7 +72,7 @@ test('prints the help of a command without a storage', async () => {
   expect(out).toMatch(/^Usage: animal-store pets create .*\nExample:\n {2}\$ animal-store pets create --name/s);
 });
 
-test('a database out of reach is one line with the reason, and no password', async () => {
+test('reports an unavailable database in one line with the reason, without the password', async () => {
   const { code, out, err } = await run({ MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' }, 'keys', 'list');
   expect([code, out]).toEqual([1, '']);
   expect(err).toBe('animal-store: the storage at 127.0.0.1:1 is unavailable: connect ECONNREFUSED 127.0.0.1:1\n');

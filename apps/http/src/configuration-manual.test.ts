@@ -5,7 +5,7 @@ import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
 /** Without a default: what they must be depends on the storage, or is a secret. */
 const OTHERS = VARIABLE_NAMES.filter((name) => !(name in VARIABLES)).sort();
 
-test('the manual has every variable with its default and its rule', () => {
+test('docs/settings.md has every variable with its default and its rule', () => {
   const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
   const rows = [...manual.matchAll(/^\| `([A-Z_]+)` +\| (.*?) *\| (.*?) *\|/gm)].map(([, name, fallback, rule]) => [
     name,

@@ -140,7 +140,7 @@ describe('in production', () => {
   );
 });
 
-test('no variable is taken for a misspelling of another', () => {
+test('takes no variable for a misspelling of another', () => {
   const { warnings } = readConfiguration({
     ...Object.fromEntries(VARIABLE_NAMES.map((name) => [name, ''])),
     SQLITE_FILE: 'x',

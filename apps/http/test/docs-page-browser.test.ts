@@ -259,7 +259,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
       expectQuiet();
     });
 
-    test('is kept in the tab if the reader asks for it', async () => {
+    test('is stored for the tab if the reader asks for it', async () => {
       const { expectQuiet, origin, page } = await openPage();
       await authorize(page, KEY, true);
       await page.reload();
@@ -347,7 +347,7 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     expectQuiet();
   });
 
-  test('loads no other document, whatever its address says', async () => {
+  test('loads no other document for a URL in the query', async () => {
     const { expectQuiet, origin, page } = await openPage();
     await page.goto(`${origin}/docs?url=https://foreign.example/openapi.json&configUrl=https://foreign.example/x`);
     await operation(page, 'createPet').waitFor();
@@ -370,14 +370,14 @@ describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_00
     expectQuiet();
   });
 
-  test('says so if the browser rounds large integers', async () => {
+  test('warns if the browser rounds large integers', async () => {
     const { expectQuiet, page } = await openPage({ prepare: (page) => page.addInitScript('delete JSON.rawJSON') });
     expect(await visibleText(page.locator('#notice'))).toContain('rounded');
     await tryOut(page, 'createPet');
     expectQuiet();
   });
 
-  test('works without storage, in which no key can be kept', async () => {
+  test('works in a browser that forbids session storage', async () => {
     const { expectQuiet, page } = await openPage({
       prepare: (page) =>
         page.addInitScript(

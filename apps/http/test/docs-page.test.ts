@@ -72,7 +72,7 @@ describe.each(FILES)('%s', (path, type, atLeast) => {
     expect(response.json).toEqual(errorLike('method_not_allowed', 405));
   });
 
-  test('is not there with DOCS=off', async () => {
+  test('is 404 with DOCS=off', async () => {
     const service = await startService({ DOCS: 'off' });
     const response = await service.call('GET', path, { key: null });
     expect(response.json).toEqual(errorLike('not_found', 404));
@@ -91,7 +91,7 @@ describe('/', () => {
     expect(await service.call('POST', '/', { key: null, body: '{}' })).toMatchObject({ status: 405 });
   });
 
-  test('is not there with DOCS=off', async () => {
+  test('is 404 with DOCS=off', async () => {
     const service = await startService({ DOCS: 'off' });
     const response = await service.call('GET', '/', { key: null });
     expect(response.json).toEqual(errorLike('not_found', 404));
@@ -121,7 +121,7 @@ test.each(MANUALS)('the links of %s lead to pages and headings that are there', 
   }
 });
 
-test('caches keep responses for each origin apart', async () => {
+test('caches store a response for each origin', async () => {
   const service = await startService({ CORS_ORIGINS: 'https://shop.example' });
   const { headers } = await service.call('GET', '/docs', { key: null, headers: { origin: 'https://shop.example' } });
   expect(headers).toMatchObject({
@@ -144,7 +144,7 @@ test.each([
   '/docs/../package.json',
   '/docs/__proto__',
   '/Docs',
-])('%s is not there', async (path) => {
+])('responds with 404 to %s', async (path) => {
   const service = await startService();
   const response = await service.call('GET', path, { key: null });
   expect(response.status).toBe(404);

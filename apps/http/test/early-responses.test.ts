@@ -103,7 +103,7 @@ describe('Expect: 100-continue', () => {
   });
 
   test.each(['GET /livez', 'HEAD /livez', 'PUT /v1/pets', 'GET /v1/pets'])(
-    'does not cost the requests after %s without a body their responses',
+    'does not lose the responses to requests after %s without a body',
     async (line) => {
       const { raw } = await startService();
       const received = await raw(

@@ -176,7 +176,7 @@ async function attack({ port }: Service, count: number, seed: number): Promise<M
   return statuses;
 }
 
-test(`${REQUESTS} hostile requests: no 5xx, no hang, no unexpected error, and good requests are served all the while`, async () => {
+test(`serves valid requests during ${REQUESTS} hostile ones, without a 5xx, a hang or an unexpected error`, async () => {
   const service = await startService();
   const seed = Date.now();
   const counts = new Map<string, number>();

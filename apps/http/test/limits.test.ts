@@ -15,7 +15,7 @@ function open(port: number): { socket: Socket; received: () => string; closed: P
   return { socket, received: () => text, closed: new Promise((resolve) => socket.on('close', () => resolve())) };
 }
 
-test.each(['stops', 'trickles in'])('a body that %s is rejected with 408, and counted so', async (how) => {
+test.each(['stops', 'trickles in'])('rejects a body that %s with 408, and counts it', async (how) => {
   const { port, call } = await startService({}, undefined, SHORT);
   const { socket, received, closed } = open(port);
   const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nX-Request-Id: slow\r\n`;

@@ -45,7 +45,7 @@ const FULL_DISK = () => {
 };
 
 describe('the service with standard output on a full disk', () => {
-  test('goes on, and counts lost lines', async () => {
+  test('continues to serve, and counts lost lines', async () => {
     const { child, exit, service } = await startWithOutput(FULL_DISK(), { API_KEYS: KEY });
     expect((await service.add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
     await expect.poll(() => linesLost(service)).toBeGreaterThan(0);
@@ -157,7 +157,7 @@ describe.skipIf(missing).each([
   ['with keys', { API_KEYS: KEY }],
   ['without keys', {}],
 ] as [string, Record<string, string>][])('the service on a terminal, %s', (_, environment) => {
-  test('goes on after the terminal is closed', async () => {
+  test('continues to serve after the terminal is closed', async () => {
     const { pid, terminal, says, service } = await startOnTerminal(environment);
     const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
     terminal.kill('SIGKILL');
@@ -169,7 +169,7 @@ describe.skipIf(missing).each([
     await stops(pid);
   });
 
-  test('goes on while nobody reads the terminal, and writes all lines once somebody does', async () => {
+  test('continues to serve while nobody reads the terminal, and writes all lines once somebody does', async () => {
     const { pid, terminal, says, service } = await startOnTerminal(environment);
     const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
     terminal.kill('SIGSTOP');

@@ -166,7 +166,7 @@ test('ends with code 2 and one line if the port is in use', async () => {
   );
 });
 
-test('ends although the reader of the log has gone', async () => {
+test('ends if the reader of the log has closed it', async () => {
   const running = startProcess({ API_KEYS: KEY });
   await listeningAt(running);
   running.process.stdout.destroy();
@@ -174,7 +174,7 @@ test('ends although the reader of the log has gone', async () => {
   expect(await running.exit).toBe(0);
 });
 
-test('serves and stops although the reader of the log has gone', async () => {
+test('serves and stops if the reader of the log has closed it', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const { call } = serviceAt(await listeningAt(running));
   running.process.stdout.destroy();
@@ -186,7 +186,7 @@ test('serves and stops although the reader of the log has gone', async () => {
   expect(await running.exit).toBe(0);
 });
 
-test('ends although the reader of the log reads nothing', async () => {
+test('ends if the reader of the log reads nothing', async () => {
   const running = startProcess({ API_KEYS: KEY });
   const { raw } = serviceAt(await listeningAt(running));
   running.process.stdout.pause();

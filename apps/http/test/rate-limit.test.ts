@@ -11,7 +11,7 @@ test('counts nothing without RATE_LIMIT', async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });
 
-test('answers 429 with the time to wait to a holder without quota, and serves the others', async () => {
+test('rejects a holder without quota with 429 and the time to wait, and serves the others', async () => {
   const { add, call } = await startService({ RATE_LIMIT: '3' });
   const answers = [
     await call('GET', '/v1/pets'),

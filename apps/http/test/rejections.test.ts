@@ -130,7 +130,7 @@ describe('the rejection of a request that is not valid HTTP', () => {
 });
 
 describe('requests that are sent without waiting for responses', () => {
-  test('see what those before them have done', async () => {
+  test('see the effects of earlier ones', async () => {
     const { raw } = await startService();
     const requests = post + request('GET /v1/pets/1', AUTHORIZATION) + request('GET /v1/pets');
     const received = await raw(requests + request('GET /livez', 'Connection: close\r\n'));
@@ -151,7 +151,7 @@ describe('requests that are sent without waiting for responses', () => {
   });
 });
 
-test('a client that goes away in the middle of its body leaves nothing behind', async () => {
+test('a client that disconnects in the middle of its body leaves no request in flight', async () => {
   const { port, call, unexpectedErrors } = await startService();
   const head = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}Content-Length: 100\r\n`, '{"name');
   for (let count = 0; count < 20; count += 1) {

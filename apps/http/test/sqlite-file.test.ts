@@ -13,7 +13,7 @@ const lines = ({ output }: Running, level: number) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter((line) => line['level'] === level);
 
-test('on a file that another program keeps locked the service starts, and is ready when the lock is gone', async () => {
+test('starts on a file that another program has locked, and is ready when it is unlocked', async () => {
   const file = freshFile();
   const other = new DatabaseSync(file);
   onTestFinished(() => {
@@ -33,7 +33,7 @@ test('on a file that another program keeps locked the service starts, and is rea
   expect(lines(running, 50)).toEqual([]);
 }, 30_000);
 
-test('a damaged file is an error for its operator, and the service is not ready', async () => {
+test('logs an error for a damaged file, and is not ready', async () => {
   const file = freshFile();
   const filling = start(file);
   const { add } = serviceAt(await listeningAt(filling));

@@ -71,7 +71,7 @@ describe.each([
     });
   });
 
-  test('answers wrong arguments in the words of the domain, all at once', async () => {
+  test('reports all violations in the words of the domain', async () => {
     const { call } = await connect(environment());
     expect(await call('create_pet', { categoryId: 'x', status: 'lost' })).toEqual({
       error: expect.stringMatching(/^name is required; categoryId must be an integer .*; status must be one of /),

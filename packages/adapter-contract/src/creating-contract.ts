@@ -20,7 +20,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await pets.find((pet as Pet).id)).toStrictEqual(pet);
     });
 
-    test('keeps every digit of a category', async () => {
+    test('returns every digit of a category', async () => {
       const pets = await petStore();
       for (const categoryId of [SMALLEST, LARGEST, 0n, 2n ** 31n, -(2n ** 31n) - 1n, 2n ** 53n + 1n]) {
         const pet = await added(pets, rex({ categoryId }));
@@ -30,7 +30,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       }
     });
 
-    test('keeps each status', async () => {
+    test('returns each status', async () => {
       const pets = await petStore();
       for (const status of PET_STATUSES) {
         const pet = await added(pets, rex({ status }));
@@ -60,7 +60,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       );
     });
 
-    test('keeps a name of any length with NUL, outer spaces or any Unicode form', async () => {
+    test('returns a name unchanged with NUL, outer spaces or any Unicode form, of any length', async () => {
       const pets = await petStore();
       const longest = 'x'.repeat(LIMITS.name.maxLength);
       for (const name of [
@@ -80,7 +80,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       }
     });
 
-    test('finds nothing for an id that was never assigned, however odd', async () => {
+    test('finds nothing for an id that was never assigned, also beyond int64', async () => {
       const pets = await petStore();
       const { id } = await added(pets);
       for (const odd of [0n, -1n, -id, id + 1n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max]) {
@@ -191,7 +191,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
         if (index % 5 !== 2) expect(end.status, String(index)).toBe('fulfilled');
     });
 
-    test('throws the error of a defect as it is: it is no outage', async () => {
+    test('throws the error of a defect unchanged, and not as an outage', async () => {
       const pets = await petStore();
       for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
         await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);

@@ -60,7 +60,7 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
       expect(await pets.add(other, createOf(other, { holder, key: 'k1' }))).toBeNull();
     });
 
-    test('tells keys and holders apart that differ in anything', async () => {
+    test('distinguishes keys and holders that differ in one character', async () => {
       const pets = await petStore();
       const create = (name: IdempotencyKey) => pets.add(rex(), createOf(rex(), name));
       for (const [difference, one, other] of DIFFERENCES) {
@@ -92,7 +92,7 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
       expect(created.filter((pet) => pet !== null)).toEqual(Array(20).fill(stored));
     });
 
-    test('creates one pet a key for any mix of keys, repeated in any order and at once', async () => {
+    test('creates one pet for each key, for keys repeated in any order and at once', async () => {
       const pets = await petStore();
       const known = new Map<string, Pet>();
       await fc.assert(
@@ -114,7 +114,7 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
       expect(await everyPage(pets)).toHaveLength(known.size);
     });
 
-    test('knows the first of a thousand keys as well as the last', async () => {
+    test('finds the first and the last of a thousand keys', async () => {
       const pets = await petStore();
       const create = (index: number) => pets.add(rex(), createOf(rex(), { holder, key: `k${index}` }));
       const created = await Promise.all(Array.from({ length: 1_000 }, (_, index) => create(index)));

@@ -61,7 +61,7 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.list()).toEqual(records);
     });
 
-    test.each([10, 0])('shows a revocation at %i at once, and keeps its first time', async (at) => {
+    test.each([10, 0])('shows a revocation at %i at once, and ignores a second one', async (at) => {
       const keys = await keyStore();
       const [revoked, other] = [apiKey(), apiKey()];
       await keys.add(revoked);
@@ -94,7 +94,7 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.list()).toHaveLength(1);
     });
 
-    test('keeps the last of many uses at once', async () => {
+    test('records the latest of many uses at once', async () => {
       const keys = await keyStore();
       const record = apiKey();
       await keys.add(record);
@@ -103,7 +103,7 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 49 }]);
     });
 
-    test('keeps revocation and last use apart', async () => {
+    test('records revocation and last use independently', async () => {
       const keys = await keyStore();
       const [used, revoked] = [apiKey(), apiKey()];
       await keys.add(used);

@@ -11,7 +11,7 @@ export function lifecycleContract<Place>(adapter: StorageUnderTest<Place>): void
       expect(await storage.ready()).toBeUndefined();
     });
 
-    test('says where it is in one line', async () => {
+    test('has a location of one line', async () => {
       const { location } = await emptyStorage(adapter);
       expect(location).toMatch(/^\S.*$/);
     });
@@ -28,7 +28,7 @@ export function lifecycleContract<Place>(adapter: StorageUnderTest<Place>): void
       await storage.close();
     });
 
-    test('is unavailable once it is closed, whatever it is asked', async () => {
+    test('rejects every call as unavailable once it is closed', async () => {
       const storage = await emptyStorage(adapter);
       await added(storage.pets);
       await storage.close();
@@ -48,7 +48,7 @@ export function lifecycleContract<Place>(adapter: StorageUnderTest<Place>): void
       expect(await everyPage((await opened(adapter, place)).pets)).toHaveLength(1);
     });
 
-    test('ends the calls that are in flight when it is closed, and keeps what it acknowledges', async () => {
+    test('ends calls in flight when it is closed, and stores what it acknowledges', async () => {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);
       await storage.ready();

@@ -15,7 +15,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   }
 
   describe('opened again', () => {
-    test('has every pet that was acknowledged, and assigns ids above theirs', async () => {
+    test('has every acknowledged pet, and assigns higher ids', async () => {
       const place = await adapter.freshPlace();
       let storage = await opened(adapter, place);
       const created = [];
@@ -106,7 +106,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await everyPage(one.pets)).toHaveLength(10);
     });
 
-    test('see within 10 seconds that the other has added or revoked an API key', async () => {
+    test('see within 10 seconds an API key that the other has added or revoked', async () => {
       const [one, other] = await twoStorages();
       const record = apiKey();
       // What is known of a key may be kept for a while, whether it exists or not.

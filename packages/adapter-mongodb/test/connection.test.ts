@@ -20,7 +20,7 @@ function tells(error: unknown): boolean {
 describe('a server that is not there', () => {
   const open = (url: string) => openStorage({ url, timeLimits: { serverSelection: 200, connect: 200 } });
 
-  test('is no error until it is used, and then one that tells callers nothing and the log enough', async () => {
+  test('causes no error until it is used, and then one with its details in the cause only', async () => {
     const storage = open(`mongodb://user:${SECRET}@127.0.0.1:1/animals`);
     const error = await failureOf(() => storage.ready());
     expect(error).toBeInstanceOf(DomainError);
@@ -41,7 +41,7 @@ describe('a server that is not there', () => {
     },
   );
 
-  test('makes every method of every port unavailable', async () => {
+  test('makes every method of every port throw storage_unavailable', async () => {
     const { pets, keys, ready } = open('mongodb://127.0.0.1:1/animals');
     const calls = [
       () => pets.add(rex),
@@ -156,7 +156,7 @@ describeWithMongo('a client of the caller', () => {
     await client.db().command({ ping: 1 });
   });
 
-  test('keeps its password to itself', async () => {
+  test('has no password in its location and its errors', async () => {
     const client = new MongoClient(`mongodb://user:${SECRET}@127.0.0.1:1/animals`, { serverSelectionTimeoutMS: 200 });
     onTestFinished(async () => client.close());
     const error = await failureOf(() => openStorage({ client }).ready());

@@ -15,7 +15,7 @@ const WRITES = 400;
 
 describeWithMongo('many calls at once', () => {
   describe('creations', () => {
-    test('return what their own idempotency keys stand for: known, reused for another pet, or given twice', async () => {
+    test('return the results of their own idempotency keys: known, reused for another pet, or given twice', async () => {
       const { pets, url } = open();
       const known = await Promise.all(times(10, (index) => pets.add(rex, idempotent(`known-${index}`))));
       const [fresh, again, other, twice] = await Promise.all([

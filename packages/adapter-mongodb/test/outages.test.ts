@@ -145,7 +145,7 @@ describeWithContainers('a network', () => {
     await expectHealing(later);
   });
 
-  test('that loses the response to a creation: a repetition, in another process too, returns the one pet', {
+  test('that loses the response to a creation returns the same pet to a retry, in another process, too', {
     timeout: LONG,
   }, async () => {
     const url = freshDatabase();

@@ -152,7 +152,7 @@ describeWithPartitions('a network partition', () => {
     });
   });
 
-  test('lets a primary that does not know of it miss the writes of the next one no longer than electionTimeoutMillis', {
+  test('lets the old primary serve stale reads no longer than electionTimeoutMillis', {
     timeout: TEST_TIMEOUT,
   }, async () => {
     const [first, second] = set.members;

@@ -29,7 +29,7 @@ describeWithMongo('several processes on one database', () => {
     expect(await storages[0].pets.list({ after: 0n, limit: 700 })).toHaveLength(600);
   });
 
-  test('create a pet once for an idempotency key, also while the creation is in flight', async () => {
+  test('create one pet for an idempotency key, also while the creation is in flight', async () => {
     const storages = processes(3);
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
       const calls = Array.from({ length: 12 }, (_, index) => storages[index % 3]?.pets.add(rex, idempotent(key)));
@@ -38,7 +38,7 @@ describeWithMongo('several processes on one database', () => {
     expect(await storages[1].pets.list({ after: 0n, limit: 100 })).toHaveLength(5);
   });
 
-  test('create many pets once each, though every process is asked for all of them at once', async () => {
+  test('create each pet once if all processes are asked for all of them at once', async () => {
     const storages = processes(3);
     const keys = Array.from({ length: 80 }, (_, index) => `k${index}`);
     const created = await Promise.all(
@@ -101,7 +101,7 @@ describeWithMongo('several processes on one database', () => {
     expect(await server.keys.find(digest)).toMatchObject({ revokedAt: 5 });
   });
 
-  test('keep the latest use of a key that any has recorded', async () => {
+  test('store the latest use of a key that any process has recorded', async () => {
     const [one, other] = processes(2);
     const { id } = apiKey(1);
     await one.keys.add(apiKey(1));

@@ -63,7 +63,7 @@ describeWithMongo('what is stored', () => {
       addition: { holder: 'the zoo', key: 'k1', fingerprint: 'f' },
     });
 
-    test('can store a pet that keeps every rule, which is returned exactly', async () => {
+    test('can store a pet that follows every rule, which is returned exactly', async () => {
       const { storage, db } = await prepared();
       await db.collection<{ _id: unknown }>('pets').insertOne(good());
       expect(await storage.pets.find(5n)).toStrictEqual({ id: 5n, name: 'Rex', categoryId: 7n, status: 'sold' });

@@ -55,7 +55,7 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
   expect(await storage.pets.find(PETS + 1n)).toBeNull();
 });
 
-test('a file that stops being a database is found by the next write', async () => {
+test('rejects the next write after the file was overwritten', async () => {
   const file = await fileWithPets();
   const storage = storageOn(file);
   overwrite(file, 0, PAGE);
@@ -64,7 +64,7 @@ test('a file that stops being a database is found by the next write', async () =
   await expect(storage.ready()).rejects.toMatchObject(failure);
 });
 
-test('a file that is damaged when it is opened is a configuration error, and stays as it is', async () => {
+test('rejects a damaged file as a configuration error, and leaves it unchanged', async () => {
   const file = await fileWithPets();
   const bytes = readFileSync(file);
   // The first page holds the schema, behind a header of 100 bytes.

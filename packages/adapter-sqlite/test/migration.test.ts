@@ -49,7 +49,7 @@ const schemaOf = (file: string) =>
     .all();
 
 describe('a file with version 1 of the schema', () => {
-  test('keeps its pets, idempotency keys and API keys, and ids go on', async () => {
+  test('has its pets, idempotency keys and API keys after the migration, and assigns higher ids', async () => {
     const file = freshFile();
     const db = databaseAt(file);
     db.exec(VERSION_1);

@@ -51,7 +51,7 @@ describe('a new file', () => {
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('600');
   });
 
-  test('keeps the mode that its operator gives it', async () => {
+  test('retains the mode that its operator sets', async () => {
     const file = freshFile();
     await createSqliteStorage({ file }).close();
     chmodSync(file, 0o660);
@@ -97,7 +97,7 @@ describe('a file that another process has locked', () => {
     return { storage, other };
   }
 
-  test('is read at once if the lock is for writing, and written when it is released', async () => {
+  test('can be read at once if the lock is for writing, and written when it is released', async () => {
     const { storage, other } = await openedLocked('BEGIN IMMEDIATE');
     expect(await read(storage)).toEqual([]);
     const creating = storage.pets.add(rex);

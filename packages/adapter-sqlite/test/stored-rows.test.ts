@@ -113,7 +113,7 @@ describe('ids', () => {
     expect((await storage.pets.add(rex))?.id).toBeGreaterThan(last?.id ?? 0n);
   });
 
-  test('end below 2^53 with a defect', async () => {
+  test('are below 2^53, and a call beyond that throws a defect', async () => {
     const { storage, db } = opened();
     await storage.pets.add(rex);
     db.exec('UPDATE sqlite_sequence SET seq = 9007199254740990');

@@ -65,7 +65,7 @@ test("passes SQLite's errors on with their codes", async () => {
   await expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 5 });
 });
 
-describe('a thread that dies', () => {
+describe('a thread that ends unexpectedly', () => {
   test.each([
     ['ends', 'process.exit(7);', /^the writer thread ended with code 7$/],
     ['throws', "throw new Error('out of order');", /^out of order$/],
@@ -78,7 +78,7 @@ describe('a thread that dies', () => {
     expect((await thread.commit([createRex])).results).toEqual(['written']);
   });
 
-  test('while it is idle harms nobody', async () => {
+  test('while it is idle fails no call', async () => {
     const onBatch = 'reply(); if (existsSync(file)) { rmSync(file); setTimeout(() => process.exit(7), 20); }';
     const thread = threadOn(markedFile(), onBatch);
     await thread.commit([createRex]);

@@ -136,7 +136,7 @@ describe('a storage added as one package and one line', () => {
     await expect(command({}, 'pets', 'list')).rejects.toThrow(/set THROWAWAY_PLACE or /);
   });
 
-  test('is held to the import rules of adapters, and keeps them', async () => {
+  test('is checked by the import rules of adapters', async () => {
     write('packages/adapter-throwaway/src/probe.ts', "import '@animal-store/adapter-memory';\n");
     write('packages/adapter-throwaway/src/probe-transport.ts', "import '@animal-store/domain/transport';\n");
     link('packages/adapter-throwaway', 'adapter-memory');

@@ -113,7 +113,7 @@ describe('a response that comes before the body of its request', () => {
     ['HEAD', '0\r\n\r\n'],
     ['GET', '0\r\n\r\n'],
     ['DELETE', '5\r\nhello\r\n0\r\n\r\n'],
-  ])('does not cost a %s request with the body %j the responses before it', async (method, body) => {
+  ])('does not lose the responses before a %s request with the body %j', async (method, body) => {
     const { port } = await serve();
     const behind = `${method} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
     const client = open(port, post('/', 'hello') + post('/', 'hello') + behind);
@@ -176,7 +176,7 @@ describe('a client that expects 100 Continue', () => {
     ['100-Continue', '1.1', /^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 200 [\s\S]*hello$/],
     ['a-miracle', '1.1', /^HTTP\/1\.1 200 [\s\S]*hello$/],
     ['100-continue', '1.0', /^HTTP\/1\.1 200 [\s\S]*hello$/],
-  ])('is told so when the body is read: %s, HTTP/%s', async (expectation, version, pattern) => {
+  ])('gets 100 Continue when the body is read: %s, HTTP/%s', async (expectation, version, pattern) => {
     const { port } = await serve(async (request, response) => {
       response.end(await readBody(request, 100));
     });
@@ -185,7 +185,7 @@ describe('a client that expects 100 Continue', () => {
     expect(received()).toMatch(pattern);
   });
 
-  test('is told at once that the body is not wanted', async () => {
+  test('gets the response at once if the body is not wanted', async () => {
     const { port } = await serve();
     const { received, closed } = open(port, head(10, 'Expect: 100-continue\r\n'));
     await closed;

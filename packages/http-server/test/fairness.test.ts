@@ -28,7 +28,7 @@ test.each([
   ['bodies of tiny chunks that are read', 60, chunked('/body'), '1\r\nx\r\n'.repeat(10_000)],
   ['tiny chunks instead of reading a large response', 60, chunked('/huge'), '1\r\nx\r\n'.repeat(10_000)],
 ])(
-  'clients that send %s without end keep no other client waiting',
+  'serves others while clients send %s without end',
   async (_what, clients, first, piece) => {
     const { port } = await startListenerProcess();
     for (let count = 0; count < clients; count += 1) flood(port, first, piece, !first.includes('/huge'));

@@ -39,7 +39,7 @@ test('an idle connection is closed, before its first request or after it', async
 test.each([
   ['', ''],
   [' and asks for a tunnel after them', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
-])('a client that does not read its responses%s is cut off', async (_what, last) => {
+])('closes the connection of a client that does not read its responses%s', async (_what, last) => {
   const { port } = await serve((_request, response) => void response.end('x'.repeat(1_000_000)), {
     inactivityTimeout: 400,
   });
@@ -54,7 +54,7 @@ test.each([
   expect(socket.bytesRead).toBeLessThan(19_000_000);
 });
 
-test('500 slow clients keep no other client waiting', async () => {
+test('serves others beside 500 slow clients', async () => {
   const { port } = await serve(undefined, { headersTimeout: 2_000 });
   const slow = Array.from({ length: 500 }, () => open(port, 'GET / HTTP/1.1\r\n'));
   const trickle = setInterval(() => {
@@ -70,7 +70,7 @@ test('500 slow clients keep no other client waiting', async () => {
   for (const { statuses } of slow) expect(statuses()).toEqual([408]);
 }, 20_000);
 
-test('connections above the limit are dropped, until there is room again', async () => {
+test('drops connections above the limit, until another has been closed', async () => {
   const { port, drops } = await serve(undefined, {}, { maxConnections: 2 });
   const [first, second] = [open(port, get('/')), open(port, get('/'))];
   for (const { statuses } of [first, second]) await expect.poll(statuses).toEqual([200]);

@@ -63,12 +63,12 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
     ['nothing', 'GET / HTTP/1.1\r\nHost: \r\n'],
     ['a name', 'GET / HTTP/1.1\r\nHost: Animals_1.example.:65535\r\n'],
     ['a name, in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\n'],
-  ])('but not if the Host field has %s', async (_what, request) => {
+  ])('accepts a Host field with %s', async (_what, request) => {
     const { port } = await serve();
     expect((await responses(port, `${request}Connection: close\r\n\r\n`)).statuses()).toEqual([200]);
   });
 
-  test('but not for want of a Host field in HTTP/1.0', async () => {
+  test('accepts a request without a Host field in HTTP/1.0', async () => {
     const { port } = await serve();
     expect((await responses(port, 'GET / HTTP/1.0\r\n\r\n')).statuses()).toEqual([200]);
   });
@@ -86,7 +86,7 @@ describe('a rejection', () => {
     }
   });
 
-  test('comes once, and causes no warning, if nonsense goes on after a response that takes its time', async () => {
+  test('comes once, without a warning, if malformed bytes continue after a slow response', async () => {
     const { port, rejections } = await serve(async (_request, response) => {
       await sleep(400);
       response.end();
@@ -103,7 +103,7 @@ describe('a rejection', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('of a tunnel causes no warning after many responses', async () => {
+  test('of CONNECT causes no warning after many responses', async () => {
     const { port } = await serve(async (_request, response) => {
       await sleep(10);
       response.end();
@@ -114,7 +114,7 @@ describe('a rejection', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('does not follow a last response that goes on', async () => {
+  test('does not follow a last response that is still being written', async () => {
     const { port, rejections } = await serve(async (_request, response) => {
       response.write('one,');
       await sleep(200);
@@ -207,7 +207,7 @@ describe('a malformed body', () => {
 });
 
 describe('a client', () => {
-  test('that goes away in the middle of its body does no harm', async () => {
+  test('that disconnects in the middle of its body causes no error', async () => {
     const errors: unknown[] = [];
     const { port } = await serve((request, response) => {
       readBody(request, 1_000)
@@ -224,7 +224,7 @@ describe('a client', () => {
     await expect.poll(() => errors).toHaveLength(20);
   });
 
-  test('that went away has no body that is waited for', async () => {
+  test('that has disconnected has no body to wait for', async () => {
     let error: unknown;
     const { port } = await serve(async (request) => {
       await new Promise((resolve) => request.on('close', resolve));
@@ -236,7 +236,7 @@ describe('a client', () => {
     await expect.poll(() => error).toBeInstanceOf(Error);
   });
 
-  test('that asks for a tunnel and is gone does no harm', async () => {
+  test('that disconnects after CONNECT causes no error', async () => {
     const { port } = await serve();
     for (let count = 0; count < 20; count += 1) {
       const { socket, closed } = open(port);
@@ -246,7 +246,7 @@ describe('a client', () => {
     expect((await responses(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
   });
 
-  test('that asks for a tunnel after responses that it does not read, and is gone, does no harm', async () => {
+  test('that disconnects after CONNECT and responses that it does not read causes no error', async () => {
     const { port } = await serve((_request, response) => void response.end('x'.repeat(1_000_000)));
     const { socket } = open(port);
     socket.pause();
@@ -260,7 +260,7 @@ describe('a client', () => {
   test.each([
     ['nonsense', 'hello\r\n\r\n'],
     ['a tunnel', TUNNEL],
-  ])('that goes on sending after the rejection of %s is cut off', async (_what, bytes) => {
+  ])('that continues to send after the rejection of %s is disconnected', async (_what, bytes) => {
     const { port } = await serve(undefined, { headersTimeout: 500, requestTimeout: 500 });
     const { socket, statuses, closed } = open(port, bytes);
     socket.removeAllListeners('end');

@@ -43,7 +43,7 @@ describe('the grace of a stop', () => {
     expect(idle.errors).toEqual([]);
   });
 
-  test('goes on while connections are opened or used, but no longer than it may', async () => {
+  test('continues while connections are opened or used, up to its limit', async () => {
     const server = await serve();
     const idle = Array.from({ length: 3 }, () => open(server.port, get('/')));
     await Promise.all(idle.map(({ statuses }) => expect.poll(statuses).toEqual([200])));
@@ -73,7 +73,7 @@ describe('the grace of a stop', () => {
     expect([...idle.errors, ...started.errors]).toEqual([]);
   });
 
-  test('gives a connection that was opened at its end time for a request', async () => {
+  test('accepts a request on a connection that was opened at its end', async () => {
     const server = await serve();
     const opening = keepOpening(server.port);
     await sleep(200);
@@ -202,7 +202,7 @@ describe('a stop', () => {
     expect(client.received()).toHaveLength(client.received().indexOf('\r\n\r\n') + 4 + 2_000_000);
   });
 
-  test('cuts what is not finished by the deadline', async () => {
+  test('closes connections that are not finished by the deadline', async () => {
     const server = await serve((request) => void request.resume());
     const clients = [open(server.port, get('/')), open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n')];
     await sleep(100);
@@ -213,7 +213,7 @@ describe('a stop', () => {
     await Promise.all(clients.map(({ closed }) => closed));
   });
 
-  test('leaves nothing behind that keeps the process from its end', async () => {
+  test('leaves no timer or handle that prevents the process from ending', async () => {
     const { port, process } = await startListenerProcess();
     const { closed } = open(port, 'POST /body HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{');
     await sleep(200);
@@ -223,7 +223,7 @@ describe('a stop', () => {
     await closed;
   });
 
-  test('is not kept waiting by a client that does not close its side', async () => {
+  test('does not wait for a client that does not close its side', async () => {
     const server = await serve(undefined, { lingerTimeout: 300 });
     const client = open(server.port, get('/'));
     client.socket.removeAllListeners('end');
@@ -231,7 +231,7 @@ describe('a stop', () => {
     expect((await timeStop(server, NO_GRACE)).duration).toBeLessThan(2_000);
   });
 
-  test('is not kept waiting by a client that asks for a tunnel after responses that it does not read', async () => {
+  test('does not wait for a client that sends CONNECT after responses that it does not read', async () => {
     const server = await serve((_request, response) => void response.end('x'.repeat(3_000_000)));
     const client = open(server.port);
     client.socket.pause();

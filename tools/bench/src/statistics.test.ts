@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { median, quantile, ratioOf } from './statistics.ts';
 
 describe(quantile, () => {
-  test('returns the value below which the share lies', () => {
+  test('returns the value below which the given share of values lies', () => {
     const values = Array.from({ length: 100 }, (_, index) => 100 - index);
     expect(quantile(values, 0.99)).toBe(100);
     expect(quantile(values, 0.5)).toBe(51);
@@ -21,7 +21,7 @@ describe(median, () => {
 });
 
 describe(ratioOf, () => {
-  test('divides what was measured in the same round', () => {
+  test('divides values of the same round', () => {
     // The machine was half as fast in the second round.
     expect(ratioOf([20, 10, 22], [10, 5, 10])).toEqual({ median: 2, lower: 2, upper: 2.2 });
   });

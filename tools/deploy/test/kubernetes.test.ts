@@ -93,14 +93,14 @@ test('the termination grace period leaves time for a graceful stop', () => {
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
 });
 
-test('some pods keep serving while nodes are drained and versions are replaced', () => {
+test('some pods serve while nodes are drained and versions are replaced', () => {
   const { minReplicas } = the('HorizontalPodAutoscaler').spec;
   expect(minReplicas).toBeGreaterThanOrEqual(2);
   expect(the('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(minReplicas);
   expect(deployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
 });
 
-test('pods keep the restricted standard of their namespace, and have no rights in the cluster', () => {
+test('pods meet the restricted standard of their namespace, and have no rights in the cluster', () => {
   expect(the('Namespace').metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
   expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   expect(container.securityContext).toEqual({

@@ -7,7 +7,7 @@ import { run, tarball } from './packages.ts';
 
 const consumer = inject('consumer');
 
-test('an adapter of somebody else can be tested with the contract', () => {
+test('the contract tests an adapter outside the repository', () => {
   const tests = `
     import { mkdtempSync } from 'node:fs';
     import { storageContract } from '@animal-store/adapter-contract';

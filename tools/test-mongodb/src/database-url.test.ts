@@ -15,7 +15,7 @@ test.each([
   expect(withDatabase(url, 'other')).toBe(other);
 });
 
-test('a detour keeps user, database and options', () => {
+test('a detour has the same user, database and options', () => {
   expect(withAddress('mongodb://me:p@one:1,two:2/animals?tls=true', '127.0.0.1:5')).toBe(
     'mongodb://me:p@127.0.0.1:5/animals?tls=true',
   );

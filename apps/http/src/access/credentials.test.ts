@@ -24,7 +24,7 @@ test.each([
   expect(readCredentials([field])).toEqual(credentials);
 });
 
-test('no field is no credentials; two fields are malformed, whatever they hold', () => {
+test('treats no field as no credentials, and two fields as malformed', () => {
   expect(readCredentials([])).toEqual({ kind: 'none' });
   expect(readCredentials([`Bearer ${KEY}`, `Bearer ${KEY}`])).toEqual({ kind: 'malformed' });
   expect(readCredentials(['Basic x', 'Basic y'])).toEqual({ kind: 'malformed' });

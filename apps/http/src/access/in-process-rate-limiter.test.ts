@@ -22,7 +22,7 @@ describe('createInProcessRateLimiter', () => {
     expect(limiter.take('another zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
   });
 
-  test('keeps nothing of holders whose window has ended', () => {
+  test('removes holders whose window has ended', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const time = { now: 0 };

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parameterValues } from './query-parameters.ts';
 
-test('any query is read as URLSearchParams reads it', () => {
+test('reads any query as URLSearchParams does', () => {
   const piece = fc.constantFrom('limit', 'status', 'lim', 'limits', '=', '&', '%6C', '%', '+', '5', '?', '#', 'é', '');
   fc.assert(
     fc.property(fc.array(piece, { maxLength: 12 }), fc.constantFrom('limit', 'status'), (pieces, name) => {

@@ -19,7 +19,7 @@ test.each([
   expect(requestPath({ url })).toBe(path);
 });
 
-test('the query begins behind the first question mark', () => {
+test('begins the query after the first question mark', () => {
   expect(queryString({ url: 'http://host/v1/pets' })).toBe('');
   expect(queryString({ url: 'http://host/v1/pets?' })).toBe('');
   expect(queryString({ url: 'http://host/v1/pets?a=b?c' })).toBe('a=b?c');

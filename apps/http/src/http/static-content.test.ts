@@ -63,7 +63,7 @@ describe('staticContent', () => {
     expect(await get({ 'accept-encoding': 'gzip', 'if-none-match': etag })).toMatchObject({ status: 200 });
   });
 
-  test('is read for the first request and not before, once for all', async () => {
+  test('is read once, for the first request', async () => {
     const { get, reads } = content();
     expect(reads()).toBe(0);
     await Promise.all([get(), get({ 'accept-encoding': 'br' }), get({ 'accept-encoding': 'gzip' }), get()]);

@@ -78,7 +78,7 @@ describe('createLineWriter', () => {
     expect(read()).toBe('three\n');
   });
 
-  test('keeps lines for a reader that is slow', async () => {
+  test('buffers lines for a slow reader', async () => {
     const { fd, readUntil } = pipe();
     const { add, lost } = writerTo(fd);
     const given = lines(500);
@@ -88,7 +88,7 @@ describe('createLineWriter', () => {
     expect(lost()).toBe(0);
   });
 
-  test('drops lines for which there is no room, and reports how many', async () => {
+  test('drops lines when the buffer is full, and reports how many', async () => {
     const { fd, readUntil } = pipe();
     const { add, lost } = writerTo(fd, { waiting: 160_000 });
     const given = lines(976);
@@ -100,7 +100,7 @@ describe('createLineWriter', () => {
     expect(text.match(/^lost .*$/gm)).toEqual(['lost 816: the reader is too slow']);
   });
 
-  test('loses what cannot be written, and reports it once writing succeeds again', async () => {
+  test('drops lines that cannot be written, and reports them once writing succeeds again', async () => {
     const { fd, close, reopen, readUntil } = pipe();
     const { add, flush, lost } = writerTo(fd);
     close();
@@ -140,7 +140,7 @@ describe('createLineWriter', () => {
     expect(lost()).toBe(1);
   });
 
-  test('writes the remaining lines when closed, and none that is added later', async () => {
+  test('writes the remaining lines when closed, and ignores later ones', async () => {
     const { fd, readUntil } = pipe();
     const { add, close } = writerTo(fd);
     add('one\n');
@@ -150,7 +150,7 @@ describe('createLineWriter', () => {
     expect(await readUntil('\n')).toBe('one\n');
   });
 
-  test('waits for a reader when closed, but not for long', async () => {
+  test('waits for a slow reader for a limited time when closed', async () => {
     const { fd } = pipe();
     const { add, close, lost } = writerTo(fd, { closeTimeout: 100 });
     for (const line of lines(200)) add(line);

@@ -80,7 +80,7 @@ describe('createLog', () => {
     expect(more).toEqual([]);
   });
 
-  test('logs what is thrown and is no error', async () => {
+  test('logs a thrown value that is not an Error', async () => {
     const [undef, object] = objects(
       await logged(({ unexpectedError }) => {
         unexpectedError(undefined);

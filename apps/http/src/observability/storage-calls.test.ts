@@ -87,7 +87,7 @@ describe('registerStorageCalls', () => {
     ]);
   });
 
-  test('times calls by operation, whatever their outcome', async () => {
+  test('times successful and failed calls by operation', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const storage = new Storage();
@@ -113,7 +113,7 @@ describe('registerStorageCalls', () => {
     ]);
   });
 
-  test('keeps the other members of the storage', async () => {
+  test('preserves the other members of the storage', async () => {
     const storage = new Storage();
     const { observed, read } = observe(storage);
     expect(observed.location).toBe('here');

@@ -91,7 +91,7 @@ describe('monitorStorage', () => {
     expect(fatal).toEqual([]);
   });
 
-  test('logs a configuration error that returns at once, however soon it returns', async () => {
+  test('logs a configuration error again at once if the storage was available meanwhile', async () => {
     const { state, logged, pass } = monitor(null);
     await pass(0);
     for (const failure of [REFUSED, null, REFUSED]) {

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cursorAfter, readCursor } from './cursor.ts';
 
-test('a cursor names its place, in characters that a URL can hold as they are', () => {
+test('encodes a position in characters that need no percent-encoding', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), (id) => {
       const cursor = cursorAfter(id);
@@ -25,11 +25,11 @@ test.each([
   'AQAAAAAAAAA',
   'AQAAAAAAAAABAAAA',
   'AQAAAAAAAAA+',
-])('%j is no cursor', (text) => {
+])('rejects the cursor %j', (text) => {
   expect(readCursor(text)).toBeNull();
 });
 
-test('whatever is read as a cursor is one that could have been given', () => {
+test('accepts only cursors that the service can issue', () => {
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^AQ[\w-]{8,12}$/)), (text) => {
       const id = readCursor(text);

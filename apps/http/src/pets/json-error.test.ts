@@ -43,7 +43,7 @@ describe('describeJsonError', () => {
     // Columns count characters as people do, and quotes are short.
     ['{"🐕":🐕}', 'line 1, column 6: expected a value, was "🐕"'],
     ['x'.repeat(1_000), `line 1, column 1: expected a value, was "${'x'.repeat(40)}"…`],
-  ])('of %j says where it is and what stands there', (text, description) => {
+  ])('of %j gives the position and the character found there', (text, description) => {
     expect(describeJsonError(text)).toBe(description);
   });
 

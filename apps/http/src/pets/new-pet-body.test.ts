@@ -72,7 +72,7 @@ describe('bytes that are no JSON', () => {
     else expect(refusalOf(body)).toMatch(message);
   });
 
-  test('depth is no danger, with a number that needs its digits behind it', () => {
+  test('reads deep nesting before a number that needs its digits', () => {
     const deep = '['.repeat(30_000) + ']'.repeat(30_000);
     expect(read(`{"x":${deep},"categoryId":9007199254740993}`).categoryId).toBe(9007199254740993n);
     const objects = `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`;
@@ -81,7 +81,7 @@ describe('bytes that are no JSON', () => {
   });
 });
 
-test('any JSON object is read as JSON.parse reads it, but for the digits of categoryId', () => {
+test('reads any JSON object as JSON.parse does, except the digits of categoryId', () => {
   fc.assert(
     fc.property(fc.object({ key: fc.constantFrom('a', 'b', 'name', 'categoryId', '__proto__') }), (object) => {
       const text = JSON.stringify(object);

@@ -27,6 +27,6 @@ test('the pattern of a name in the document accepts the names that the domain ac
   );
 });
 
-test('the pattern of a name has no escape that validators in other languages refuse', () => {
+test('the pattern of a name has only escapes that validators in other languages accept', () => {
   expect(NAME_PATTERN_OF_DOCUMENT).not.toMatch(/\\[^sS]/);
 });

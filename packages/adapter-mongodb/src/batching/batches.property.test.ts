@@ -14,7 +14,7 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
-test('each call gets a result from after it was made, in whatever order calls and results come', async () => {
+test('each call gets a result that was read after the call, for any order of calls and results', async () => {
   const steps = fc.array(
     fc.oneof(
       { weight: 4, arbitrary: fc.record({ kind: fc.constant('call'), weight: fc.integer({ min: 0, max: 6 }) }) },

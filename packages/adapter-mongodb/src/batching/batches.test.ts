@@ -54,7 +54,7 @@ afterEach(() => {
 });
 
 describe('batches', () => {
-  test('a lone call starts at once, and gets its result', async () => {
+  test('start a lone call at once, and return its result', async () => {
     const { call, items, batch } = batches();
     const [one] = call(1);
     expect(items()).toEqual([[1]]);
@@ -63,7 +63,7 @@ describe('batches', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('calls that come while one is in flight go together in their order once it has ended', async () => {
+  test('combine the calls that come while one is in flight, in their order', async () => {
     const { call, items, batch } = batches();
     const calls = call(1, 2, 3, 4);
     await settle();
@@ -77,7 +77,7 @@ describe('batches', () => {
     expect(await Promise.all(calls)).toEqual([1, 2, 3, 4, 5].map((item) => `result of ${item}`));
   });
 
-  test('as many batches as allowed are in flight at once, and the next one starts as soon as one has ended', async () => {
+  test('run as many at once as allowed, and start the next one as soon as one has ended', async () => {
     const { call, items, batch } = batches({ parallel: 3 });
     call(1, 2, 3, 4, 5);
     expect(items()).toEqual([[1], [2], [3]]);
@@ -89,14 +89,14 @@ describe('batches', () => {
     expect(items().at(-1)).toEqual([6]);
   });
 
-  test('no batch exceeds its number of items or its weight, except for one item that is too heavy by itself', async () => {
+  test('exceed neither their number of items nor their weight, except for one item that is too heavy by itself', async () => {
     const { call, items, batch } = batches({ maxItems: 3, maxWeight: 10, weigh: (item) => item });
     call(1, 2, 2, 2, 5, 5, 1, 50, 9);
     for (let index = 0; index < 6; index += 1) await batch(index).end();
     expect(items()).toEqual([[1], [2, 2, 2], [5, 5], [1], [50], [9]]);
   });
 
-  test('one call more than may wait is rejected, until there is room again', async () => {
+  test('reject one call more than may wait, until another has ended', async () => {
     const { call, batch } = batches({ maxWaiting: 2 });
     const calls = call(1, 2, 3, 4);
     await expect(calls[3]).rejects.toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
@@ -107,7 +107,7 @@ describe('batches', () => {
     expect(await Promise.all([...calls.slice(0, 3), ...later])).toHaveLength(5);
   });
 
-  test('no call waits if none may', async () => {
+  test('let no call wait if none may', async () => {
     const { call, batch } = batches({ maxWaiting: 0 });
     const calls = call(1, 2);
     await expect(calls[1]).rejects.toMatchObject({ code: 'storage_unavailable' });
@@ -115,7 +115,7 @@ describe('batches', () => {
     expect(await calls[0]).toBe('result of 1');
   });
 
-  test('a batch that takes too long goes on, and the next one starts beside it', async () => {
+  test('start the next one beside one that takes too long', async () => {
     const { call, items, batch } = batches();
     const calls = call(1, 2, 3);
     vi.advanceTimersByTime(499);
@@ -133,7 +133,7 @@ describe('batches', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('an error of one item rejects that item alone', async () => {
+  test('reject one item with its error, and no other', async () => {
     const { call, batch } = batches();
     const calls = call(0, 1, 2, 3);
     await batch(0).end();
@@ -150,7 +150,7 @@ describe('batches', () => {
     await expect(calls[2]).rejects.toThrow('no 2');
   });
 
-  test('an item that cannot be weighed rejects that item alone', async () => {
+  test('reject an item that cannot be weighed, and no other', async () => {
     const { add, call, items, batch } = batches({
       maxWeight: 10,
       weigh: (item) => {
@@ -171,7 +171,7 @@ describe('batches', () => {
     await expect(next).resolves.toBe('result of 5');
   });
 
-  test('an error of a batch rejects its items, and no others', async () => {
+  test('reject all items of a failed one, and no others', async () => {
     const { call, batch } = batches();
     const calls = call(1, 2, 3);
     await batch(0).end();
@@ -183,7 +183,7 @@ describe('batches', () => {
     await expect(calls[1]).rejects.toThrow('down');
   });
 
-  test('work that throws synchronously holds up no call', async () => {
+  test('continue after work that throws synchronously', async () => {
     const add = createBatches<number, string>(() => {
       throw new Error('a defect');
     }, POLICY);

@@ -25,7 +25,7 @@ describe('batches by key', () => {
     );
   }
 
-  test('calls wait for, and go together with, those of their own key only', async () => {
+  test('combine calls of the same key only', async () => {
     const add = keyed();
     const calls = ['a1', 'b1', 'a2', 'a3', 'b2'].map(add);
     expect(begun).toEqual([['a1'], ['b1']]);
@@ -39,7 +39,7 @@ describe('batches by key', () => {
     expect(await Promise.all(calls)).toEqual(['a1', 'b1', 'a2', 'a3', 'b2'].map((item) => `result of ${item}`));
   });
 
-  test('a key is kept while a call waits, also when others of it have their results', async () => {
+  test('store a key while a call waits, also when others of it have their results', async () => {
     const add = keyed();
     const calls = ['a1', 'a2'].map(add);
     ends[0]?.();
@@ -49,7 +49,7 @@ describe('batches by key', () => {
     expect(begun).toEqual([['a1'], ['a2']]);
   });
 
-  test('keys without waiting calls take no memory', async () => {
+  test('store no key without waiting calls', async () => {
     const keys = new Set<string>();
     const add = createKeyedBatches<object, null>(
       () => {

@@ -17,7 +17,7 @@ const systemError = (syscall: string, message: string) =>
   Object.assign(new Error(message), { syscall, code: 'ENOENT' });
 
 describe('asThrown', () => {
-  test('makes storage_unavailable of an error of the driver: a message for callers and a cause for the log', () => {
+  test('converts an error of the driver to storage_unavailable, with a message for callers and a cause for the log', () => {
     const thrown = asThrown(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
     expect(thrown).toBeInstanceOf(DomainError);
     expect(thrown).toMatchObject({
@@ -33,7 +33,7 @@ describe('asThrown', () => {
     ['the code 8000', serverError(8000), /^the server rejects/],
     ['an unsupported deployment', new StorageMisconfigured('the server is too old'), /^the server is too old$/],
     ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*tlsCAFile.*: ENOENT.*'\/ca'$/],
-  ])('makes a misconfiguration of the storage of %s, in one line', (_name, failure, line) => {
+  ])('reports %s as a misconfiguration, in one line', (_name, failure, line) => {
     const { code, cause } = asThrown(failure, redact) as DomainError;
     expect(code).toBe('storage_unavailable');
     expect(StorageMisconfigured.is(cause)).toBe(true);
@@ -45,7 +45,7 @@ describe('asThrown', () => {
     ['no code', serverError()],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND nowhere')],
     ['a set that is not initiated', new NotInitiated()],
-  ])('makes no misconfiguration of %s', (_name, failure) => {
+  ])('does not report %s as a misconfiguration', (_name, failure) => {
     const { code, cause } = asThrown(failure, redact) as DomainError;
     expect(code).toBe('storage_unavailable');
     expect(StorageMisconfigured.is(cause)).toBe(false);
@@ -57,13 +57,13 @@ describe('asThrown', () => {
     ['a value that BSON cannot hold', new BSON.BSONError('too big')],
     ['a violated unique index', serverError(11000)],
     ['a violated schema', serverError(121)],
-  ])('leaves %s as it is', (_name, failure) => {
+  ])('returns %s unchanged', (_name, failure) => {
     expect(asThrown(failure, redact)).toBe(failure);
   });
 });
 
 describe('unavailable', () => {
-  test('keeps no secret, in whatever spelling, and nothing of what was stored', () => {
+  test('has no secret, in any spelling, and nothing of what was stored', () => {
     const text =
       'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
       '{ insert: "pets", documents: [\n{ name: "Rex" } ] }';
@@ -75,14 +75,14 @@ describe('unavailable', () => {
     expect((cause as Error).stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
   });
 
-  test('is one line in the log', () => {
+  test('has a cause of one line', () => {
     const failure = new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n');
     expect(unavailable(failure, redact)).toMatchObject({
       cause: { message: '0A00010B:SSL routines: wrong version number:' },
     });
   });
 
-  test('accepts what is no error', () => {
+  test('accepts a value that is not an Error', () => {
     expect(unavailable('no error at all', redact)).toMatchObject({ code: 'storage_unavailable' });
   });
 });

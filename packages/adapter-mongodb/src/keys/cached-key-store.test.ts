@@ -88,7 +88,7 @@ describe('createCachedKeyStore', () => {
     expect(state.queries).toBe(2);
   });
 
-  test('keeps nothing longer if the clock is put back', async () => {
+  test('caches nothing longer if the clock is put back', async () => {
     const state = sharedStore();
     state.records.set(record().digest, record());
     await state.keys.find(record().digest);
@@ -168,7 +168,7 @@ describe('createCachedKeyStore', () => {
     expect(state.queries).toBe(2);
   });
 
-  test('bounds the number of entries, and lets guesses displace no key that exists', async () => {
+  test('bounds the number of entries, and evicts no existing key for a missing one', async () => {
     const state = sharedStore();
     state.records.set(record().digest, record());
     await state.keys.find(record().digest);
@@ -181,7 +181,7 @@ describe('createCachedKeyStore', () => {
     expect(state.queries).toBe(queries + 1);
   });
 
-  test('tells two digests with the same first characters apart', async () => {
+  test('distinguishes two digests with the same first characters', async () => {
     const state = sharedStore();
     state.records.set(record().digest, record());
     await state.keys.find(record().digest);

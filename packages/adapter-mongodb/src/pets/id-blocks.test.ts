@@ -24,7 +24,7 @@ const takeAll = async (ids: { take(): Promise<bigint> }, count: number) => {
 };
 
 describe('blocks of ids', () => {
-  test('ids ascend without a gap while nobody else reserves and no time passes', async () => {
+  test('assign ascending ids without a gap while nobody else reserves and no time passes', async () => {
     const { ids } = counter();
     expect(await takeAll(ids, 3_000)).toEqual(Array.from({ length: 3_000 }, (_, index) => BigInt(index + 1)));
   });

@@ -47,7 +47,7 @@ const storedByOthers = fc
   });
 
 describe('createPetCache', () => {
-  test('makes of any document what the driver makes of it, each time', () => {
+  test('decodes any document as the driver does, each time', () => {
     const petIn = createPetCache(PLENTY);
     fc.assert(
       fc.property(fc.array(fc.oneof(storedByUs, storedByOthers), { maxLength: 12 }), (documents) => {
@@ -74,7 +74,7 @@ describe('createPetCache', () => {
     expect(petIn(rex(1n, 'Rex')).name).toBe('Rex');
   });
 
-  test('tells ids apart that no number holds', () => {
+  test('distinguishes ids beyond 2^53', () => {
     const petIn = createPetCache(PLENTY);
     for (const id of [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 63n - 2n, -1n]) {
       expect(petIn(rex(id)).id).toBe(id);
@@ -91,7 +91,7 @@ describe('createPetCache', () => {
     expect(petIn(bytes).name).toBe('Max');
   });
 
-  test('keeps pets that are used, and forgets others when it is full', () => {
+  test('evicts pets that are not used when it is full', () => {
     // Some ten pets.
     const petIn = createPetCache(4_000);
     const [used, unused] = [petIn(rex(1n)), petIn(rex(2n))];
@@ -103,7 +103,7 @@ describe('createPetCache', () => {
     expect(petIn(rex(2n))).toEqual(unused);
   });
 
-  test('works without room for anything', () => {
+  test('works with a capacity of 0', () => {
     const petIn = createPetCache(0);
     expect(petIn(rex(1n))).toEqual(petIn(rex(1n)));
   });

@@ -33,7 +33,7 @@ const DEFECTS = [
 ] as const;
 
 describe('an error of a call', () => {
-  test.each([...TRANSIENT, ['SQLITE_CANTOPEN', 14] as const])('%s can be tried again', (_, code) => {
+  test.each([...TRANSIENT, ['SQLITE_CANTOPEN', 14] as const])('%s is an outage', (_, code) => {
     const error = sqliteError(code);
     expect(asThrown(PATH, error)).toMatchObject({
       code: 'storage_unavailable',
@@ -56,7 +56,7 @@ describe('an error of a call', () => {
 });
 
 describe('an error at the opening', () => {
-  test.each(TRANSIENT)('%s is kept for a later try', (_, code) => {
+  test.each(TRANSIENT)('%s is an outage, and the file is opened later', (_, code) => {
     const error = sqliteError(code);
     expect(asOpeningError(PATH, error)).toBe(error);
   });

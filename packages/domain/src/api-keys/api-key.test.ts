@@ -52,7 +52,7 @@ describe('generateApiKey', () => {
     expect(calls).toBe(4);
   });
 
-  test('makes keys whose checksum shows any change of one character and any swap of two', () => {
+  test('makes keys whose checksum detects any change of one character and any swap of two', () => {
     fc.assert(
       fc.property(fc.nat({ max: 35 }), fc.constantFrom(...DIGITS), fc.nat({ max: 34 }), (place, character, swapped) => {
         const key = generateApiKey(randomBytes);
@@ -92,7 +92,7 @@ describe('the record of a key', () => {
     expiresAt: null,
   });
 
-  test('shows four characters of the secret and no more', () => {
+  test('shows only four characters of the secret', () => {
     expect(record.visiblePrefix).toBe(key.slice(0, 9));
     expect(record.id).toBe('d'.repeat(16));
     expect(JSON.stringify(record)).not.toContain(key.slice(0, 10));

@@ -133,7 +133,7 @@ describe('createAuthentication', () => {
     ]);
   });
 
-  test('records whole milliseconds of a clock that is finer', async () => {
+  test('records whole milliseconds if the clock is finer', async () => {
     const { key, keys, time, authenticate } = issuedOn(keysInMemory);
     time.now = NOON + 0.75;
     expect(authenticate(key)).toBe('the zoo');

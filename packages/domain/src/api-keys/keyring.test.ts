@@ -57,14 +57,14 @@ describe.each([
 });
 
 describe('createKeyring', () => {
-  test('stores whole milliseconds of a clock that is finer', async () => {
+  test('stores whole milliseconds if the clock is finer', async () => {
     const keyring = keyringOn(keysInMemory(), NOON + 0.75);
     const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: NOON + 1 });
     expect(record.createdAt).toBe(NOON);
     expect(await keyring.revoke(record.id)).toMatchObject({ revokedAt: NOON });
   });
 
-  test('returns no key that it could not store', async () => {
+  test('rejects if it cannot store the key', async () => {
     for (const keys of [unavailable(keysInMemory()), answeringLater(unavailable(keysInMemory()))]) {
       const { code } = await rejectionOf(() => keyringOn(keys).issue({ holder: 'the zoo', expiresAt: null }));
       expect(code).toBe('storage_unavailable');
@@ -132,7 +132,7 @@ describe('createKeyring', () => {
       `${HOLDER} ""; days must be 1 or more`,
     ));
 
-  test('rejects, and never throws at once', async () => {
+  test('rejects and never throws synchronously', async () => {
     const { issue, list, revoke } = keyringOn(unavailable(keysInMemory()));
     for (const call of [() => issue({ holder: 'the zoo', expiresAt: null }), () => list(), () => revoke('a')]) {
       let result: unknown;

@@ -166,7 +166,7 @@ describe('createCatalogue', () => {
     expect(calls).toEqual([]);
   });
 
-  test('gives the storage an object of its own, with the members of a new pet only', () => {
+  test('passes a copy with the members of a new pet only to the storage', () => {
     const stored: NewPet[] = [];
     const pets = petsInMemory();
     const catalogue = createCatalogue({
@@ -182,7 +182,7 @@ describe('createCatalogue', () => {
     expect(stored).toStrictEqual([{ name: 'Rex', categoryId: 7n }]);
   });
 
-  test('rejects, and never throws at once', async () => {
+  test('rejects and never throws synchronously', async () => {
     const { listPets, createPet, getPet } = createCatalogue(unavailable(petsInMemory()));
     const calls = [() => listPets(), () => listPets({ limit: 0 }), () => createPet(rex()), () => getPet(1n)];
     for (const call of calls) {

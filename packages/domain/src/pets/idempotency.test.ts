@@ -33,7 +33,7 @@ describe('fingerprint', () => {
     );
   });
 
-  test('differs for categories that a double cannot tell apart', () => {
+  test('differs for categories that are the same double', () => {
     const [even, odd] = [2n ** 53n, 2n ** 53n + 1n].map((categoryId) => fingerprint({ name: 'Rex', categoryId }));
     expect(even).not.toBe(odd);
   });
@@ -50,7 +50,7 @@ describe('idempotentCreate', () => {
     ['\udc00', '"\\udc00"'],
     [7, 'a number'],
     [undefined, 'missing'],
-  ])('rejects the holder %j, which not every storage could tell from others', (holder, quoted) => {
+  ])('rejects the holder %j, which some storages cannot distinguish from others', (holder, quoted) => {
     expect(() => idempotentCreate({ holder: holder as string, key: 'k' }, { name: 'Rex', categoryId: 1n })).toThrow(
       `the holder of an idempotency key must be well-formed Unicode, was ${quoted}`,
     );

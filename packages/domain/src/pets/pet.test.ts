@@ -134,7 +134,7 @@ describe('checkedNewPet', () => {
 });
 
 describe("the name's pattern", () => {
-  test("means by white space what ECMAScript's \\s matches", () => {
+  test("matches the same white space as ECMAScript's \\s matches", () => {
     const characters = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
     expect(characters.filter((character) => LIMITS.name.pattern.test(character) !== /\S/.test(character))).toEqual([]);
   });
