@@ -8,9 +8,14 @@ const checks = {
   'lint and format': () => [bin('biome'), 'check', '--error-on-warnings', '.'],
   'unused files, exports and dependencies': () => [bin('knip')],
   boundaries: () => [bin('depcruise'), '--output-type=err-long', 'apps', 'packages', 'tools'],
+  // Each warning is an error: a link that leads nowhere, a parameter that does not exist.
+  'API reference': () => [...apiReference(), '--emit', 'none'],
   // One program for each workspace, so that none sees the global declarations of another.
   types: () => [bin('tsc'), '--build', '.', ...workspaces()],
 };
+
+/** Writes the API reference of the packages to tools/reference/generated. */
+export const apiReference = () => [bin('typedoc', 'tools/reference'), '--options', 'tools/reference'];
 
 const AT_ONCE = 2;
 

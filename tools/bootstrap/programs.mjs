@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** The path of an installed program. */
-export const bin = (name) => join(root, 'node_modules/.bin', name);
+/** The path of a program that a workspace has installed. */
+export const bin = (name, workspace = '.') => join(root, workspace, 'node_modules/.bin', name);
 
 /** The command line of pnpm, or of a program that finds pnpm in its PATH. npx downloads the pinned version once. */
 export function pnpm(...program) {

@@ -1,7 +1,7 @@
 // The commands behind the scripts of the root package.json.
 // Plain JavaScript without dependencies: a fresh clone has nothing but Node.js 20 or newer and npm.
 
-import { runChecks } from './checks.mjs';
+import { apiReference, runChecks } from './checks.mjs';
 import { ensureInstalled } from './install.mjs';
 import { chooseNode, environment, exitCodeOf, pnpm, runProgram } from './programs.mjs';
 import { tally, total } from './tally.mjs';
@@ -43,6 +43,12 @@ const commands = {
   async build(args) {
     chooseNode();
     return exitCodeOf(await runProgram(pnpm('turbo', 'run', 'build', ...args), { env: environment() }));
+  },
+
+  /** Writes the API reference of the packages as HTML. */
+  async 'docs:api'(args) {
+    chooseNode();
+    return exitCodeOf(await runProgram([...apiReference(), ...args], { env: environment() }));
   },
 
   /** Writes a note for the changelog, and releases the packages: docs/releasing.md. It publishes with pnpm. */

@@ -1,3 +1,5 @@
+/** @module @animal-store/adapter-contract */
+
 import { describe, test } from 'vitest';
 import { authenticationContract } from './authentication-contract.ts';
 import { catalogueContract } from './catalogue-contract.ts';
@@ -11,7 +13,7 @@ import { placeContract } from './place-contract.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 
 export { rateLimiterContract } from './rate-limiter-contract.ts';
-export type { StorageUnderTest } from './storage-under-test.ts';
+export type { Interruptible, StorageUnderTest } from './storage-under-test.ts';
 
 /** For a test on a storage across a network, on a busy machine; tests of outages have a limit of their own. In milliseconds. */
 const TEST_LIMIT = 30_000;

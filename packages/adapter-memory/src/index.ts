@@ -1,3 +1,5 @@
+/** @module @animal-store/adapter-memory */
+
 import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
 import { createMemory, openMemory } from './memory-storage.ts';
 

@@ -1,3 +1,5 @@
+/** @module @animal-store/adapter-mongodb */
+
 import type { MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter, StorageEvents } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';

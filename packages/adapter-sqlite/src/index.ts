@@ -1,3 +1,5 @@
+/** @module @animal-store/adapter-sqlite */
+
 import { resolve } from 'node:path';
 import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
 import { openConnection } from './connection.ts';

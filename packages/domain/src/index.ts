@@ -1,4 +1,8 @@
-// For callers in the same process: the use cases, and what they take, return and throw.
+/**
+ * For callers in the same process: the use cases, and what they take, return and throw.
+ *
+ * @module @animal-store/domain
+ */
 
 export type { ApiKey, Digest, RandomBytes } from './api-keys/api-key.ts';
 export type { IssuedKey, Keyring } from './api-keys/keyring.ts';
@@ -6,7 +10,7 @@ export { createKeyring } from './api-keys/keyring.ts';
 export type { Clock, MonotonicClock } from './clock.ts';
 export type { DomainErrorCode } from './domain-error.ts';
 export { DomainError } from './domain-error.ts';
-export type { AllPetsQuery } from './pets/all-pets.ts';
+export type { AllPetsOptions, AllPetsQuery } from './pets/all-pets.ts';
 export { allPets } from './pets/all-pets.ts';
 export type { Catalogue, PetPage } from './pets/catalogue.ts';
 export { createCatalogue } from './pets/catalogue.ts';

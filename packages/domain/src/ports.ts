@@ -1,4 +1,8 @@
-// For adapters: the ports that they implement, and what their implementations have in common.
+/**
+ * For adapters: the ports that they implement, and what their implementations have in common.
+ *
+ * @module @animal-store/domain/ports
+ */
 
 export { apiKeyId } from './api-keys/api-key.ts';
 export type { KeyStore } from './api-keys/key-store.ts';

@@ -1,4 +1,8 @@
-// For transports: the use cases as they need them, authentication, and values that they can't convert.
+/**
+ * For transports: the use cases as they need them, authentication, and values that they can't convert.
+ *
+ * @module @animal-store/domain/transport
+ */
 
 export { generateApiKey, isUsable, visiblePrefixOf } from './api-keys/api-key.ts';
 export type { Authenticate } from './api-keys/authentication.ts';

@@ -1,3 +1,5 @@
+/** @module @animal-store/exact-json */
+
 export { numberLiteral } from './json-member.ts';
 export { integerOf } from './json-number.ts';
 export type { ParseOptions } from './parse.ts';

@@ -1,3 +1,5 @@
+/** @module @animal-store/http-server */
+
 export { DROP_REASONS, type DropReason, type Listener, type Rejected, type RenderRejection } from './connections.ts';
 export { IncomingRequest } from './incoming-request.ts';
 export { type Limits, SERVER_LIMITS } from './limits.ts';

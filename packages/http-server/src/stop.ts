@@ -18,11 +18,11 @@ export interface RunningServer {
    * ends early when no connection has been opened and no request has arrived for 0.75 s, at once if that has been so already and
    * no connection is open. Then the server stops listening, and closes idle connections. At the deadline it cuts what is left.
    *
-   * @param grace In milliseconds.
-   * @param deadline How long requests may take after the grace, in milliseconds.
+   * @param times.grace In milliseconds.
+   * @param times.deadline How long requests may take after the grace, in milliseconds.
    * @returns How many connections were cut.
    */
-  stop({ grace, deadline }: { grace: number; deadline: number }): Promise<number>;
+  stop(times: { grace: number; deadline: number }): Promise<number>;
 }
 
 /** @param server One that listens. */

@@ -16,9 +16,6 @@ export type Authenticate = (key: string) => Awaitable<string | null>;
 /**
  * Finds the holders of presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
  * nothing about the characters of a key.
- *
- * @param configuredKeys Holders by digest: keys that are valid as long as the process lives.
- * @param issuedKeys Keys that come and go. Queried only for keys with a right checksum, so that typing errors cost no query.
  */
 export function createAuthentication({
   configuredKeys,
@@ -26,7 +23,9 @@ export function createAuthentication({
   digest,
   clock,
 }: {
+  /** Holders by digest: keys that are valid as long as the process lives. */
   configuredKeys: ReadonlyMap<string, string>;
+  /** Keys that come and go. Queried only for keys with a right checksum, so that typing errors cost no query. */
   issuedKeys: KeyStore;
   digest: Digest;
   clock: Clock;

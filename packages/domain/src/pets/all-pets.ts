@@ -8,6 +8,12 @@ import { limitViolation, type PetQuery } from './pet-query.ts';
 /** Which pets are read: a {@link PetQuery} without the size of its pages. */
 export type AllPetsQuery = Omit<PetQuery, 'limit'>;
 
+/** How the pages are read. */
+export interface AllPetsOptions {
+  /** Pets on a page: 1 to 100 ({@link LIMITS}), 100 if absent. */
+  readonly pageSize?: number | undefined;
+}
+
 /**
  * Reads the pets of all pages in ascending order of id. It holds one page at a time, and reads the next one when its pets
  * have been consumed.
@@ -17,14 +23,13 @@ export type AllPetsQuery = Omit<PetQuery, 'limit'>;
  * last pet.
  *
  * @param catalogue Where pets are listed.
- * @param options.pageSize Pets on a page: 1 to 100 ({@link LIMITS}), 100 if absent.
  * @throws DomainError `invalid` for the first pet, `storage_unavailable` for any.
  * @example for await (const pet of allPets(catalogue, { status: 'sold' })) console.log(pet.name)
  */
 export async function* allPets(
   catalogue: { listPets(query: PetQuery): Awaitable<PetPage> },
   query: AllPetsQuery = {},
-  { pageSize = LIMITS.page.max }: { readonly pageSize?: number | undefined } = {},
+  { pageSize = LIMITS.page.max }: AllPetsOptions = {},
 ): AsyncGenerator<Pet, void, undefined> {
   rejectViolations(limitViolation(pageSize, 'pageSize'));
   const { status, after } = query;
