@@ -1,5 +1,6 @@
 import { storageVariables } from '@animal-store/app-kit';
 import { Command } from 'commander';
+import { addCompletion } from './completion/print-completion.ts';
 import type { Context } from './context.ts';
 import { addIssueKey } from './keys/issue-key.ts';
 import { addListKeys } from './keys/list-keys.ts';
@@ -47,5 +48,7 @@ export function createProgram(context: Context): Command {
   addIssueKey(keys, context);
   addListKeys(keys, context);
   addRevokeKey(keys, context);
+
+  addCompletion(program, context);
   return program;
 }

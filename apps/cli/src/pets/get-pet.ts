@@ -1,5 +1,4 @@
-import { quote } from '@animal-store/domain/transport';
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { asBigInt, example, jsonOption } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { type PrintOptions, printRecord } from '../terminal/print.ts';
@@ -8,16 +7,10 @@ export function addGetPet(pets: Command, { withStorage, stdout }: Context): void
   pets
     .command('get')
     .description('Prints a pet.')
-    .argument('<id>', 'the id of a pet', petId)
+    .argument('<id>', 'the id of a pet')
     .addOption(jsonOption())
     .addHelpText('after', example('animal-store pets get 1'))
-    .action((id: bigint, options: PrintOptions) =>
-      withStorage(async ({ catalogue }) => printRecord(stdout, await catalogue.getPet(id), options)),
+    .action((id: string, options: PrintOptions) =>
+      withStorage(async ({ catalogue }) => printRecord(stdout, await catalogue.getPet(asBigInt(id)), options)),
     );
-}
-
-function petId(text: string): bigint {
-  const id = asBigInt(text);
-  if (typeof id !== 'bigint') throw new InvalidArgumentError(`The id of a pet is an integer, was ${quote(text)}.`);
-  return id;
 }

@@ -1,5 +1,4 @@
-import { LIMITS, type Pet } from '@animal-store/domain';
-import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import { allPets } from '@animal-store/domain';
 import type { Command } from 'commander';
 import { example } from '../arguments.ts';
 import type { Context } from '../context.ts';
@@ -31,10 +30,11 @@ export function addExportPets(pets: Command, { withStorage, stdout, stderr, cloc
           let text = `${bom === true ? '\ufeff' : ''}${format.header}`;
           let exported = 0;
           const last = await highestId(catalogue);
-          for await (const page of pagesTo(last, catalogue)) {
-            for (const pet of page) text += format.write(pet);
-            exported += page.length;
-            progress.update(Number(page.at(-1)?.id ?? last) / Number(last), exported);
+          for await (const pet of allPets(catalogue)) {
+            if (pet.id > last) break;
+            text += format.write(pet);
+            exported += 1;
+            progress.update(Number(pet.id) / Number(last), exported);
             if (text.length < CHUNK_LENGTH) continue;
             await writeText(stdout, text);
             text = '';
@@ -45,14 +45,4 @@ export function addExportPets(pets: Command, { withStorage, stdout, stderr, cloc
         }
       }),
     );
-}
-
-/** The pages of all pets up to an id. */
-async function* pagesTo(last: bigint, catalogue: AwaitableCatalogue): AsyncGenerator<readonly Pet[]> {
-  for (let after: bigint | null = 0n; after !== null && after < last; ) {
-    const { pets, next } = await catalogue.listPets({ after, limit: LIMITS.page.max });
-    const isLast = next === null || next > last;
-    yield isLast ? pets.filter(({ id }) => id <= last) : pets;
-    after = next;
-  }
 }
