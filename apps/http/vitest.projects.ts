@@ -9,6 +9,7 @@ const WITHOUT_STORAGE = [
   'log*',
   'monitoring',
   'open-files',
+  'probe-port',
   'proxies',
   'request-targets',
   'rolling-restarts',

@@ -1,11 +1,11 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { type Awaitable, andThen } from '@animal-store/domain/transport';
-import { type Context, Hono } from 'hono';
+import { Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
 import { UNMATCHED } from './http/exchange.ts';
-import { createHandlers, type HandlerDependencies, type Responder } from './http/handler.ts';
+import { createHandlers, type Handler, type HandlerDependencies, type Responder } from './http/handler.ts';
 import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
@@ -25,6 +25,8 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   readonly storage: Pick<PetStorage, 'ready'>;
   /** Whether the service is stopping, and so not ready. */
   readonly isStopping: () => boolean;
+  /** Whether the probes are served on a port of their own only. */
+  readonly hasProbePort: boolean;
   /** null: scripts of other origins get no access. */
   readonly cors: Cors | null;
   /** The metrics in Prometheus' text format; null if METRICS=off. */
@@ -44,49 +46,78 @@ interface Route {
 
 const STOPPING = HttpError.unavailable('stopping', 'the service is stopping');
 
-/** The whole HTTP interface: the operations under the base path, and the probes and documents beside it. */
-export function createApp(dependencies: AppDependencies): Hono<Env> {
-  const { basePath, cors, operations } = dependencies;
+/** One application for each port. */
+export interface Apps {
+  /** The operations under the base path, the documents and, unless they have a port of their own, the probes. */
+  readonly main: Hono<Env>;
+  readonly probes: Hono<Env>;
+}
+
+export function createApps(dependencies: AppDependencies): Apps {
+  const { basePath, cors, operations, hasProbePort } = dependencies;
   const handler = createHandlers({ ...dependencies, originHeaders: cors?.headers ?? null });
   const guard = createGuard(dependencies);
+  const probes = probeRoutes(dependencies);
   const routes = [
     ...operations.map(({ method, path, handle, headers }): Route => {
       const pattern = basePath + path.replace(/\{(\w+)\}/, ':$1');
       return { method, path: pattern, responder: guard(handle), headers: valuesOf(headers) };
     }),
-    ...openRoutes(dependencies),
+    ...documentRoutes(dependencies),
+    ...(hasProbePort ? [] : probes),
   ];
 
-  const methodsOf = allowedMethods(routes);
-  const reject = ({ req }: Context<Env>): never => {
-    const methods = methodsOf(req.path);
-    if (methods === null) throw new HttpError('not_found', notFoundMessage(dependencies));
-    throw new HttpError('method_not_allowed', `allowed methods: ${methods}`, { allow: methods });
+  /** @param unmatched Makes the handler of requests without a route. */
+  const mount = (mounted: readonly Route[], notFound: string, unmatched: (reject: Responder) => Handler) => {
+    const methodsOf = allowedMethods(mounted);
+    const app = new Hono<Env>({ getPath: requestPath });
+    for (const { method, path, responder, headers } of mounted) app[method](path, handler(path, responder, headers));
+    const reject: Responder = ({ req }) => {
+      const methods = methodsOf(req.path);
+      if (methods === null) throw new HttpError('not_found', notFound);
+      throw new HttpError('method_not_allowed', `allowed methods: ${methods}`, { allow: methods });
+    };
+    return app.notFound(unmatched(reject));
   };
-  const rejectAnyone = handler(UNMATCHED, reject);
-  const rejectHolder = handler(UNMATCHED, guard(reject));
 
-  const app = new Hono<Env>({ getPath: requestPath });
-  for (const { method, path, responder, headers } of routes) app[method](path, handler(path, responder, headers));
-  app.notFound((request) => {
-    const { incoming } = request.env;
-    // Browsers send no credentials with a preflight.
-    const preflight = cors?.preflight(incoming.method, incoming.headers);
-    if (preflight) return handler(UNMATCHED, () => preflight)(request);
-    const { path } = request.req;
-    return path === basePath || path.startsWith(`${basePath}/`) ? rejectHolder(request) : rejectAnyone(request);
-  });
-  return app;
+  return {
+    main: mount(routes, notFoundMessage(dependencies), (reject) => {
+      const rejectAnyone = handler(UNMATCHED, reject);
+      const rejectHolder = handler(UNMATCHED, guard(reject));
+      return (request) => {
+        const { incoming } = request.env;
+        // Browsers send no credentials with a preflight.
+        const preflight = cors?.preflight(incoming.method, incoming.headers);
+        if (preflight) return handler(UNMATCHED, () => preflight)(request);
+        const { path } = request.req;
+        return path === basePath || path.startsWith(`${basePath}/`) ? rejectHolder(request) : rejectAnyone(request);
+      };
+    }),
+    probes: mount(probes, `no such path; there are ${probes.map(({ path }) => path).join(', ')}`, (reject) =>
+      handler(UNMATCHED, reject),
+    ),
+  };
 }
 
-/** The routes that need no key. */
-function openRoutes({ basePath, docs, isStopping, metrics, operations, publicUrl, storage }: AppDependencies): Route[] {
-  const get = (path: string, responder: Responder): Route => ({ method: 'get', path, responder });
+const get = (path: string, responder: Responder): Route => ({ method: 'get', path, responder });
+
+/** What machines of the operator call. */
+function probeRoutes({ isStopping, metrics, storage }: AppDependencies): Route[] {
   const checkStorage = singleFlight(() => storage.ready());
   const ready: Responder = () => {
     if (isStopping()) throw STOPPING;
     return andThen(checkStorage(), () => jsonResponse('{"status":"ready"}'));
   };
+  return [
+    get('/livez', () => jsonResponse('{"status":"live"}')),
+    get('/readyz', ready),
+    get('/healthz', ready),
+    ...(metrics === null ? [] : [get('/metrics', metrics)]),
+  ];
+}
+
+/** The documents, which need no key. */
+function documentRoutes({ basePath, docs, operations, publicUrl }: AppDependencies): Route[] {
   const document = openApiDocument({
     server: publicUrl ?? basePath,
     operations,
@@ -94,11 +125,7 @@ function openRoutes({ basePath, docs, isStopping, metrics, operations, publicUrl
     notFoundMessage: notFoundMessage({ basePath, operations }),
   });
   return [
-    get('/livez', () => jsonResponse('{"status":"live"}')),
-    get('/readyz', ready),
-    get('/healthz', ready),
     get('/openapi.json', () => jsonResponse(document)),
-    ...(metrics === null ? [] : [get('/metrics', metrics)]),
     ...docs.map(({ path, responder }) => get(path, responder)),
   ];
 }

@@ -8,7 +8,7 @@ import { DROP_REASONS, type Listener, type RenderRejection } from '@animal-store
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createCors } from './access/cors.ts';
 import { createRateLimit } from './access/rate-limit.ts';
-import { createApp } from './app.ts';
+import { createApps } from './app.ts';
 import type { Configuration } from './configuration.ts';
 import type { OnUnexpectedError } from './http/exchange.ts';
 import { createListener } from './http/listener.ts';
@@ -33,6 +33,8 @@ export interface Parts {
 /** A service that is put together and does not listen yet. */
 export interface Service {
   readonly listener: Listener;
+  /** For the port of the probes. */
+  readonly probeListener: Listener;
   readonly renderRejection: RenderRejection;
   readonly storage: PetStorage;
   readonly metrics: Metrics;
@@ -81,8 +83,8 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
   const operations = provide('operations', () =>
     petOperations({ catalogue: catalogue(), returnsSamePetObjects: loaded.returnsSamePetObjects, clock, basePath }),
   );
-  const app = provide('app', () =>
-    createApp({
+  const apps = provide('apps', () =>
+    createApps({
       basePath,
       publicUrl,
       operations: operations(),
@@ -94,6 +96,7 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
       onUnexpectedError: onUnexpectedError,
       metrics: configuration.metrics ? metrics().read : null,
       docs: configuration.docs ? docsPage() : [],
+      hasProbePort: configuration.probePort !== 0,
       isStopping: () => stopping,
       trustedProxies,
       shouldShed: loadShedding().shouldShed,
@@ -101,7 +104,8 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
   );
 
   return {
-    listener: createListener(app(), onUnexpectedError),
+    listener: createListener(apps().main, onUnexpectedError),
+    probeListener: createListener(apps().probes, onUnexpectedError),
     renderRejection: createRejectionRenderer(observer(), trustedProxies),
     storage: storage(),
     metrics: metrics(),

@@ -16,6 +16,7 @@ test('has a default for everything', () => {
   expect(readConfiguration({})).toEqual({
     host: '127.0.0.1',
     port: 3000,
+    probePort: 0,
     basePath: '/v1',
     publicUrl: null,
     storage: { name: 'memory', variable: null, setting: '' },
@@ -60,6 +61,11 @@ test.each([
     { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
     { storage: { name: 'mongodb', setting: 'mongodb://h/d' } },
   ],
+  [{ PROBE_PORT: '3001' }, { port: 3000, probePort: 3001 }],
+  [
+    { PORT: '0', PROBE_PORT: '0' },
+    { port: 0, probePort: 0 },
+  ],
   [{ METRICS: 'off' }, { metrics: false, docs: true }],
   [{ DOCS: 'off' }, { metrics: true, docs: false }],
   [{ MAX_CONNECTIONS: '1' }, { maxConnections: 1 }],
@@ -87,6 +93,8 @@ test.each<[Record<string, string>, string | RegExp]>([
     { PORT: port },
     `PORT must be an integer from 0 to 65535, was "${port}"`,
   ]),
+  [{ PROBE_PORT: '65536' }, 'PROBE_PORT must be an integer from 0 to 65535, was "65536"'],
+  [{ PROBE_PORT: '3000' }, 'PROBE_PORT must differ from PORT, both are 3000'],
   [{ CORS_ORIGINS: 'example.org' }, /^CORS_ORIGINS must be origins/],
   [{ CORS_ORIGINS: 'https://a.example/' }, /^CORS_ORIGINS must be origins/],
   [{ CORS_ORIGINS: 'https://a.example:123456' }, /^CORS_ORIGINS must be origins/],

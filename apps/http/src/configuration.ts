@@ -19,6 +19,8 @@ import { LOG_LEVELS, type LogLevel } from './observability/log.ts';
 export interface Configuration {
   readonly host: string;
   readonly port: number;
+  /** Where the probes and the metrics are served; 0: at `port`. */
+  readonly probePort: number;
   readonly basePath: string;
   /** The base address for clients, for the OpenAPI document; null: the base path on the host that serves the document. */
   readonly publicUrl: string | null;
@@ -73,6 +75,7 @@ const SECOND = 1_000;
 /** The variables of this application. Those of the storages and `API_KEYS` are read by app-kit: every application has them. */
 export const VARIABLES = {
   PORT: integer(3000, 0, 65_535),
+  PROBE_PORT: integer(0, 0, 65_535),
   HOST: matching('127.0.0.1', /^\S+$/, 'a host name or address'),
   BASE_PATH: matching(
     '/v1',
@@ -121,6 +124,9 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
     storageVariables.map(([, variable]) => variable),
     errors,
   );
+  if (values.PROBE_PORT !== 0 && values.PROBE_PORT === values.PORT) {
+    errors.push(`PROBE_PORT must differ from PORT, both are ${values.PORT}`);
+  }
   const misspelled = findMisspelledVariables(environment, VARIABLE_NAMES);
   if (production) errors.push(...misspelled);
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
@@ -131,6 +137,7 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
   return {
     host: values.HOST,
     port: values.PORT,
+    probePort: values.PROBE_PORT,
     basePath: values.BASE_PATH,
     publicUrl: values.PUBLIC_URL || null,
     storage,

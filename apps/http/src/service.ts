@@ -3,7 +3,7 @@ import { isatty } from 'node:tty';
 import { ConfigurationError, configuredHolder, loadStorage, misconfigurationOf, sha256 } from '@animal-store/app-kit';
 import type { Stop } from '@animal-store/app-kit/stop-signals';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
-import { type RunningServer, startServer } from '@animal-store/http-server';
+import { type DropReason, type RunningServer, startServer } from '@animal-store/http-server';
 import { compose, type Service } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
@@ -14,6 +14,12 @@ import { startupMessage } from './startup-message.ts';
 
 /** The exit code of a configuration error: restarting does not help. */
 const EXIT_MISCONFIGURED = 2;
+
+/** How many clients can be connected to the port of the probes at once. */
+const PROBE_CONNECTIONS = 50;
+
+/** How long probes in flight may take at the end, in milliseconds. */
+const PROBES_DEADLINE = 100;
 
 /** Errors of the system that say that the service can't listen at an address. */
 const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
@@ -47,7 +53,7 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   if (configuration.production) process.on('SIGUSR1', () => log.warn('SIGUSR1 is ignored in production'));
   const storage = await loadStorage(configuration.storage);
   const service = compose({ configuration, storage, log });
-  const server = await listen(service, configuration, log);
+  const [server, probes] = await listen(service, configuration, log);
 
   let stopped: Promise<void> | null = null;
   const stop = (grace: number, deadline: number) => {
@@ -57,8 +63,9 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   const stopOnce = async (grace: number, deadline: number) => {
     monitor.stop();
     service.beginStop();
-    const connectionsCut = await server.stop({ grace, deadline });
+    const connectionsCut = await server.stop({ grace, deadline, probes });
     await service.close();
+    await probes?.stop({ grace: 0, deadline: PROBES_DEADLINE });
     log.info('stopped', { connectionsCut });
     await log.close();
   };
@@ -67,10 +74,11 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
     await stop(configuration.stopGrace, configuration.stopDeadline);
   });
 
-  const url = `http://${callable(server.address.address)}:${server.address.port}${configuration.basePath}`;
+  const url = originOf(server) + configuration.basePath;
   for (const warning of configuration.warnings) log.warn(warning);
   for (const warning of service.storage.warnings ?? []) log.warn(`${configuration.storage.variable}: ${warning}`);
-  if (developmentKey === null) log.info('listening', { url, storage: configuration.storage.name });
+  const names = { storage: configuration.storage.name, probes: probes && originOf(probes) };
+  if (developmentKey === null) log.info('listening', { url, ...names });
   else log.print(startupMessage({ url, key: developmentKey, storage: storage.description }));
 
   // Only now: a storage that is unavailable must not keep the service from starting.
@@ -97,11 +105,12 @@ function withKey(configuration: Configuration): { configuration: Configuration; 
   return { configuration: { ...configuration, configuredKeys }, developmentKey };
 }
 
+/** @returns The server of the interface and, if the probes have a port of their own, theirs. */
 async function listen(
-  service: Service,
-  { host, port, maxConnections: wanted }: Configuration,
+  { close, listener, metrics, probeListener, renderRejection }: Service,
+  { host, port, probePort, maxConnections: wanted }: Configuration,
   log: Log,
-): Promise<RunningServer> {
+): Promise<[RunningServer, RunningServer?]> {
   const openFiles = openFilesLimit();
   const maxConnections = connectionLimit(wanted, openFiles);
   if (maxConnections < wanted) {
@@ -110,27 +119,33 @@ async function listen(
       openFiles,
     });
   }
-  try {
-    return await startServer(service.listener, {
-      host,
-      port,
-      maxConnections,
-      renderRejection: service.renderRejection,
-      onDrop(reason) {
-        service.metrics.countDrop(reason);
-        log.warnThrottled(DROP_WARNINGS[reason]);
-      },
-    });
-  } catch (error) {
-    await service.close();
-    const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
-    if (reason === undefined) throw error;
-    throw new ConfigurationError(`can't listen at ${host}, port ${port}: ${reason}`);
+  const ports = [
+    { variable: 'PORT', port, listener, maxConnections },
+    { variable: 'PROBE_PORT', port: probePort, listener: probeListener, maxConnections: PROBE_CONNECTIONS },
+  ];
+  const onDrop = (reason: DropReason) => {
+    metrics.countDrop(reason);
+    log.warnThrottled(DROP_WARNINGS[reason]);
+  };
+  const servers: RunningServer[] = [];
+  for (const { variable, listener, ...options } of probePort === 0 ? ports.slice(0, 1) : ports) {
+    try {
+      servers.push(await startServer(listener, { host, renderRejection, onDrop, ...options }));
+    } catch (error) {
+      for (const server of servers) await server.stop({ grace: 0, deadline: 0 });
+      await close();
+      const reason = ADDRESS_ERRORS[(error as NodeJS.ErrnoException).code ?? ''];
+      if (reason === undefined) throw error;
+      throw new ConfigurationError(
+        `can't listen at ${host}, port ${options.port}: ${reason.replace('PORT', variable)}`,
+      );
+    }
   }
+  return servers as [RunningServer, RunningServer?];
 }
 
 const DROP_WARNINGS = {
-  connections: 'connections are dropped: there are as many as MAX_CONNECTIONS or the limit of open files allows',
+  connections: `connections are dropped: there are as many as MAX_CONNECTIONS (at PROBE_PORT ${PROBE_CONNECTIONS}) or the limit of open files allows`,
   requests: 'connections are closed: they sent too many requests without waiting for responses',
 } as const;
 
@@ -147,10 +162,10 @@ async function missingKeys(
   return `there is ${missing}: set API_KEYS or issue one, since nobody could call the service`;
 }
 
-/** A host to call: a service that listens at all addresses is called at localhost. */
-function callable(address: string): string {
-  if (address === '0.0.0.0' || address === '::') return 'localhost';
-  return address.includes(':') ? `[${address}]` : address;
+/** Where to call a server. One that listens at all addresses is called at localhost. */
+function originOf({ address: { address, port } }: RunningServer): string {
+  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 function reportMisconfiguration(message: string): void {

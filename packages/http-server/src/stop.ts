@@ -13,6 +13,9 @@ const QUIET = 750;
 export interface RunningServer {
   readonly address: AddressInfo;
 
+  /** When a connection was opened last, on the clock of `performance.now()`, in milliseconds. */
+  readonly lastActivityAt: number;
+
   /**
    * Stops in three steps. During the grace the server still accepts connections, and each response closes its connection. The grace
    * ends early when no connection has been opened and no request has arrived for 0.75 s, at once if that has been so already and
@@ -20,20 +23,24 @@ export interface RunningServer {
    *
    * @param times.grace In milliseconds.
    * @param times.deadline How long requests may take after the grace, in milliseconds.
+   * @param times.probes A server for health checks. While connections to it are opened, the grace does not end early.
    * @returns How many connections were cut.
    */
-  stop(times: { grace: number; deadline: number }): Promise<number>;
+  stop(times: { grace: number; deadline: number; probes?: RunningServer | undefined }): Promise<number>;
 }
 
 /** @param server One that listens. */
 export function runningServer(server: Server, connections: Connections): RunningServer {
   return {
     address: server.address() as AddressInfo,
-    async stop({ grace, deadline }) {
+    get lastActivityAt() {
+      return connections.lastActivityAt;
+    },
+    async stop({ grace, deadline, probes }) {
       connections.beginStop();
       // A client that has a connection open may be about to open the next.
       if (connections.size > 0) connections.noteActivity();
-      await untilQuiet(connections, grace);
+      await untilQuiet(probes === undefined ? [connections] : [connections, probes], grace);
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
       let cutCount = 0;
@@ -41,7 +48,7 @@ export function runningServer(server: Server, connections: Connections): Running
         cutCount = connections.cut();
       }, deadline);
       // The requests of the last connections are on their way.
-      await untilQuiet(connections, Math.min(deadline, QUIET));
+      await untilQuiet([connections], Math.min(deadline, QUIET));
       connections.closeIdle();
       await closed;
       clearTimeout(timer);
@@ -51,10 +58,11 @@ export function runningServer(server: Server, connections: Connections): Running
 }
 
 /** @param max How long to wait at most, in milliseconds. */
-async function untilQuiet(connections: Connections, max: number): Promise<void> {
+async function untilQuiet(servers: readonly Pick<RunningServer, 'lastActivityAt'>[], max: number): Promise<void> {
   const end = performance.now() + max;
   for (;;) {
-    const wait = Math.min(end, connections.lastActivityAt + QUIET) - performance.now();
+    const lastActivityAt = Math.max(...servers.map((server) => server.lastActivityAt));
+    const wait = Math.min(end, lastActivityAt + QUIET) - performance.now();
     if (wait <= 0) return;
     await sleep(Math.ceil(wait));
   }

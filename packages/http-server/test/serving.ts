@@ -5,6 +5,7 @@ import {
   type Limits,
   type OutgoingResponse,
   type Rejection,
+  type RunningServer,
   type ServerOptions,
   startServer,
 } from '../src/index.ts';
@@ -17,7 +18,8 @@ export interface Serving {
   readonly port: number;
   readonly rejections: readonly Rejection[];
   readonly drops: readonly string[];
-  stop(times: { grace: number; deadline: number }): Promise<number>;
+  readonly running: RunningServer;
+  stop: RunningServer['stop'];
 }
 
 export async function serve(
@@ -45,7 +47,7 @@ export async function serve(
     return stopped;
   };
   onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  return { port: server.address.port, rejections, drops, stop };
+  return { port: server.address.port, rejections, drops, running: server, stop };
 }
 
 /** A client that sends bytes as it likes. */
