@@ -1,6 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { type Awaitable, andThen } from '@animal-store/domain/transport';
-import { Hono } from 'hono';
+import { type Context, Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
 import { allowedMethods } from './http/allowed-methods.ts';
@@ -44,6 +44,9 @@ interface Route {
   readonly headers?: Headers;
 }
 
+/** Throws the error that says why a request has no route. */
+type Reject = (request: Context<Env>) => never;
+
 const STOPPING = HttpError.unavailable('stopping', 'the service is stopping');
 
 /** One application for each port. */
@@ -68,11 +71,11 @@ export function createApps(dependencies: AppDependencies): Apps {
   ];
 
   /** @param unmatched Makes the handler of requests without a route. */
-  const mount = (mounted: readonly Route[], notFound: string, unmatched: (reject: Responder) => Handler) => {
+  const mount = (mounted: readonly Route[], notFound: string, unmatched: (reject: Reject) => Handler) => {
     const methodsOf = allowedMethods(mounted);
     const app = new Hono<Env>({ getPath: requestPath });
     for (const { method, path, responder, headers } of mounted) app[method](path, handler(path, responder, headers));
-    const reject: Responder = ({ req }) => {
+    const reject: Reject = ({ req }) => {
       const methods = methodsOf(req.path);
       if (methods === null) throw new HttpError('not_found', notFound);
       throw new HttpError('method_not_allowed', `allowed methods: ${methods}`, { allow: methods });

@@ -93,6 +93,14 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await docker('exec', container, 'node', '--print', write)).toBe('EROFS');
   });
 
+  test('has a health check that follows HOST and PROBE_PORT', async () => {
+    const container = await start(
+      ...[...RESTRICTED, ...FREQUENT_CHECKS, '--hostname=pets', '--env=HOST=pets', '--env=PROBE_PORT=3001'],
+      ...[IN_MEMORY, `--env=API_KEYS=${KEY}`, image],
+    );
+    await healthOf(container, 'healthy');
+  });
+
   test('is unhealthy if nothing listens', async () => {
     const container = await start(
       ...[...RESTRICTED, ...FREQUENT_CHECKS, '--health-retries=1', '--health-start-period=1ms'],

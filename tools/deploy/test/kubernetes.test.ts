@@ -62,12 +62,16 @@ test('every selector selects the pods of the Deployment', () => {
   for (const selector of selectors) expect(selector).toEqual(labels);
 });
 
-test('ports have one name, which leads to the port of the service', () => {
-  const [{ name, containerPort }] = container.ports;
-  expect(containerPort).toBe(configurationOf(environment()).port);
-  for (const probe of probes) expect(probe.httpGet.port).toBe(name);
-  expect(the('Service').spec.ports.map((port: { targetPort: string }) => port.targetPort)).toEqual([name]);
-  expect(the('NetworkPolicy').spec.ingress[0].ports).toEqual([{ port: name }]);
+test('ports have names, which lead to those of the service and of the probes', () => {
+  const { port, probePort } = configurationOf(environment());
+  expect(container.ports).toEqual([
+    { name: 'http', containerPort: port },
+    { name: 'probes', containerPort: probePort },
+  ]);
+  for (const probe of probes) expect(probe.httpGet.port).toBe('probes');
+  expect(the('Service').spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)).toEqual(['http']);
+  const { ingress } = the('NetworkPolicy').spec;
+  expect(ingress.map(({ ports }: { ports: object[] }) => ports)).toEqual([[{ port: 'http' }], [{ port: 'probes' }]]);
 });
 
 test('the manifests set variables that the service knows, and its configuration is valid', () => {

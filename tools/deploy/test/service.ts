@@ -1,13 +1,16 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta.url));
 
-/** Starts the service on a free port; it is killed when the running test ends. @returns Its origin. */
+/** Starts the service on free ports; it is killed when the running test ends. @returns The origin of its probes. */
 export async function startService(environment: Record<string, string>): Promise<string> {
+  const probePort = environment['PROBE_PORT'] === undefined ? {} : { PROBE_PORT: await freePort() };
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
-    env: { ...environment, STORAGE: 'memory', PORT: '0' },
+    env: { ...environment, ...probePort, STORAGE: 'memory', PORT: '0' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   onTestFinished(() => {
@@ -18,5 +21,15 @@ export async function startService(environment: Record<string, string>): Promise
     output += text;
   });
   await expect.poll(() => output, { timeout: 10_000 }).toContain('"url"');
-  return new URL(JSON.parse(output.split('\n')[0] as string).url).origin;
+  const { url, probes } = JSON.parse(output.split('\n')[0] as string);
+  return probes ?? new URL(url).origin;
+}
+
+async function freePort(): Promise<string> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return String(port);
 }
