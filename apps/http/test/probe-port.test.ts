@@ -22,7 +22,7 @@ function open(port: number, bytes = ''): Promise<void> {
   });
 }
 
-describe('PROBE_PORT', () => {
+describe('PROBE_PORT', { timeout: 20_000 }, () => {
   test('moves the probes and the metrics, and nothing else, to a port of their own', async () => {
     const { running, probePort, main, probes } = await startWithProbePort();
     expect(JSON.parse(running.output.out)).toMatchObject({ probes: `http://127.0.0.1:${probePort}` });
