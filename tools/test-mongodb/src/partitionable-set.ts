@@ -2,15 +2,15 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { type Document, MongoClient } from 'mongodb';
 import { freePorts } from './free-ports.ts';
 import { initiate } from './initiate.ts';
-import { startMemberProcesses } from './member-processes.ts';
+import { type MemberProcesses, startMemberProcesses } from './member-processes.ts';
 import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';
 
 /**
  * A replica set of three whose members reach each other, and are reached, by way of proxies. A member is named by the
  * port that it listens on; whoever connects to that port goes past the proxies.
  */
-export interface PartitionableSet {
-  /** The primary at the start, a member that can follow it as primary, and one that votes and is never elected. */
+export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start' | 'pause' | 'resume'> {
+  /** In the order of their priorities; the first is the primary at the start. */
   readonly members: readonly [number, number, number];
   /** The URL of a database on it. */
   url(database: string): string;
@@ -24,12 +24,17 @@ export interface PartitionableSet {
   delayResponses(from: Source, to: number, milliseconds: number): void;
   /** Breaks the connections between a member and the other members, also new ones; clients still reach it. */
   isolate(member: number): void;
+  /** Ends all of that. */
+  reconnect(): void;
   /** Ends all of that, and waits until the first member is the primary and the others have everything that it has. */
   heal(): Promise<void>;
   /** Waits until a member is the primary and can be written. */
   becomesPrimary(member: number): Promise<void>;
   stop(): Promise<void>;
 }
+
+/** The first member is the primary whenever it can be, the second can follow it, and the third votes and is never elected. */
+const RANKED = [2, 1, 0] as const;
 
 const SETTINGS = {
   heartbeatIntervalMillis: 200,
@@ -45,8 +50,12 @@ const SETTINGS = {
  *
  * @param electionTimeoutMillis After so long without a word of the primary another is elected, and a primary without a
  * word of the majority steps down.
+ * @param priorities Of the members, in their order. 0: it votes and is never elected.
  */
-export async function startPartitionableSet(electionTimeoutMillis: number): Promise<PartitionableSet> {
+export async function startPartitionableSet(
+  electionTimeoutMillis: number,
+  priorities: readonly [number, number, number] = RANKED,
+): Promise<PartitionableSet> {
   const members = (await freePorts(3)) as [number, number, number];
   const processes = await startMemberProcesses(members, 'host');
   const proxies = new Map<number, MemberProxy>();
@@ -63,7 +72,10 @@ export async function startPartitionableSet(electionTimeoutMillis: number): Prom
 
   try {
     for (const member of members) proxies.set(member, await startMemberProxy(member));
-    const configured = members.map((member, index) => ({ host: addressOf(member), priority: 2 - index }));
+    const configured = members.map((member, index) => ({
+      host: addressOf(member),
+      priority: priorities[index] as number,
+    }));
     await initiate(urlPastProxies(members[0], ''), configured, { ...SETTINGS, electionTimeoutMillis });
   } catch (error) {
     await stop();
@@ -86,8 +98,17 @@ export async function startPartitionableSet(electionTimeoutMillis: number): Prom
     }
   }
 
+  function reconnect(): void {
+    for (const proxy of proxies.values()) proxy.heal();
+  }
+
+  const { kill, start, pause: pauseMember, resume } = processes;
   return {
     members,
+    kill,
+    start,
+    pause: pauseMember,
+    resume,
     url: (database) => `mongodb://${members.map(addressOf).join(',')}/${database}?replicaSet=rs0`,
     urlOf: (member, database) => `mongodb://${addressOf(member)}/${database}?directConnection=true`,
     urlPastProxies,
@@ -100,8 +121,9 @@ export async function startPartitionableSet(electionTimeoutMillis: number): Prom
         proxyOf(other).refuse(member);
       }
     },
+    reconnect,
     async heal() {
-      for (const proxy of proxies.values()) proxy.heal();
+      reconnect();
       for (const member of members) {
         await until(member, { replSetGetStatus: 1 }, ({ members: seen }) =>
           (seen as Document[]).every(

@@ -1,0 +1,189 @@
+import type { Add, Find, History, List, Operation, Pet } from './history.ts';
+
+/** What a history can violate. */
+export type Rule =
+  /** A pet that was acknowledged is stored at the end. */
+  | 'lost pet'
+  /** An addition without an idempotency key stores one pet at most. */
+  | 'doubled pet'
+  /** All additions with one idempotency key stand for one pet. */
+  | 'repeated key'
+  /** An id belongs to one pet. */
+  | 'repeated id'
+  /** A read that begins after an acknowledgement shows the pet. */
+  | 'stale read'
+  /** A read that begins after another has ended shows what that one showed. */
+  | 'vanished pet'
+  /** The ids of a page ascend, and all of them come after its beginning. */
+  | 'descending page'
+  /** A pet is what a client has sent. */
+  | 'altered pet'
+  /** A pet that is shown was added by a call that has begun and has not failed. */
+  | 'invented pet';
+
+export interface Violation {
+  readonly rule: Rule;
+  readonly message: string;
+}
+
+type Report = (rule: Rule, message: string) => void;
+
+/** Returns every violation in a history: none if its calls are consistent. */
+export function checkHistory(history: History): Violation[] {
+  const violations = new Map<string, Violation>();
+  const report: Report = (rule, message) => violations.set(`${rule}: ${message}`, { rule, message });
+  const sightings = [...sightingsIn(history)];
+  checkIdentities(history, sightings, report);
+  checkSources(history, sightings, report);
+  checkOrder(history, report);
+  checkReads(history, report);
+  return [...violations.values()];
+}
+
+/** A pet in a response. */
+interface Sighting {
+  readonly pet: Pet;
+  readonly at: number;
+  readonly isAcknowledgement: boolean;
+}
+
+function* sightingsIn({ operations, stored }: History): Generator<Sighting> {
+  for (const operation of operations) {
+    const isAcknowledgement = operation.type === 'add';
+    for (const pet of petsIn(operation)) yield { pet, at: operation.completed, isAcknowledgement };
+  }
+  for (const pet of stored) yield { pet, at: Number.POSITIVE_INFINITY, isAcknowledgement: false };
+}
+
+function petsIn(operation: Operation): readonly Pet[] {
+  const { type, result } = operation;
+  if (typeof result === 'string' || result === null) return [];
+  return type === 'list' ? result.pets : [result as Pet];
+}
+
+function checkIdentities({ operations }: History, sightings: readonly Sighting[], report: Report): void {
+  const idsByName = Map.groupBy(sightings, ({ pet }) => pet.name);
+  for (const [id, seen] of Map.groupBy(sightings, ({ pet }) => pet.id)) {
+    const names = new Set(seen.map(({ pet }) => pet.name));
+    if (names.size > 1) report('repeated id', `${id} is ${[...names].join(' and ')}`);
+  }
+  for (const [key, adds] of Map.groupBy(operations.filter(isAdd), (add) => add.key)) {
+    const idsOf = ({ name, result }: Add) => [
+      ...(idsByName.get(name) ?? []).map(({ pet }) => pet.id),
+      ...(typeof result === 'string' ? [] : [result.id]),
+    ];
+    if (key !== undefined) {
+      const ids = new Set(adds.flatMap(idsOf));
+      if (ids.size > 1) report('repeated key', `${key} stands for ${[...ids].join(' and ')}`);
+      continue;
+    }
+    for (const add of adds) {
+      const ids = new Set(idsOf(add));
+      if (ids.size > 1) report('doubled pet', `${add.name} is stored as ${[...ids].join(' and ')}`);
+    }
+  }
+}
+
+function checkSources({ operations }: History, sightings: readonly Sighting[], report: Report): void {
+  const addsByName = Map.groupBy(operations.filter(isAdd), ({ name }) => name);
+  for (const { result, name } of operations.filter(isAdd)) {
+    if (typeof result !== 'string' && result.name !== name) {
+      report('altered pet', `${name} was acknowledged as ${result.name}`);
+    }
+  }
+  for (const { pet, at } of sightings) {
+    const adds = (addsByName.get(pet.name) ?? []).filter(({ invoked, result }) => invoked <= at && result !== 'failed');
+    const [add] = adds;
+    if (add === undefined) report('invented pet', `nobody had added ${pet.name}, number ${pet.id}`);
+    else if (add.status !== pet.status) report('altered pet', `${pet.name} is ${pet.status}, not ${add.status}`);
+  }
+}
+
+function checkOrder({ operations, stored }: History, report: Report): void {
+  const pages = operations.flatMap((one) =>
+    one.type === 'list' && typeof one.result !== 'string' ? [{ after: one.after, pets: one.result.pets }] : [],
+  );
+  for (const { after, pets } of [...pages, { after: 0, pets: stored }]) {
+    const ids = pets.map(({ id }) => id);
+    if (ids.some((id, index) => id <= (ids[index - 1] ?? after))) {
+      report('descending page', `after ${after} come ${ids.join(', ')}`);
+    }
+  }
+}
+
+/** A pet that reads must show. */
+interface Known {
+  readonly pet: Pet;
+  /** When it was acknowledged first, and when it was shown first. */
+  acknowledged: number;
+  shown: number;
+}
+
+function checkReads({ operations, stored }: History, report: Report): void {
+  const known = new Map<number, Known>();
+  for (const { pet, at, isAcknowledgement } of sightingsIn({ operations, stored: [] })) {
+    const one = known.get(pet.id) ?? { pet, acknowledged: Number.POSITIVE_INFINITY, shown: Number.POSITIVE_INFINITY };
+    known.set(pet.id, one);
+    if (isAcknowledgement) one.acknowledged = Math.min(one.acknowledged, at);
+    else one.shown = Math.min(one.shown, at);
+  }
+  const atTheEnd = new Set(stored.map(({ id }) => id));
+  for (const { pet, acknowledged } of known.values()) {
+    if (atTheEnd.has(pet.id)) continue;
+    if (acknowledged < Number.POSITIVE_INFINITY) report('lost pet', `${pet.name}, number ${pet.id}`);
+    else report('vanished pet', `${pet.name}, number ${pet.id}, which had been shown, is not stored`);
+  }
+
+  const coming = [...known.values()].sort((one, other) => since(one) - since(other));
+  const reads = operations.filter(isRead).sort((one, other) => one.invoked - other.invoked);
+  const ids: number[] = [];
+  let next = 0;
+  for (const read of reads) {
+    // Calls at the same time may have happened in any order.
+    for (; next < coming.length && since(coming[next] as Known) < read.invoked; next += 1) {
+      insert(ids, (coming[next] as Known).pet.id);
+    }
+    const shown = new Set(petsIn(read).map(({ id }) => id));
+    for (const id of idsThatMustBeIn(read, ids)) {
+      const { pet, acknowledged } = known.get(id) as Known;
+      if (shown.has(id) || (read.type === 'list' && read.status !== undefined && read.status !== pet.status)) continue;
+      const missed = `${pet.name}, number ${id}, missed by the ${read.type} from ${read.invoked} to ${read.completed}`;
+      if (acknowledged >= read.invoked) report('vanished pet', missed);
+      // A pet that is lost is reported once.
+      else if (atTheEnd.has(id)) report('stale read', `${missed}: acknowledged at ${acknowledged}`);
+    }
+  }
+}
+
+const isAdd = (operation: Operation): operation is Add => operation.type === 'add';
+
+const isRead = (operation: Operation): operation is Find | List => {
+  return operation.type !== 'add' && typeof operation.result !== 'string';
+};
+
+/** From then on reads must show the pet. */
+const since = ({ acknowledged, shown }: Known): number => Math.min(acknowledged, shown);
+
+/** Those of some ascending ids that lie in the range of a read. */
+function idsThatMustBeIn(read: Find | List, ids: readonly number[]): readonly number[] {
+  if (read.type === 'find') return ids[placeOf(ids, read.id)] === read.id ? [read.id] : [];
+  if (typeof read.result === 'string') return [];
+  const { pets, isLast } = read.result;
+  const last = isLast ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id));
+  return ids.slice(placeOf(ids, read.after + 1), placeOf(ids, last + 1));
+}
+
+/** Where an id stands, or would stand, among ascending ids. */
+function placeOf(ids: readonly number[], id: number): number {
+  let [low, high] = [0, ids.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if ((ids[middle] as number) < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+function insert(ids: number[], id: number): void {
+  ids.splice(placeOf(ids, id), 0, id);
+}

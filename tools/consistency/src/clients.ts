@@ -1,0 +1,163 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { History, Operation, Pet } from './history.ts';
+import { NOT_SENT, type ServiceClient } from './service-client.ts';
+
+/** Clients of several processes, which record what they do. */
+export interface Clients {
+  readonly operations: readonly Operation[];
+  /** How many pets were acknowledged. */
+  acknowledged(): number;
+  /** Ends the clients, and reads everything that is stored then. @throws what a client threw. */
+  finish(): Promise<History>;
+}
+
+const STATUSES = [undefined, 'available', 'pending', 'sold'] as const;
+
+/** How often an addition with an idempotency key is tried. */
+const MAX_TRIES = 4;
+
+/** How long a client waits after an operation that did not succeed, in milliseconds. */
+const BACKOFF = 50;
+
+const FIRST_PAGE = '/v1/pets?limit=100';
+
+/** A list that a client follows page by page; at its end it reads the last page again and again. */
+interface Walk {
+  readonly status?: string;
+  target: string;
+  after: number;
+}
+
+export function startClients(services: readonly [ServiceClient, ServiceClient], count: number): Clients {
+  const operations: Operation[] = [];
+  /** The latest pets that any client has seen. */
+  const seen: Pet[] = [];
+  let acknowledged = 0;
+  let done = false;
+
+  function see(pet: Pet): void {
+    seen.push(pet);
+    if (seen.length > 100) seen.shift();
+  }
+
+  async function add(service: ServiceClient, pet: Omit<Pet, 'id'>, key?: string): Promise<Pet | null> {
+    const invoked = performance.now();
+    const result = await service.add(pet, key);
+    const call = { type: 'add', ...pet, ...(key === undefined ? {} : { key }), invoked } as const;
+    const completed = performance.now();
+    if (typeof result === 'symbol') {
+      operations.push({ ...call, completed, result: result === NOT_SENT ? 'failed' : 'unknown' });
+      return null;
+    }
+    operations.push({ ...call, completed, result });
+    acknowledged += 1;
+    see(result);
+    return result;
+  }
+
+  async function find(service: ServiceClient, id: number): Promise<boolean> {
+    const invoked = performance.now();
+    const result = await service.find(id);
+    const failed = typeof result === 'symbol';
+    operations.push({ type: 'find', id, invoked, completed: performance.now(), result: failed ? 'failed' : result });
+    return !failed;
+  }
+
+  async function list(service: ServiceClient, walk: Walk): Promise<readonly Pet[] | null> {
+    const { status, after } = walk;
+    const invoked = performance.now();
+    const page = await service.list(walk.target);
+    const call = { type: 'list', after, ...(status === undefined ? {} : { status }), invoked } as const;
+    const completed = performance.now();
+    if (typeof page === 'symbol') {
+      operations.push({ ...call, completed, result: 'failed' });
+      return null;
+    }
+    const { pets, isLast, next } = page;
+    operations.push({ ...call, completed, result: { pets, isLast } });
+    const last = pets.at(-1);
+    if (last !== undefined) see(last);
+    if (next !== null) {
+      walk.target = next;
+      walk.after = last?.id ?? after;
+    }
+    return pets;
+  }
+
+  /** Adds a pet with an idempotency key, until it is acknowledged or the client gives up; sometimes at both processes at once. */
+  async function addWithKey(first: number, pet: Omit<Pet, 'id'>): Promise<Pet | null> {
+    const key = pet.name;
+    if (chance(0.05)) return (await Promise.all(services.map((service) => add(service, pet, key))))[0] ?? null;
+    for (let tried = 0; tried < MAX_TRIES; tried += 1) {
+      const added = await add(services[(first + tried) % 2] as ServiceClient, pet, key);
+      if (added !== null) return added;
+      await pause(BACKOFF);
+    }
+    return null;
+  }
+
+  async function client(number: number): Promise<void> {
+    const status = STATUSES[number % STATUSES.length];
+    const walk: Walk = { ...withStatus(status), target: targetOf(status), after: 0 };
+    for (let turn = 0; !done; turn += 1) {
+      const process = chance(0.5) ? 1 : 0;
+      const [here, elsewhere] = [services[process], services[1 - process]] as [ServiceClient, ServiceClient];
+      const what = Math.random();
+      let succeeded: boolean;
+      if (what < 0.6) {
+        const pet = { name: `${number}-${turn}`, ...withStatus(anyOf(STATUSES)) };
+        const added = what < 0.3 ? await add(here, pet) : await addWithKey(process, pet);
+        succeeded = added !== null;
+        if (added !== null && chance(0.2)) await find(elsewhere, added.id);
+      } else if (what < 0.8) {
+        succeeded = await find(here, anyOf(seen)?.id ?? 1);
+      } else {
+        succeeded = (await list(here, walk)) !== null;
+      }
+      if (!succeeded) await pause(BACKOFF);
+    }
+  }
+
+  async function everything(service: ServiceClient): Promise<Pet[]> {
+    const pets: Pet[] = [];
+    const walk: Walk = { target: FIRST_PAGE, after: 0 };
+    for (let before = ''; before !== walk.target; ) {
+      before = walk.target;
+      const page = await list(service, walk);
+      if (page === null) throw new Error('the storage is unavailable after all faults have ended');
+      pets.push(...page);
+    }
+    return pets;
+  }
+
+  const running = Promise.all(
+    Array.from({ length: count }, (_, number) =>
+      client(number).finally(() => {
+        // One that throws ends the others.
+        done = true;
+      }),
+    ),
+  );
+  // Seen by whoever finishes.
+  running.catch(() => {});
+
+  return {
+    operations,
+    acknowledged: () => acknowledged,
+    async finish() {
+      done = true;
+      await running;
+      await everything(services[1]);
+      return { stored: await everything(services[0]), operations };
+    },
+  };
+}
+
+const chance = (probability: number): boolean => Math.random() < probability;
+
+const anyOf = <T>(values: readonly T[]): T | undefined => values[Math.floor(Math.random() * values.length)];
+
+const withStatus = (status: string | undefined): { status?: string } => (status === undefined ? {} : { status });
+
+const targetOf = (status: string | undefined): string =>
+  status === undefined ? FIRST_PAGE : `${FIRST_PAGE}&status=${status}`;

@@ -1,0 +1,50 @@
+/** A pet as clients see it. Ids that the service assigns are below 2^53. */
+export interface Pet {
+  readonly id: number;
+  readonly name: string;
+  readonly status?: string;
+}
+
+/** One call of a client. Times are in milliseconds of one monotonic clock. */
+interface Call<T> {
+  readonly invoked: number;
+  readonly completed: number;
+  /** Failed: it had no effect, and a read told nothing. Unknown: it may have had its effect, or have it later. */
+  readonly result: T | 'failed' | 'unknown';
+}
+
+/** Adds a pet. Only calls with the same idempotency key send the same name. */
+export interface Add extends Call<Pet> {
+  readonly type: 'add';
+  readonly name: string;
+  readonly status?: string;
+  readonly key?: string;
+}
+
+/** Reads one pet. Null: there is none with this id. */
+export interface Find extends Call<Pet | null> {
+  readonly type: 'find';
+  readonly id: number;
+}
+
+/** Reads a page of the pets with a status, or of all. */
+export interface List extends Call<Page> {
+  readonly type: 'list';
+  /** The id after which the page begins. */
+  readonly after: number;
+  readonly status?: string;
+}
+
+export interface Page {
+  readonly pets: readonly Pet[];
+  /** Whether the response named no next page. */
+  readonly isLast: boolean;
+}
+
+export type Operation = Add | Find | List;
+
+/** What clients did, in any order, and all pets that were stored after the last call had ended. */
+export interface History {
+  readonly operations: readonly Operation[];
+  readonly stored: readonly Pet[];
+}

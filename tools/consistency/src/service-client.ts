@@ -1,0 +1,96 @@
+import { Agent, request as sendRequest } from 'node:http';
+import type { Page, Pet } from './history.ts';
+import { API_KEY } from './service-process.ts';
+
+/** The request was not sent: the service does not listen. */
+export const NOT_SENT = Symbol('not sent');
+
+/** Whether a request was carried out is not known: 503, or no response. */
+export const UNKNOWN = Symbol('unknown');
+
+type Result<T> = T | typeof NOT_SENT | typeof UNKNOWN;
+
+/** One process of the service, called over HTTP. Every method throws if a status is not one that it expects. */
+export interface ServiceClient {
+  add(pet: { name: string; status?: string }, key?: string): Promise<Result<Pet>>;
+  find(id: number): Promise<Result<Pet | null>>;
+  /** @param target The target of a page as the service gave it, or of the first page. */
+  list(target: string): Promise<Result<Page & { next: string | null }>>;
+  close(): void;
+}
+
+/** More than the service takes for any request, in milliseconds. */
+const TIMEOUT = 10_000;
+
+export function createServiceClient(port: number): ServiceClient {
+  const agent = new Agent({ keepAlive: true });
+
+  function call(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Result<Reply>> {
+    return new Promise((resolve) => {
+      const request = sendRequest({
+        host: '127.0.0.1',
+        port,
+        method,
+        path,
+        agent,
+        timeout: TIMEOUT,
+        headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+      });
+      request.on('timeout', () => request.destroy());
+      request.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? NOT_SENT : UNKNOWN));
+      request.on('response', (response) => {
+        let text = '';
+        response.setEncoding('utf8').on('data', (chunk: string) => {
+          text += chunk;
+        });
+        response.on('error', () => resolve(UNKNOWN));
+        response.on('end', () => {
+          const status = response.statusCode as number;
+          resolve(status === 503 ? UNKNOWN : { status, text, link: String(response.headers['link'] ?? '') });
+        });
+      });
+      request.end(body);
+    });
+  }
+
+  return {
+    async add(pet, key) {
+      const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) };
+      const reply = await call('POST', '/v1/pets', headers, JSON.stringify({ ...pet, categoryId: 1 }));
+      return typeof reply === 'symbol' ? reply : petIn(expectStatus(reply, 201));
+    },
+
+    async find(id) {
+      const reply = await call('GET', `/v1/pets/${id}`, {});
+      if (typeof reply === 'symbol') return reply;
+      return reply.status === 404 ? null : petIn(expectStatus(reply, 200));
+    },
+
+    async list(target) {
+      const reply = await call('GET', target, {});
+      if (typeof reply === 'symbol') return reply;
+      const pets = (JSON.parse(expectStatus(reply, 200).text) as Pet[]).map(petOf);
+      const [, next = null] = /<([^>]+)>; rel="next"/.exec(reply.link) ?? [];
+      return { pets, isLast: next === null, next };
+    },
+
+    close() {
+      agent.destroy();
+    },
+  };
+}
+
+interface Reply {
+  readonly status: number;
+  readonly text: string;
+  readonly link: string;
+}
+
+function expectStatus(reply: Reply, status: number): Reply {
+  if (reply.status !== status) throw new Error(`${reply.status} instead of ${status}: ${reply.text}`);
+  return reply;
+}
+
+const petIn = ({ text }: Reply): Pet => petOf(JSON.parse(text) as Pet);
+
+const petOf = ({ id, name, status }: Pet): Pet => (status === undefined ? { id, name } : { id, name, status });
