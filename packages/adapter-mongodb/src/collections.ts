@@ -21,6 +21,13 @@ export const COLLECTION_DEFINITIONS: readonly CollectionDefinition[] = [
   RATE_COLLECTION,
 ];
 
+/**
+ * Every int64 is a Long, which {@link int64Of} reads; without these options it is a number now and then. `useBigInt64`
+ * would apply to errors, too: the version of the server's state in them would make the driver's monitor throw outside of
+ * any call, which ends the process (`makeTopologyVersion`, mongodb 7.9).
+ */
+const INT64 = { promoteLongs: false, useBigInt64: false } as const;
+
 export function collectionsOf(db: Db, limits: TimeLimits): Collections {
   const options: CollectionOptions = {
     // What was acknowledged survives every failover, and nothing is shown that would not.
@@ -28,8 +35,7 @@ export function collectionsOf(db: Db, limits: TimeLimits): Collections {
     readConcern: { level: 'majority' },
     // A secondary may not have everything yet.
     readPreference: 'primary',
-    // Otherwise an int64 is sometimes a number and sometimes an object.
-    useBigInt64: true,
+    ...INT64,
   };
   return {
     pets: db.collection(PET_COLLECTION.name, options),

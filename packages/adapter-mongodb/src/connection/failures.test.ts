@@ -45,6 +45,8 @@ describe('asThrown', () => {
     ['no code', serverError()],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND nowhere')],
     ['a set that is not initiated', new NotInitiated()],
+    ['a socket that the server has ended', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
+    ['a socket that was destroyed', Object.assign(new Error('destroyed'), { code: 'ERR_STREAM_DESTROYED' })],
   ])('does not report %s as a misconfiguration', (_name, failure) => {
     const { code, cause } = asThrown(failure, redact) as DomainError;
     expect(code).toBe('storage_unavailable');

@@ -52,9 +52,14 @@ function isViolation(failure: unknown): boolean {
   return failure.code === DUPLICATE_KEY || failure.code === DOCUMENT_VALIDATION_FAILURE;
 }
 
-/** An error of Node.js: a name that can't be resolved, a file that can't be read. */
+/** Node's errors of a socket that ended, or was destroyed, before the driver wrote to it. The driver throws them as they are. */
+const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
+/** An error of Node.js: a name that can't be resolved, a file that can't be read, a socket that has ended. */
 function isSystemError(failure: unknown): failure is NodeJS.ErrnoException {
-  return failure instanceof Error && 'syscall' in failure;
+  return (
+    failure instanceof Error && ('syscall' in failure || WRITTEN_TOO_LATE.has((failure as NodeJS.ErrnoException).code))
+  );
 }
 
 function causeOf(failure: unknown, redact: Redact): Error {

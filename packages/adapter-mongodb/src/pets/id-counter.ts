@@ -1,4 +1,5 @@
 import type { Collection } from 'mongodb';
+import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import type { CounterDocument } from './counter-document.ts';
 import type { PetDocument } from './pet-document.ts';
@@ -26,7 +27,7 @@ export function createIdCounter({ counters, pets }: IdCollections, limits: TimeL
         { $inc: { last: BigInt(count) } },
         { upsert: true, returnDocument: 'after', ...bounded },
       );
-      return (counter as CounterDocument).last;
+      return int64Of((counter as CounterDocument).last);
     },
 
     async raise() {
@@ -36,7 +37,11 @@ export function createIdCounter({ counters, pets }: IdCollections, limits: TimeL
           { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1, readConcern: { level: 'linearizable' }, ...bounded },
         )
         .toArray();
-      await counters.updateOne({ _id: 'pets' }, { $max: { last: highest?._id ?? 0n } }, { upsert: true, ...bounded });
+      await counters.updateOne(
+        { _id: 'pets' },
+        { $max: { last: highest === undefined ? 0n : int64Of(highest._id) } },
+        { upsert: true, ...bounded },
+      );
     },
   };
 }

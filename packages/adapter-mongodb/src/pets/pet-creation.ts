@@ -2,6 +2,7 @@ import type { MonotonicClock, Pet } from '@animal-store/domain';
 import type { IdempotentCreate } from '@animal-store/domain/ports';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
+import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { createIdBlocks } from './id-blocks.ts';
 import { createIdCounter, type IdCollections } from './id-counter.ts';
@@ -39,7 +40,8 @@ export function createPetCreation(
       { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation },
     );
     if (document === null) return undefined;
-    return document.addition?.fingerprint === fingerprint ? petOf(document) : null;
+    if (document.addition?.fingerprint !== fingerprint) return null;
+    return petOf({ ...document, _id: int64Of(document._id), categoryId: int64Of(document.categoryId) });
   }
 
   return async (pet) => {

@@ -1,0 +1,60 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  behindProxy,
+  databaseAt,
+  describeWithContainers,
+  type ReplicaSet,
+  startReplicaSet,
+} from '@animal-store/test-mongodb';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import { openStorage, rex, times } from './fixtures.ts';
+
+const ROUNDS = 3;
+const CLIENTS = 8;
+
+describeWithContainers('a primary that steps down', () => {
+  let server: ReplicaSet;
+  beforeAll(async () => {
+    server = await startReplicaSet(1);
+  }, 60_000);
+  afterAll(() => server?.stop());
+
+  // For half a second after it has connected, the driver's monitor waits for no news of the server: the driver then
+  // hears of a step-down in the response to a write.
+  test('right after connections broke does not end the process', { timeout: 60_000 }, async () => {
+    const uncaught = vi.fn<(error: Error) => void>();
+    process.on('uncaughtException', uncaught);
+    onTestFinished(() => void process.off('uncaughtException', uncaught));
+    const past = `${server.url('step_down').replace('?replicaSet=rs0', '')}?directConnection=true`;
+    const { url, proxy } = await behindProxy(past);
+    const { pets } = openStorage({ url });
+    let added = 0;
+    let done = false;
+    const clients = times(CLIENTS, async () => {
+      while (!done) {
+        try {
+          await pets.add(rex);
+          added += 1;
+        } catch (error) {
+          expect(error).toMatchObject({ code: 'storage_unavailable' });
+          await pause(10);
+        }
+      }
+    });
+    const progress = async () => {
+      for (const goal = added + CLIENTS; added < goal; ) {
+        await pause(5);
+        expect(uncaught.mock.calls).toEqual([]);
+      }
+    };
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      await progress();
+      proxy.pass();
+      await progress();
+      await databaseAt(past).admin().command({ replSetStepDown: 1, force: true });
+    }
+    await progress();
+    done = true;
+    await Promise.all(clients);
+  });
+});
