@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { CLIENTS, type PartitionableSet } from '@animal-store/test-mongodb';
-import { MongoClient } from 'mongodb';
+import { type Document, MongoClient } from 'mongodb';
 
 /** What is done to the members of a replica set, one after the other. */
 export const FAULTS = {
@@ -74,7 +74,9 @@ export async function injectFaults(
     const goal = acknowledged() + PROGRESS;
     const deadline = performance.now() + RECOVERY_TIMEOUT;
     while (acknowledged() < goal) {
-      if (performance.now() > deadline) throw new Error(`no recovery in ${RECOVERY_TIMEOUT} ms after ${after}`);
+      if (performance.now() > deadline) {
+        throw new Error(`no recovery in ${RECOVERY_TIMEOUT} ms after ${after}: ${await statesOf(set)}`);
+      }
       await pause(20);
     }
   }
@@ -119,6 +121,17 @@ async function primaryOf(set: PartitionableSet): Promise<number> {
     await pause(100);
   }
   throw new Error('the replica set has no primary');
+}
+
+/** How each member sees all of them. */
+async function statesOf(set: PartitionableSet): Promise<string> {
+  const states = set.members.map((member) =>
+    withAdmin(set, member, async (client) => {
+      const { members } = await client.db().command({ replSetGetStatus: 1 });
+      return (members as Document[]).map(({ stateStr }) => stateStr).join(' ');
+    }).catch(({ message }: Error) => message),
+  );
+  return (await Promise.all(states)).join('; ');
 }
 
 async function stepDown(set: PartitionableSet): Promise<void> {

@@ -31,6 +31,7 @@ export async function startServiceProcess(mongodbUrl: string): Promise<ServicePr
     createInterface(child.stdout).on('line', (line) => {
       const [, number] = /127\.0\.0\.1:(\d+)\/v1/.exec(line) ?? [];
       if (number !== undefined) resolve(Number(number));
+      if (/"level":[56]0/.test(line)) process.stderr.write(`${line}\n`);
     });
     exit.then(([code]) => reject(new Error(`the service ended with code ${code}`)), reject);
   });

@@ -33,10 +33,12 @@ describeWithPartitions('two processes on a replica set of three', () => {
     };
     const clients = startClients([await startService(), await startService()], CLIENTS);
     const end = performance.now() + SECONDS * 1_000;
-    const faults = await injectFaults(set, {
+    const injecting = injectFaults(set, {
       until: () => performance.now() > end,
       acknowledged: clients.acknowledged,
     });
+    await Promise.race([injecting, clients.ended]);
+    const faults = await injecting;
     const history = await clients.finish();
     const violations = checkHistory(history);
     process.stdout.write(`${summaryOf(history, faults)}\n`);
