@@ -22,9 +22,8 @@ export const COLLECTION_DEFINITIONS: readonly CollectionDefinition[] = [
 ];
 
 /**
- * Every int64 is a Long, which {@link int64Of} reads; without these options it is a number now and then. `useBigInt64`
- * would apply to errors, too: the version of the server's state in them would make the driver's monitor throw outside of
- * any call, which ends the process (`makeTopologyVersion`, mongodb 7.9).
+ * Every int64 is a Long, also the one in an error that tells the driver of a change of the server's state: with
+ * `useBigInt64` the driver's monitor throws outside of any call and ends the process (`makeTopologyVersion`, mongodb 7.9).
  */
 const INT64 = { promoteLongs: false, useBigInt64: false } as const;
 
