@@ -6,7 +6,7 @@ import { API_KEY } from './service-process.ts';
 export const NOT_SENT = Symbol('not sent');
 
 /** Whether a request was carried out is not known: 503, or no response. */
-export const UNKNOWN = Symbol('unknown');
+const UNKNOWN = Symbol('unknown');
 
 type Result<T> = T | typeof NOT_SENT | typeof UNKNOWN;
 
