@@ -71,9 +71,9 @@ describe('animals', () => {
     ['keys revoke x', 'no API key has the id "x"'],
     [`keys revoke ${'x'.repeat(41)}`, `no API key has the id "${'x'.repeat(40)}"…`],
   ])('are rejected with every violation and the values that were given: %s', async (words, message) => {
-    const refusal = commandLine().run(...words.split(' '));
-    await expect(refusal).rejects.toThrow(DomainError);
-    await expect(refusal).rejects.toMatchObject({
+    const rejection = commandLine().run(...words.split(' '));
+    await expect(rejection).rejects.toThrow(DomainError);
+    await expect(rejection).rejects.toMatchObject({
       message: typeof message === 'string' ? message : expect.stringMatching(message),
     });
   });

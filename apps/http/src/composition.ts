@@ -38,7 +38,7 @@ export interface Service {
   readonly renderRejection: RenderRejection;
   readonly storage: PetStorage;
   readonly metrics: Metrics;
-  /** From now on the service is not ready. It goes on serving. */
+  /** Makes the service unready. It continues to serve. */
   beginStop(): void;
   /** Releases everything that was opened here. */
   close(): Promise<void>;

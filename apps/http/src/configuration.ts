@@ -25,7 +25,7 @@ export interface Configuration {
   /** The base address for clients, for the OpenAPI document; null: the base path on the host that serves the document. */
   readonly publicUrl: string | null;
   readonly storage: StorageSettings;
-  /** In production nothing is made up that should be configured. */
+  /** In production nothing that should be configured is generated. */
   readonly production: boolean;
   readonly configuredKeys: ConfiguredKeys;
   readonly logLevel: LogLevel;
@@ -37,7 +37,7 @@ export interface Configuration {
   readonly corsOrigins: ReadonlySet<string>;
   /** Requests that a holder may make in a minute; 0: any number. */
   readonly rateLimit: number;
-  /** How long the service goes on serving when it is told to stop. */
+  /** How long the service continues to accept connections after a signal to stop. */
   readonly stopGrace: number;
   /** How long requests in flight may take after that. */
   readonly stopDeadline: number;
@@ -46,7 +46,7 @@ export interface Configuration {
   readonly trustedProxies: number;
   /** The event-loop delay from which operations are shed once it lasts; 0: never. */
   readonly maxEventLoopDelay: number;
-  /** What looks wrong in the environment and does not keep the service from running: a sentence each. */
+  /** Probable errors in the environment that do not prevent the start, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -131,7 +131,7 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
   if (production) errors.push(...misspelled);
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
   if (production && configuredKeys.size === 0 && storage.variable === null && errors.length === 0) {
-    errors.push('API_KEYS must be set if NODE_ENV is production: nobody could call the service');
+    errors.push('API_KEYS must be set if NODE_ENV is production');
   }
   throwIfAny(errors);
   return {

@@ -149,7 +149,7 @@ const DROP_WARNINGS = {
   requests: 'connections are closed: they sent too many requests without waiting for responses',
 } as const;
 
-/** In production somebody must be able to call the service. */
+/** The error if no API key can be valid in production, or null. */
 async function missingKeys(
   { configuredKeys, production }: Configuration,
   { storage }: Service,
@@ -159,7 +159,7 @@ async function missingKeys(
   const now = Date.now();
   if (issued.some((key) => isUsable(key, now))) return null;
   const missing = issued.length === 0 ? 'no API key' : 'no API key that is valid, all are revoked or expired';
-  return `there is ${missing}: set API_KEYS or issue one, since nobody could call the service`;
+  return `there is ${missing}: set API_KEYS or issue a key`;
 }
 
 /** Where to call a server. One that listens at all addresses is called at localhost. */

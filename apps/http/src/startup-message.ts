@@ -1,7 +1,7 @@
 /** The message for a person who started the service without keys. */
 export function startupMessage({ url, key, storage }: { url: string; key: string; storage: string }): string {
   return `
-Animal Store answers at ${url}
+Animal Store listens at ${url}
 
   API key, made for this run:  ${key}
   Storage:                     ${storage}

@@ -22,11 +22,11 @@ test('requires a key before anything else, for every path and method below the b
     ['GET', '/%76%31/pets'],
     ['GET', '/v1/%zz'],
   ] as const) {
-    const answer = await call(method, path, { key: null, ...(sent === undefined ? {} : { body: sent }) });
-    expect([method, path, answer.status]).toEqual([method, path, 401]);
-    expect(answer.headers['www-authenticate']).toBe(PLAIN);
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.json).toEqual(errorLike('unauthorized', 401, /missing API key/));
+    const response = await call(method, path, { key: null, ...(sent === undefined ? {} : { body: sent }) });
+    expect([method, path, response.status]).toEqual([method, path, 401]);
+    expect(response.headers['www-authenticate']).toBe(PLAIN);
+    expect(response.headers['content-type']).toBe('application/json');
+    expect(response.json).toEqual(errorLike('unauthorized', 401, /missing API key/));
   }
 });
 
@@ -43,11 +43,11 @@ test.each([
   ['', 401, PLAIN],
   [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
   [KEY, 401, PLAIN],
-])('answers Authorization: %s with %d', async (authorization, status, challenge) => {
+])('responds to Authorization: %s with %d', async (authorization, status, challenge) => {
   const { call } = await startService();
-  const answer = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
-  expect(answer.status).toBe(status);
-  expect(answer.headers['www-authenticate']).toBe(challenge);
+  const response = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
+  expect(response.status).toBe(status);
+  expect(response.headers['www-authenticate']).toBe(challenge);
 });
 
 test('rejects two Authorization fields, even if both are valid', async () => {
@@ -57,11 +57,11 @@ test('rejects two Authorization fields, even if both are valid', async () => {
     ['Basic eDp5', `Bearer ${KEY}`],
     [`Bearer ${KEY}`, 'Basic eDp5'],
   ]) {
-    const answer = await raw(
+    const response = await raw(
       `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n\r\n`,
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 401 /);
-    expect(answer).toContain(`www-authenticate: ${INVALID}\r\n`);
+    expect(response).toMatch(/^HTTP\/1\.1 401 /);
+    expect(response).toContain(`www-authenticate: ${INVALID}\r\n`);
   }
 });
 

@@ -22,11 +22,11 @@ test.each([
   [`http://localhost:8080, *`, '*'],
 ])('with CORS_ORIGINS=%s gives %s access, and to the header fields of the interface', async (origins, allowed) => {
   const { call } = await startService({ CORS_ORIGINS: origins });
-  const answer = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
-  expect(answer.headers['access-control-allow-origin']).toBe(allowed);
-  // A cache must not hand the answer for one origin to another.
-  expect(answer.headers['vary']).toBe(allowed === '*' ? undefined : 'Origin');
-  expect(answer.headers['access-control-expose-headers']?.split(', ').sort()).toEqual([
+  const response = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
+  expect(response.headers['access-control-allow-origin']).toBe(allowed);
+  // A cache must not hand the response for one origin to another.
+  expect(response.headers['vary']).toBe(allowed === '*' ? undefined : 'Origin');
+  expect(response.headers['access-control-expose-headers']?.split(', ').sort()).toEqual([
     'Allow',
     'Deprecation',
     'Link',
@@ -38,9 +38,9 @@ test.each([
     'WWW-Authenticate',
     'X-Request-Id',
   ]);
-  // A script must be able to read why it was refused.
-  const refused = await call('GET', '/v1/pets', { key: null, headers: { origin: ORIGIN } });
-  expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, allowed]);
+  // A script must be able to read why it was rejected.
+  const rejected = await call('GET', '/v1/pets', { key: null, headers: { origin: ORIGIN } });
+  expect([rejected.status, rejected.headers['access-control-allow-origin']]).toEqual([401, allowed]);
 
   const { status, text, headers } = await call('OPTIONS', '/v1/pets', { key: null, headers: preflight });
   expect([status, text]).toEqual([204, '']);
@@ -60,9 +60,9 @@ test('gives an origin that is not listed no access, and sends Vary', async () =>
     { origin: 'null' },
     {},
   ]) {
-    const answer = await call('GET', '/v1/pets', { headers });
-    expect(answer.headers['access-control-allow-origin']).toBeUndefined();
-    expect(answer.headers['vary']).toBe('Origin');
+    const response = await call('GET', '/v1/pets', { headers });
+    expect(response.headers['access-control-allow-origin']).toBeUndefined();
+    expect(response.headers['vary']).toBe('Origin');
   }
   const headers = { ...preflight, origin: 'https://evil.example' };
   expect((await call('OPTIONS', '/v1/pets', { key: null, headers })).status).toBe(401);

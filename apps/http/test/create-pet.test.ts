@@ -9,13 +9,13 @@ const REX = '{"name":"Rex","categoryId":7}';
 describe('createPet', () => {
   test('returns 201 with the id and the Location of the pet', async () => {
     const { add, call } = await startService();
-    const answer = await add('{"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
-    expect(answer.status).toBe(201);
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.headers.location).toBe('/v1/pets/1');
-    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
-    expect((await call('GET', '/v1/pets/1')).text).toBe(answer.text);
-    expect((await call('GET', '/v1/pets')).text).toBe(`[${answer.text}]`);
+    const reply = await add('{"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    expect(reply.status).toBe(201);
+    expect(reply.headers['content-type']).toBe('application/json');
+    expect(reply.headers.location).toBe('/v1/pets/1');
+    expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    expect((await call('GET', '/v1/pets/1')).text).toBe(reply.text);
+    expect((await call('GET', '/v1/pets')).text).toBe(`[${reply.text}]`);
   });
 
   test.each([
@@ -51,8 +51,8 @@ describe('createPet', () => {
     ['9'.repeat(60_000), `${'9'.repeat(40)}…`],
   ])('rejects the categoryId %.30s', async (sent, quote) => {
     const { add } = await startService();
-    const answer = await add(`{"name":"Rex","categoryId":${sent}}`);
-    expect([answer.status, answer.json]).toEqual([
+    const reply = await add(`{"name":"Rex","categoryId":${sent}}`);
+    expect([reply.status, reply.json]).toEqual([
       400,
       {
         code: 'invalid_request',
@@ -71,8 +71,8 @@ describe('createPet', () => {
 
   test.each(['null', '"Sold"', '""', '1', '["sold"]'])('rejects the status %s', async (status) => {
     const { add } = await startService();
-    const answer = await add(`{"name":"Rex","categoryId":7,"status":${status}}`);
-    expect(answer.json).toEqual(
+    const reply = await add(`{"name":"Rex","categoryId":7,"status":${status}}`);
+    expect(reply.json).toEqual(
       errorLike('invalid_request', 400, /^status must be one of available, pending, sold, was /),
     );
   });
@@ -112,14 +112,14 @@ describe('createPet', () => {
   test('ignores unknown members, an id among them', async () => {
     const { add } = await startService();
     const deep = '['.repeat(20_000) + ']'.repeat(20_000);
-    const answer = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
-    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+    const reply = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
+    expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
   });
 
   test('takes the last of two members with one name', async () => {
     const { add } = await startService();
-    const answer = await add('{"name":"Max","categoryId":9007199254740993,"name":"Rex","categoryId":2.0}');
-    expect(answer.text).toBe('{"id":1,"name":"Rex","categoryId":2}');
+    const reply = await add('{"name":"Max","categoryId":9007199254740993,"name":"Rex","categoryId":2.0}');
+    expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":2}');
   });
 });
 
@@ -137,21 +137,21 @@ describe('the body of createPet', () => {
     ['multipart/form-data; boundary=x', 415],
     ['', 415],
     ['json', 415],
-  ])('with the type %j is answered with %d', async (type, status) => {
+  ])('with the type %j gets %d', async (type, status) => {
     const { call } = await startService();
-    const answer = await call('POST', '/v1/pets', { headers: { 'content-type': type }, body: REX });
-    expect(answer.status).toBe(status);
-    if (status === 415) expect(answer.json).toEqual(errorLike('unsupported_media_type', 415));
+    const reply = await call('POST', '/v1/pets', { headers: { 'content-type': type }, body: REX });
+    expect(reply.status).toBe(status);
+    if (status === 415) expect(reply.json).toEqual(errorLike('unsupported_media_type', 415));
   });
 
-  test('without a type, or compressed, is answered with 415', async () => {
+  test('without a type, or compressed, gets 415', async () => {
     const { call } = await startService();
     expect((await call('POST', '/v1/pets', { body: REX })).json).toEqual(errorLike('unsupported_media_type', 415));
-    const answer = await call('POST', '/v1/pets', { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: REX });
-    expect(answer.json).toEqual(errorLike('unsupported_media_type', 415));
+    const reply = await call('POST', '/v1/pets', { headers: { ...JSON_TYPE, 'content-encoding': 'gzip' }, body: REX });
+    expect(reply.json).toEqual(errorLike('unsupported_media_type', 415));
   });
 
-  test('of two types is answered with 415, in another transfer coding with 400', async () => {
+  test('of two types gets 415, in another transfer coding with 400', async () => {
     const { raw } = await startService();
     const send = (fields: string, body: string) =>
       raw(
@@ -185,8 +185,8 @@ describe('the body of createPet', () => {
     ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /must be an object/],
   ])('is rejected if it is %s', async (_what, body, message) => {
     const { call } = await startService();
-    const answer = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
-    expect([answer.status, answer.json]).toEqual([400, errorLike('invalid_request', 400, message)]);
+    const reply = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
+    expect([reply.status, reply.json]).toEqual([400, errorLike('invalid_request', 400, message)]);
   });
 
   const padded = (bytes: number) => REX.slice(0, -1).padEnd(bytes - 1) + REX.slice(-1);
@@ -194,18 +194,18 @@ describe('the body of createPet', () => {
   test('is accepted with 64 KiB, and rejected with one byte more', async () => {
     const { add, call } = await startService();
     expect((await add(padded(65_536))).status).toBe(201);
-    const answer = await add(padded(65_537));
-    expect([answer.status, answer.json]).toEqual([413, errorLike('payload_too_large', 413, /at most 65536 bytes/)]);
+    const reply = await add(padded(65_537));
+    expect([reply.status, reply.json]).toEqual([413, errorLike('payload_too_large', 413, /at most 65536 bytes/)]);
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
   test('is rejected before it is sent if its Content-Length is too large', async () => {
     const { raw } = await startService();
-    const answer = await raw(
+    const reply = await raw(
       `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n` +
         'Content-Length: 65537\r\nConnection: close\r\n\r\n',
     );
-    expect(answer).toMatch(/^HTTP\/1\.1 413 /);
+    expect(reply).toMatch(/^HTTP\/1\.1 413 /);
   });
 
   test('has the same limit in chunks', async () => {
@@ -264,8 +264,8 @@ describe('the Idempotency-Key', () => {
   test('is rejected with 422 for another pet', async () => {
     const { add, call } = await startService();
     await add(REX, named('k-1'));
-    const answer = await add('{"name":"Max","categoryId":7}', named('k-1'));
-    expect([answer.status, answer.json]).toEqual([422, errorLike('idempotency_key_reused', 422, /use a new key/)]);
+    const reply = await add('{"name":"Max","categoryId":7}', named('k-1'));
+    expect([reply.status, reply.json]).toEqual([422, errorLike('idempotency_key_reused', 422, /use a new key/)]);
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
@@ -287,8 +287,8 @@ describe('the Idempotency-Key', () => {
 
   test('creates one pet if it is sent thirty times at once', async () => {
     const { add, call } = await startService();
-    const answers = await Promise.all(Array.from({ length: 30 }, () => add(REX, named('k-1'))));
-    expect(new Set(answers.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
+    const responses = await Promise.all(Array.from({ length: 30 }, () => add(REX, named('k-1'))));
+    expect(new Set(responses.map(({ status, text }) => `${status} ${text}`)).size).toBe(1);
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
@@ -302,8 +302,8 @@ describe('the Idempotency-Key', () => {
 
   test.each(['', 'a b', 'k'.repeat(256), '\u00e9', 'a\tb'])('is rejected if it is %.40j', async (key) => {
     const { add, call } = await startService();
-    const answer = await add(REX, named(key));
-    expect([answer.status, answer.json]).toEqual([
+    const reply = await add(REX, named(key));
+    expect([reply.status, reply.json]).toEqual([
       400,
       errorLike('invalid_request', 400, /idempotency key must be 1 to 255/),
     ]);
@@ -313,12 +313,12 @@ describe('the Idempotency-Key', () => {
   test('is rejected in two fields', async () => {
     const { raw } = await startService();
     for (const second of ['k-1', 'k-2', '']) {
-      const answer = await raw(
+      const reply = await raw(
         `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n` +
           `Idempotency-Key: k-1\r\nidempotency-key: ${second}\r\nContent-Length: ${REX.length}\r\nConnection: close\r\n\r\n${REX}`,
       );
-      expect(answer).toMatch(/^HTTP\/1\.1 400 /);
-      expect(answer).toContain('Idempotency-Key must be given once, was given 2 times');
+      expect(reply).toMatch(/^HTTP\/1\.1 400 /);
+      expect(reply).toContain('Idempotency-Key must be given once, was given 2 times');
     }
   });
 });

@@ -20,7 +20,7 @@ test('shows a pet to another process at once, and keeps it when both have ended'
 }, 20_000);
 
 test('ends with code 2 in production without any key', async () => {
-  const refused = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
-  expect(await refused.exit).toBe(2);
-  expect(refused.output.err).toMatch(/^animal-store: there is no API key: .*\n$/);
+  const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
+  expect(await rejected.exit).toBe(2);
+  expect(rejected.output.err).toMatch(/^animal-store: there is no API key: .*\n$/);
 });

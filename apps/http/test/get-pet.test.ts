@@ -12,9 +12,9 @@ const DEPRECATION = {
 test('returns a pet, and announces its removal with every response', async () => {
   const { add, call } = await startService();
   const added = await add({ name: 'Rex', categoryId: 7, status: 'pending' });
-  const answer = await call('GET', '/v1/pets/1');
-  expect([answer.status, answer.text]).toEqual([200, added.text]);
-  expect(answer.headers).toMatchObject({ ...DEPRECATION, 'content-type': 'application/json' });
+  const response = await call('GET', '/v1/pets/1');
+  expect([response.status, response.text]).toEqual([200, added.text]);
+  expect(response.headers).toMatchObject({ ...DEPRECATION, 'content-type': 'application/json' });
   expect((await call('HEAD', '/v1/pets/1')).headers).toMatchObject(DEPRECATION);
   expect((await call('GET', '/v1/pets/2')).headers).toMatchObject(DEPRECATION);
 });
@@ -47,11 +47,11 @@ test.each([
   '1%2F',
   '1;x',
   '１',
-])('answers pet_not_found to %.40j', async (petId) => {
+])('responds with pet_not_found to %.40j', async (petId) => {
   const { add, call } = await startService();
   await add({ name: 'Rex', categoryId: 7 });
-  const answer = await call('GET', `/v1/pets/${petId.startsWith('１') ? encodeURIComponent(petId) : petId}`);
-  expect([answer.status, answer.json]).toEqual([404, errorLike('pet_not_found', 404)]);
+  const response = await call('GET', `/v1/pets/${petId.startsWith('１') ? encodeURIComponent(petId) : petId}`);
+  expect([response.status, response.json]).toEqual([404, errorLike('pet_not_found', 404)]);
 });
 
 test('decodes an escape in the path once', async () => {
@@ -62,16 +62,16 @@ test('decodes an escape in the path once', async () => {
   }
 });
 
-test('answers until its removal, and 410 from then on', async () => {
+test('works until its removal, and responds with 410 from then on', async () => {
   const time = { now: REMOVAL - 1 };
   const { add, call } = await startService({}, () => time.now);
   await add({ name: 'Rex', categoryId: 7 });
   expect((await call('GET', '/v1/pets/1')).status).toBe(200);
   time.now = REMOVAL;
   for (const path of ['/v1/pets/1', '/v1/pets/2', '/v1/pets/x']) {
-    const answer = await call('GET', path);
-    expect([answer.status, answer.json]).toEqual([410, errorLike('endpoint_removed', 410, /GET \/v1\/pets/)]);
-    expect(answer.headers).toMatchObject(DEPRECATION);
+    const response = await call('GET', path);
+    expect([response.status, response.json]).toEqual([410, errorLike('endpoint_removed', 410, /GET \/v1\/pets/)]);
+    expect(response.headers).toMatchObject(DEPRECATION);
   }
   expect((await call('GET', '/v1/pets/1', { key: null })).status).toBe(401);
   expect((await call('DELETE', '/v1/pets/1')).status).toBe(405);

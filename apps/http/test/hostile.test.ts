@@ -145,7 +145,7 @@ function exchange(port: AddressInfo['port'], requests: readonly Buffer[]): Promi
       socket.destroy();
       reject(
         new Error(
-          `no end of the answer to ${requests.map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 300))).join('\n')}`,
+          `no end of the response to ${requests.map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 300))).join('\n')}`,
         ),
       );
     });

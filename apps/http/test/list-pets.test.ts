@@ -9,12 +9,12 @@ interface Listed {
 }
 
 async function list(service: Service, path: string): Promise<{ pets: Listed[]; next: string | null }> {
-  const answer = await service.call('GET', path);
-  expect([path, answer.status, answer.headers['content-type']]).toEqual([path, 200, 'application/json']);
-  const { link } = answer.headers;
+  const response = await service.call('GET', path);
+  expect([path, response.status, response.headers['content-type']]).toEqual([path, 200, 'application/json']);
+  const { link } = response.headers;
   const next = link === undefined ? null : (/^<([^>]+)>; rel="next"$/.exec(String(link))?.[1] as string);
   expect(next).not.toBeUndefined();
-  return { pets: answer.json as Listed[], next };
+  return { pets: response.json as Listed[], next };
 }
 
 async function follow(service: Service, path: string): Promise<Listed[]> {
@@ -31,16 +31,16 @@ async function follow(service: Service, path: string): Promise<Listed[]> {
 async function addMany(service: Service, count: number, status?: string): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < count; index += 1) {
-    const answer = await service.add({ name: `Rex ${index}`, categoryId: 1, status });
-    ids.push((answer.json as Listed).id);
+    const response = await service.add({ name: `Rex ${index}`, categoryId: 1, status });
+    ids.push((response.json as Listed).id);
   }
   return ids;
 }
 
 test('returns an empty array for an empty catalogue', async () => {
   const { call } = await startService();
-  const answer = await call('GET', '/v1/pets');
-  expect([answer.status, answer.text, answer.headers['link']]).toEqual([200, '[]', undefined]);
+  const response = await call('GET', '/v1/pets');
+  expect([response.status, response.text, response.headers['link']]).toEqual([200, '[]', undefined]);
 });
 
 test('returns 20 pets by default, in ascending order of id', async () => {
@@ -84,10 +84,10 @@ test.each(['0', '101', '-1', '+5', '05', '5.0', '1e1', '', ' 5', '5 ', 'five', '
   'rejects limit=%j and says why',
   async (limit) => {
     const { call } = await startService();
-    const answer = await call('GET', `/v1/pets?limit=${encodeURIComponent(limit)}`);
-    expect(answer.status).toBe(400);
-    expect(answer.headers['content-type']).toBe('application/json');
-    expect(answer.json).toEqual({
+    const response = await call('GET', `/v1/pets?limit=${encodeURIComponent(limit)}`);
+    expect(response.status).toBe(400);
+    expect(response.headers['content-type']).toBe('application/json');
+    expect(response.json).toEqual({
       code: 'invalid_request',
       message: `limit must be an integer from 1 to 100, was ${JSON.stringify(limit)}`,
       status: 400,
@@ -97,8 +97,8 @@ test.each(['0', '101', '-1', '+5', '05', '5.0', '1e1', '', ' 5', '5 ', 'five', '
 
 test.each(['Available', 'SOLD', '', 'sold,pending', 'lost', ' sold'])('rejects status=%j', async (status) => {
   const { call } = await startService();
-  const answer = await call('GET', `/v1/pets?status=${encodeURIComponent(status)}`);
-  expect(answer.json).toEqual(
+  const response = await call('GET', `/v1/pets?status=${encodeURIComponent(status)}`);
+  expect(response.json).toEqual(
     errorLike('invalid_request', 400, /^status must be one of available, pending, sold, was "/),
   );
 });
@@ -159,7 +159,7 @@ test('yields the matching pets in order along the links, for any pets, limit and
   );
 });
 
-test('answers HEAD like GET, without the body', async () => {
+test('responds to HEAD like GET, without the body', async () => {
   const service = await startService();
   await addMany(service, 2);
   const get = await service.call('GET', '/v1/pets?limit=1');

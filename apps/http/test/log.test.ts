@@ -109,7 +109,7 @@ describe('the log', () => {
     const { call } = serviceAt(port);
     const status = () =>
       call('GET', '/v1/pets').then(
-        (answer) => answer.status,
+        (response) => response.status,
         () => null,
       );
     await expect.poll(status, { timeout: 10_000 }).toBe(503);
@@ -122,14 +122,14 @@ describe('the log', () => {
     const port = await freePort();
     const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'error', PORT: String(port) });
     const { call } = serviceAt(port);
-    const answered = async () => {
+    const responded = async () => {
       try {
         return (await call('GET', '/v1/pets')).status;
       } catch {
         return null;
       }
     };
-    await expect.poll(answered, { timeout: 10_000 }).toBe(200);
+    await expect.poll(responded, { timeout: 10_000 }).toBe(200);
     running.process.kill('SIGTERM');
     expect(await running.exit).toBe(0);
     expect(running.output).toEqual({ out: '', err: '' });

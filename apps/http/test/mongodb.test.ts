@@ -38,7 +38,7 @@ describeWithMongo('the service on MongoDB', () => {
     expect((await call('GET', '/v1/pets')).status).toBe(200);
   }, 15_000);
 
-  test('starts without the database, logs it, answers 503 within 5 seconds, and recovers', async () => {
+  test('starts without the database, logs it, responds with 503 within 5 seconds, and recovers', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = startProcess({ STORAGE: 'mongodb', MONGODB_URL: url, API_KEYS: KEY });
@@ -46,9 +46,9 @@ describeWithMongo('the service on MongoDB', () => {
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
     for (const path of ['/v1/pets', '/v1/pets/1', '/readyz']) {
       const start = performance.now();
-      const answer = await call('GET', path);
-      expect([answer.status, answer.json]).toEqual([503, errorLike('service_unavailable', 503)]);
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      const response = await call('GET', path);
+      expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503)]);
+      expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
       expect(performance.now() - start).toBeLessThan(5_000);
     }
     expect((await add('{}')).status).toBe(400);

@@ -47,23 +47,23 @@ function accepts(document: Document, schema: object, value: unknown): boolean {
 /** Fields that a client may want to act upon. */
 const TELLING_FIELDS = ['link', 'location', 'deprecation', 'sunset', 'www-authenticate', 'retry-after', 'ratelimit'];
 
-/** Checks an answer against what the document says of the operation, and names the response it fell under. */
-function checkAnswer(document: Document, operation: OperationObject, answer: Reply): string {
-  const name = String(answer.status) in operation.responses ? String(answer.status) : 'default';
+/** Checks a response against what the document says of the operation, and names the response it fell under. */
+function checkReply(document: Document, operation: OperationObject, reply: Reply): string {
+  const name = String(reply.status) in operation.responses ? String(reply.status) : 'default';
   const response = resolve<Described>(document, operation.responses[name] as Described);
   const media = response.content?.['application/json'];
-  expect(answer.headers['content-type']).toBe('application/json');
+  expect(reply.headers['content-type']).toBe('application/json');
   expect(
-    accepts(document, media?.schema as object, answer.json),
-    `${operation.operationId} ${answer.status} ${answer.text}`,
+    accepts(document, media?.schema as object, reply.json),
+    `${operation.operationId} ${reply.status} ${reply.text}`,
   ).toBe(true);
   for (const [header, given] of Object.entries(response.headers ?? {})) {
     if (!resolve<{ required: boolean }>(document, given as { required: boolean }).required) continue;
-    expect(answer.headers[header.toLowerCase()], `${operation.operationId} ${answer.status} ${header}`).toBeDefined();
+    expect(reply.headers[header.toLowerCase()], `${operation.operationId} ${reply.status} ${header}`).toBeDefined();
   }
   const described = Object.keys(response.headers ?? {}).map((header) => header.toLowerCase());
-  for (const field of TELLING_FIELDS.filter((field) => answer.headers[field] !== undefined)) {
-    expect(described, `${operation.operationId} ${answer.status}`).toContain(field);
+  for (const field of TELLING_FIELDS.filter((field) => reply.headers[field] !== undefined)) {
+    expect(described, `${operation.operationId} ${reply.status}`).toContain(field);
   }
   return name;
 }
@@ -170,14 +170,14 @@ describe('the service does what the document says', () => {
     const json = { 'content-type': 'application/json' };
     const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';
     const seen = new Map<string, Set<string>>();
-    const check = async (path: string, method: string, answer: Promise<Reply>) => {
+    const check = async (path: string, method: string, reply: Promise<Reply>) => {
       const operation = document.paths[path]?.[method.toLowerCase() as 'get' | 'post'] as OperationObject;
       const responses = seen.get(operation.operationId) ?? new Set();
-      seen.set(operation.operationId, responses.add(checkAnswer(document, operation, await answer)));
+      seen.set(operation.operationId, responses.add(checkReply(document, operation, await reply)));
     };
     const { call, add } = service;
-    for (const answer of [add(rex), add('{}'), add(rex, { 'content-type': 'text/plain' }), add(' '.repeat(70_000))]) {
-      await check('/pets', 'POST', answer);
+    for (const reply of [add(rex), add('{}'), add(rex, { 'content-type': 'text/plain' }), add(' '.repeat(70_000))]) {
+      await check('/pets', 'POST', reply);
     }
     await check('/pets', 'POST', call('POST', '/v1/pets', { key: null, headers: json, body: rex }));
     await check('/pets', 'POST', add(rex, { 'idempotency-key': 'k' }));
@@ -256,8 +256,8 @@ describe('the service does what the document says', () => {
           value === undefined || accepts(document, schema as object, value);
         const number = query.limit === undefined || query.limit === '' ? query.limit : Number(query.limit);
         const valid = fits(limit?.schema, number) && fits(status?.schema, query.status);
-        const answer = await service.call('GET', `/v1/pets?${new URLSearchParams(query)}`);
-        expect([query, answer.status]).toEqual([query, valid ? 200 : 400]);
+        const reply = await service.call('GET', `/v1/pets?${new URLSearchParams(query)}`);
+        expect([query, reply.status]).toEqual([query, valid ? 200 : 400]);
       }),
       { numRuns: 300 },
     );

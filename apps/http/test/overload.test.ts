@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { errorLike, KEY, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
-test('sheds nine of ten operations while the event loop is delayed, and answers every probe', async () => {
+test('sheds nine of ten operations while the event loop is delayed, and responds to every probe', async () => {
   const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
   expect((await call('GET', '/v1/pets')).status).toBe(200);
   const block = setInterval(() => {
@@ -12,11 +12,11 @@ test('sheds nine of ten operations while the event loop is delayed, and answers 
   }, 5);
   onTestFinished(() => clearInterval(block));
   await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(503);
-  const answers = [];
-  for (let turn = 0; turn < 10; turn += 1) answers.push(await call('GET', '/v1/pets'));
-  const refused = answers.filter(({ status }) => status !== 200);
-  expect(refused).toHaveLength(9);
-  for (const { json, headers } of refused) {
+  const responses = [];
+  for (let turn = 0; turn < 10; turn += 1) responses.push(await call('GET', '/v1/pets'));
+  const rejected = responses.filter(({ status }) => status !== 200);
+  expect(rejected).toHaveLength(9);
+  for (const { json, headers } of rejected) {
     expect(json).toEqual(
       errorLike('service_unavailable', 503, /the service is overloaded; retry after the time in Retry-After/),
     );
@@ -24,8 +24,8 @@ test('sheds nine of ten operations while the event loop is delayed, and answers 
   }
   // Who shows no key at all is told so: trying again would not help.
   for (const path of ['/v1/pets', '/v1/nothing']) {
-    const answers = await Promise.all([1, 2, 3].map(() => call('GET', path, { key: null })));
-    expect(answers.map(({ status }) => status)).toEqual([401, 401, 401]);
+    const responses = await Promise.all([1, 2, 3].map(() => call('GET', path, { key: null })));
+    expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);
   }
   for (const path of ['/livez', '/readyz', '/metrics'])
     expect((await call('GET', path, { key: null })).status).toBe(200);
@@ -33,14 +33,14 @@ test('sheds nine of ten operations while the event loop is delayed, and answers 
   await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
 }, 20_000);
 
-test('answers every request with success or 503 under overload, and keeps every acknowledged pet', async () => {
+test('responds to every request with success or 503 under overload, and keeps every acknowledged pet', async () => {
   const port = await listeningAt(startProcess({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '10' }));
   const { call } = serviceAt(port);
   const body = '{"name":"Rex","categoryId":7,"status":"available"}';
   const fields = `Host: a\r\nAuthorization: Bearer ${KEY}\r\n`;
   const addition = `POST /v1/pets HTTP/1.1\r\n${fields}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const page = `GET /v1/pets HTTP/1.1\r\n${fields}\r\n`;
-  // The probe is answered last, and ends every batch with the same bytes.
+  // The probe is responded last, and ends every batch with the same bytes.
   const batch = `${(addition + page).repeat(10)}GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
   const { text: probed } = await call('GET', '/livez');
 
@@ -56,22 +56,22 @@ test('answers every request with success or 503 under overload, and keeps every 
     const socket = connect(port, '127.0.0.1').setEncoding('latin1');
     onTestFinished(() => void socket.destroy());
     let received = '';
-    const answered = new EventEmitter();
+    const responded = new EventEmitter();
     socket.on('data', (text) => {
       received += text;
-      if (received.endsWith(probed)) answered.emit('all');
+      if (received.endsWith(probed)) responded.emit('all');
     });
     while (!isOver()) {
       socket.write(batch);
-      await once(answered, 'all');
-      const answers = received.split(/(?=HTTP\/1\.1 )/);
+      await once(responded, 'all');
+      const responses = received.split(/(?=HTTP\/1\.1 )/);
       received = '';
-      expect(answers).toHaveLength(21);
-      for (const answer of answers.slice(0, -1)) {
-        const status = answer.slice(9, 12);
+      expect(responses).toHaveLength(21);
+      for (const response of responses.slice(0, -1)) {
+        const status = response.slice(9, 12);
         counts.set(status, (counts.get(status) ?? 0) + 1);
-        if (status === '503') expect(answer).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/i);
-        if (status === '201') added.push(/\r\nLocation: (\S+)\r\n/i.exec(answer)?.[1] as string);
+        if (status === '503') expect(response).toMatch(/\r\nRetry-After: [1-9]\d*\r\n/i);
+        if (status === '201') added.push(/\r\nLocation: (\S+)\r\n/i.exec(response)?.[1] as string);
       }
     }
   };
@@ -83,9 +83,9 @@ test('answers every request with success or 503 under overload, and keeps every 
   await expect.poll(tenStatuses, { timeout: 5_000 }).toEqual(Array(10).fill(200));
   const there = new Set<string>();
   for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined; ) {
-    const answer = await call('GET', next);
-    for (const { id } of answer.json as { id: number }[]) there.add(`/v1/pets/${id}`);
-    next = /<([^>]+)>; rel="next"/.exec(String(answer.headers['link']))?.[1];
+    const response = await call('GET', next);
+    for (const { id } of response.json as { id: number }[]) there.add(`/v1/pets/${id}`);
+    next = /<([^>]+)>; rel="next"/.exec(String(response.headers['link']))?.[1];
   }
   expect(added.filter((path) => !there.has(path))).toEqual([]);
 }, 60_000);

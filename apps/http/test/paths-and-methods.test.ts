@@ -5,24 +5,28 @@ test.each([
   ['/v1/pets', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']],
   ['/v1/pets/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
   ['/v1/pets/x', 'GET, HEAD', ['POST']],
-])('%s allows %s, and answers 405 with Allow to other methods', async (path, allow, methods) => {
+])('%s allows %s, and responds with 405 and Allow to other methods', async (path, allow, methods) => {
   const { call } = await startService();
   for (const method of methods) {
-    const answer = await call(method, path);
-    expect([method, answer.status, answer.headers.allow]).toEqual([method, 405, allow]);
-    expect(answer.json).toEqual(errorLike('method_not_allowed', 405));
+    const response = await call(method, path);
+    expect([method, response.status, response.headers.allow]).toEqual([method, 405, allow]);
+    expect(response.json).toEqual(errorLike('method_not_allowed', 405));
     expect((await call(method, path, { key: null })).status).toBe(401);
   }
 });
 
 test.each(['/livez', '/readyz', '/healthz', '/openapi.json'])('%s needs no key, for GET and HEAD', async (path) => {
   const { call } = await startService();
-  const answer = await call('GET', path, { key: null });
-  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/json']);
+  const response = await call('GET', path, { key: null });
+  expect([response.status, response.headers['content-type']]).toEqual([200, 'application/json']);
   const head = await call('HEAD', path, { key: null });
-  expect([head.status, head.text, head.headers['content-length']]).toEqual([200, '', answer.headers['content-length']]);
-  const refused = await call('POST', path, { key: null });
-  expect([refused.status, refused.headers.allow]).toEqual([405, 'GET, HEAD']);
+  expect([head.status, head.text, head.headers['content-length']]).toEqual([
+    200,
+    '',
+    response.headers['content-length'],
+  ]);
+  const rejected = await call('POST', path, { key: null });
+  expect([rejected.status, rejected.headers.allow]).toEqual([405, 'GET, HEAD']);
 });
 
 test.each([
@@ -38,22 +42,22 @@ test.each([
   '/v1/%zz',
   '/v1/pets%2F1',
   '/v1/openapi.json',
-])('answers not_found to %s below the base path, with a key', async (path) => {
+])('responds with not_found to %s below the base path, with a key', async (path) => {
   const { call } = await startService();
   for (const method of ['GET', 'POST']) {
-    const answer = await call(method, path);
-    expect([answer.status, answer.json]).toEqual([404, errorLike('not_found', 404)]);
+    const response = await call(method, path);
+    expect([response.status, response.json]).toEqual([404, errorLike('not_found', 404)]);
   }
   expect((await call('GET', path, { key: null })).status).toBe(401);
 });
 
 test.each(['/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/v1%2Fpets', '/favicon.ico'])(
-  'answers not_found to %s outside the base path, without a key',
+  'responds with not_found to %s outside the base path, without a key',
   async (path) => {
     const { call } = await startService();
     for (const method of ['GET', 'DELETE']) {
-      const answer = await call(method, path, { key: null });
-      expect([answer.status, answer.json]).toEqual([404, errorLike('not_found', 404)]);
+      const response = await call(method, path, { key: null });
+      expect([response.status, response.json]).toEqual([404, errorLike('not_found', 404)]);
     }
   },
 );
@@ -70,6 +74,6 @@ test('serves another base path, and nothing at /v1', async () => {
 test('handles a long path in linear time', async () => {
   const { call } = await startService();
   const path = `/${'a'.repeat(15_800)}/`;
-  const answers = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));
-  expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([404]));
+  const responses = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));
+  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([404]));
 });

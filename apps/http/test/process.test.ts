@@ -46,7 +46,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     const port = await listeningAt(running);
     const { call } = serviceAt(port);
     // A request whose body is half sent is in flight.
-    const answer = new Promise<{ status: number; connection: string | undefined }>((resolve, reject) => {
+    const reply = new Promise<{ status: number; connection: string | undefined }>((resolve, reject) => {
       const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'keep-alive' };
       const request = sendRequest(
         { port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers },
@@ -61,7 +61,7 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
       setTimeout(() => request.end('"categoryId":1}'), 600);
     });
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect(await answer).toEqual({ status: 201, connection: 'close' });
+    expect(await reply).toEqual({ status: 201, connection: 'close' });
     expect(await running.exit).toBe(0);
     expect(running.output.err).toBe('');
     await expect(call('GET', '/livez', { key: null })).rejects.toThrow(/ECONNREFUSED/);
@@ -192,8 +192,8 @@ test('ends if the reader of the log reads nothing', async () => {
   running.process.stdout.pause();
   // Lines of more bytes than fit between the two processes.
   const request = `GET /nothing HTTP/1.1\r\nHost: x\r\nX-Request-Id: ${'x'.repeat(128)}\r\n`;
-  const answers = await raw(`${`${request}\r\n`.repeat(5_000)}${request}Connection: close\r\n\r\n`);
-  expect(answers.match(/HTTP\/1\.1 404 /g)).toHaveLength(5_001);
+  const responses = await raw(`${`${request}\r\n`.repeat(5_000)}${request}Connection: close\r\n\r\n`);
+  expect(responses.match(/HTTP\/1\.1 404 /g)).toHaveLength(5_001);
   const exit = new Promise((resolve) => running.process.on('exit', resolve));
   running.process.kill('SIGTERM');
   expect(await exit).toBe(0);

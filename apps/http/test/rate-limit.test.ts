@@ -13,23 +13,23 @@ test('counts nothing without RATE_LIMIT', async () => {
 
 test('rejects a holder without quota with 429 and the time to wait, and serves the others', async () => {
   const { add, call } = await startService({ RATE_LIMIT: '3' });
-  const answers = [
+  const responses = [
     await call('GET', '/v1/pets'),
     await add({ name: 'Rex', categoryId: 1 }),
     await call('GET', '/v1/pets/x'),
     await add({ name: 'Max', categoryId: 1 }),
     await call('GET', '/v1/nothing'),
   ];
-  expect(answers.map(({ status }) => status)).toEqual([200, 201, 404, 429, 429]);
-  for (const [index, { headers }] of answers.entries()) {
+  expect(responses.map(({ status }) => status)).toEqual([200, 201, 404, 429, 429]);
+  for (const [index, { headers }] of responses.entries()) {
     expect(headers['ratelimit-policy']).toBe('"default";q=3;w=60');
     expect(headers['ratelimit']).toMatch(new RegExp(`^"default";r=${Math.max(2 - index, 0)};t=(?:60|5\\d)$`));
   }
-  expect(answers[3]?.json).toEqual(errorLike('too_many_requests', 429, /3 requests in 60 s: try again in \d+ s/));
-  const wait = Number(answers[3]?.headers['retry-after']);
+  expect(responses[3]?.json).toEqual(errorLike('too_many_requests', 429, /3 requests in 60 s: try again in \d+ s/));
+  const wait = Number(responses[3]?.headers['retry-after']);
   expect(wait).toBeGreaterThanOrEqual(1);
   expect(wait).toBeLessThanOrEqual(60);
-  // What was refused was not carried out.
+  // What was rejected was not carried out.
   expect((await call('GET', '/v1/pets', { key: OTHER_KEY })).json).toHaveLength(1);
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
   expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
@@ -38,8 +38,8 @@ test('rejects a holder without quota with 429 and the time to wait, and serves t
 test('adds the quota to the other header fields', async () => {
   const { call } = await startService({ RATE_LIMIT: '1', CORS_ORIGINS: '*' });
   for (const status of [404, 429]) {
-    const { headers, ...answer } = await call('GET', '/v1/pets/1');
-    expect([answer.status, headers['ratelimit'], headers['access-control-allow-origin'], headers['link']]).toEqual([
+    const { headers, ...reply } = await call('GET', '/v1/pets/1');
+    expect([reply.status, headers['ratelimit'], headers['access-control-allow-origin'], headers['link']]).toEqual([
       status,
       expect.stringMatching(/^"default";r=0;/),
       '*',

@@ -137,7 +137,7 @@ describe('requests that are sent without waiting for responses', () => {
     expect(statusesIn(received)).toEqual([201, 200, 401, 200]);
   });
 
-  test('are all answered if the client closes its side after them', async () => {
+  test('all get responses if the client closes its side after them', async () => {
     const { port } = await startService();
     const received = await new Promise<string>((resolve) => {
       let text = '';

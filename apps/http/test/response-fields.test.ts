@@ -31,7 +31,7 @@ describe('every response', () => {
 
   test('sends the security header fields with every response', async () => {
     const { add, call, raw } = await startService();
-    const answers = [
+    const responses = [
       await add({ name: 'Rex', categoryId: 1 }),
       await call('GET', '/v1/pets'),
       await call('GET', '/v1/pets/1'),
@@ -42,7 +42,7 @@ describe('every response', () => {
       await call('GET', '/metrics'),
       await call('GET', '/nothing'),
     ];
-    for (const { headers } of answers) {
+    for (const { headers } of responses) {
       expect(headers).toMatchObject({
         'x-content-type-options': 'nosniff',
         'cache-control': 'no-store',

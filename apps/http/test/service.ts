@@ -15,7 +15,7 @@ import type { Observer } from '../src/http/exchange.ts';
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
 
-/** An answer as it came over the wire. */
+/** A response as it came over the wire. */
 export interface Reply {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -47,35 +47,35 @@ const REX = '{"name":"Rex","categoryId":7}';
 const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 
 test.each([false, true])(
-  'answers 503 to requests that need the storage while it is unavailable (rejecting: %s), and recovers',
+  'responds with 503 to requests that need the storage while it is unavailable (rejecting: %s), and recovers',
   async (promised) => {
     const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     await add(REX);
     failure.promised = promised;
     failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
-    for (const answer of [
+    for (const response of [
       await call('GET', '/v1/pets'),
       await call('GET', '/v1/pets/1'),
       await add(REX),
       await call('GET', '/readyz', { key: null }),
       await call('GET', '/healthz', { key: null }),
     ]) {
-      expect([answer.status, answer.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
-      expect(Number(answer.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+      expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
+      expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     }
     // What needs no storage is answered as ever.
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
     expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
     expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
     expect((await call('GET', '/v1/pets', { key: 'nobody-has-this-key' })).status).toBe(401);
-    for (const [answer, status] of [
+    for (const [response, status] of [
       [await call('GET', '/v1/pets?limit=0'), 400],
       [await add('{}'), 400],
       [await call('GET', '/v1/pets/x'), 404],
       [await call('DELETE', '/v1/pets'), 405],
     ] as const) {
       // No waiting heals these.
-      expect([answer.status, answer.headers['retry-after']]).toEqual([status, undefined]);
+      expect([response.status, response.headers['retry-after']]).toEqual([status, undefined]);
     }
     expect(unexpectedErrors).toEqual([]);
 
@@ -86,20 +86,20 @@ test.each([false, true])(
 );
 
 test.each([false, true])(
-  'answers an unexpected error (rejecting: %s) with 500 without its message, and reports it',
+  'responds to an unexpected error (rejecting: %s) with 500 without its message, and reports it',
   async (promised) => {
     const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     failure.promised = promised;
     failure.with = new TypeError('secret of the driver at /etc/passwd');
-    for (const answer of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
-      expect([answer.status, answer.json]).toEqual([500, errorLike('internal_error', 500)]);
-      expect(answer.text).not.toMatch(/secret|passwd|TypeError| at /);
+    for (const response of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
+      expect([response.status, response.json]).toEqual([500, errorLike('internal_error', 500)]);
+      expect(response.text).not.toMatch(/secret|passwd|TypeError| at /);
     }
     expect(unexpectedErrors).toEqual([failure.with, failure.with, failure.with]);
   },
 );
 
-test('answers an unknown key with 503 while the storage is unavailable, and with 401 afterwards', async () => {
+test('responds to an unknown key with 503 while the storage is unavailable, and with 401 afterwards', async () => {
   const { call, failure } = await serviceOnFailingStorage();
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
   failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
@@ -122,7 +122,7 @@ test('checks the storage once for many readiness probes at once', async () => {
   expect(asked).toBe(before + 1);
 });
 
-test('answers within five seconds even if authentication was slow', async () => {
+test('responds within five seconds even if authentication was slow', async () => {
   const memory = createMemoryStorage();
   const { key } = await createKeyring({ keys: memory.keys, digest: sha256, randomBytes, clock: Date.now }).issue({
     holder: 'the zoo',

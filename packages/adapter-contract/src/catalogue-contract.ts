@@ -15,7 +15,7 @@ async function everyPage(catalogue: Catalogue, query: PetQuery): Promise<Pet[]> 
   }
 }
 
-/** The use cases of the catalogue on a storage. What they reject by themselves is the domain's to test. */
+/** The use cases of the catalogue on a storage. The domain tests what they reject by themselves. */
 export function catalogueContract<Place>(adapter: StorageUnderTest<Place>): void {
   const catalogueOnStorage = async () => createCatalogue((await emptyStorage(adapter)).pets);
 

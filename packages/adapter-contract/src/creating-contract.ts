@@ -112,7 +112,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
           if (id > highest) highest = id;
         }
       };
-      // More than the connections of a pool, which could each have ids of their own.
+      // More than a pool has connections: each could assign ids of its own.
       await Promise.all(Array.from({ length: 40 }, createMany));
       // After the burst, too, when fewer connections are used.
       await createMany();
@@ -137,7 +137,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       const inFlight: unknown[] = [];
       const everything = { after: 0n, limit: 1_000 };
       for (let count = 0; count < 50; count += 1) {
-        // With what is read below, so that an adapter may be tempted to share a result.
+        // The same reads as below: an adapter could share their results.
         inFlight.push(pets.find(BigInt(count + 1)), pets.list(everything));
         const pet = await added(pets);
         inFlight.push(pets.find(pet.id + 1n), pets.list(everything));

@@ -35,7 +35,7 @@ export async function failureOf(call: () => unknown): Promise<DomainError | null
   }
 }
 
-/** Expects a failure to be the storage's, in words for a client. */
+/** Expects `storage_unavailable` with a message for clients. */
 export function expectUnavailable(failure: DomainError | null, { location }: Pick<PetStorage, 'location'>): void {
   expect(failure).toMatchObject({ code: 'storage_unavailable' });
   const { message } = failure as DomainError;

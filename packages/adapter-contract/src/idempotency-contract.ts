@@ -7,7 +7,7 @@ import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
 const holder = 'the zoo';
 const LONGEST_KEY = 'k'.repeat(LIMITS.idempotencyKey.maxLength - 1);
 
-/** What two keys with their holders differ in. */
+/** Differences between two keys with their holders. */
 const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[] = [
   ['their order', { holder: 'a', key: 'b' }, { holder: 'b', key: 'a' }],
   ['a space', { holder: 'a b', key: 'c' }, { holder: 'b c', key: 'a' }],

@@ -50,7 +50,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place> & Interru
         }),
       );
       for (const [name, failure] of failures) {
-        // Reads may still be answered, from what was stored.
+        // Reads may still succeed.
         if (['add', 'add with an idempotency key', 'keys.add', 'ready'].includes(name)) {
           expect(failure, name).not.toBeNull();
         }
@@ -83,7 +83,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place> & Interru
       expectUnavailable(failure, storage);
       await restore();
       await recovered(storage);
-      // Whether the lost call was carried out or not.
+      // The lost call may have been executed or not.
       const repeated = (await call()) as Pet;
       expect(await call()).toStrictEqual(repeated);
       const last = await added(storage.pets);

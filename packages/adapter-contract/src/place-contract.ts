@@ -6,7 +6,7 @@ import { opened, type StorageUnderTest } from './storage-under-test.ts';
 /** How old the record of a key may be that another process changed, in milliseconds. */
 const KEY_MAX_AGE = 10_000;
 
-/** What several storages at one place have in common, one after the other and at the same time. */
+/** Several storages at one place, one after the other and at the same time. */
 export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   /** What a process does that stops and starts again. */
   async function reopened(storage: PetStorage, place: Place): Promise<PetStorage> {
@@ -109,7 +109,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     test('see within 10 seconds an API key that the other has added or revoked', async () => {
       const [one, other] = await twoStorages();
       const record = apiKey();
-      // What is known of a key may be kept for a while, whether it exists or not.
+      // An adapter may cache a key for a while, whether it exists or not.
       expect(await other.keys.find(record.digest)).toBeNull();
       await one.keys.add(record);
       await vi.waitUntil(() => other.keys.find(record.digest), { timeout: KEY_MAX_AGE, interval: 100 });
@@ -117,7 +117,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       await one.keys.revoke(record.id, 5);
       const isRevoked = async () => (await other.keys.find(record.digest))?.revokedAt === 5;
       await vi.waitUntil(isRevoked, { timeout: KEY_MAX_AGE, interval: 100 });
-      // Not only once: it never comes back to life.
+      // Several times: a revoked key must stay revoked.
       for (let count = 0; count < 5; count += 1) expect(await isRevoked()).toBe(true);
     });
 

@@ -27,7 +27,7 @@ export function createOf(newPet: NewPet, { holder, key }: IdempotencyKey): Idemp
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
 
-/** Adds a pet that no earlier creation can stand in the way of. */
+/** Adds a pet without an idempotency key. */
 export async function added(pets: PetStore, newPet: NewPet = rex()): Promise<Pet> {
   return (await pets.add(newPet)) as Pet;
 }

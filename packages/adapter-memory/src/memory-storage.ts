@@ -3,7 +3,7 @@ import type { KeyStore, PetStorage, PetStore } from '@animal-store/domain/ports'
 import { createMemoryKeyStore } from './memory-key-store.ts';
 import { createMemoryPetStore } from './memory-pet-store.ts';
 
-/** Pets and API keys in memory. Storages are opened on it, share it, and leave it as it is when they are closed. */
+/** Pets and API keys in memory. Several storages can be opened on it; it outlives them. */
 export interface Memory {
   readonly pets: PetStore;
   readonly keys: KeyStore;
@@ -17,7 +17,7 @@ export function createMemory(): Memory {
 export function openMemory({ pets, keys }: Memory): PetStorage {
   let isClosed = false;
 
-  /** The same function, until the storage is closed. */
+  /** Wraps a function so that it throws `storage_unavailable` once the storage is closed. */
   function untilClosed<Given extends unknown[], Result>(call: (...given: Given) => Result) {
     return (...given: Given): Result => {
       if (isClosed) throw new DomainError('storage_unavailable', 'the storage is closed');

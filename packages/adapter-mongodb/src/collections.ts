@@ -29,7 +29,7 @@ const INT64 = { promoteLongs: false, useBigInt64: false } as const;
 
 export function collectionsOf(db: Db, limits: TimeLimits): Collections {
   const options: CollectionOptions = {
-    // What was acknowledged survives every failover, and nothing is shown that would not.
+    // Acknowledged writes survive every failover, and reads return only what would survive one.
     writeConcern: { w: 'majority', journal: true, wtimeoutMS: limits.operation },
     readConcern: { level: 'majority' },
     // A secondary may not have everything yet.

@@ -17,7 +17,7 @@ export interface OpenDatabase extends Pick<Collections, 'keys' | 'rates'> {
   readonly barrier: ReadBarrier;
   /** Succeeds if the primary can be read and written. */
   check(): Promise<void>;
-  /** Forgets the client. */
+  /** Discards the client. */
   stop(): void;
 }
 

@@ -35,7 +35,7 @@ export interface Connection {
   /** Resolves to the result when the write is on the disk. Rejects with DomainError `storage_unavailable` otherwise. */
   write<Name extends keyof Writes>(name: Name, ...args: Parameters<Writes[Name]>): Promise<ReturnType<Writes[Name]>>;
 
-  /** Completes what was called before. May be called twice. */
+  /** Completes the writes that were called before. May be called twice. */
   close(): Promise<void>;
 }
 

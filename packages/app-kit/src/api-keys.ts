@@ -32,7 +32,7 @@ export function configuredHolder(digest: string): string {
 }
 
 function digestOf(entry: string): string | null {
-  // A file of variables that is no shell script keeps quotes.
+  // Quotes in an env file are part of the value, unless a shell reads it.
   if (IN_QUOTES.test(entry)) return null;
   if (!DIGEST_PREFIX.test(entry)) return KEY.test(entry) ? sha256(entry) : null;
   const digest = entry.replace(DIGEST_PREFIX, '');

@@ -1,4 +1,4 @@
-/** The environment is wrong. The message is one line that names every error in it, and holds no secret. */
+/** An error in the environment. The message is one line that names every error, and contains no secret. */
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }

@@ -1,13 +1,13 @@
 import { distance } from 'fastest-levenshtein';
 
-/** Words that end the names of variables which say where a database is. */
+/** Last words of names of variables that hold the location of a database. */
 const PLACES: ReadonlySet<string> = new Set(['URL', 'URI', 'FILE', 'PATH', 'DB', 'DATABASE', 'DSN']);
 
 /** Shorter names resemble too many others. */
 const SHORTEST = 6;
 
 /**
- * Finds variables that are set, that nothing reads, and that resemble one of ours.
+ * Finds set variables that nothing reads and that resemble a known one.
  *
  * @param known The variables that the application reads.
  * @returns A sentence for each, which names the variable that was probably meant.

@@ -1,6 +1,6 @@
 /** How a variable of the environment is read. */
 export interface Variable<T> {
-  /** The text that holds if the variable is unset or empty. */
+  /** Used if the variable is unset or empty. */
   readonly fallback: string;
   /** What a value must be, as it completes "PORT must be …". */
   readonly rule: string;
@@ -57,7 +57,7 @@ export function readVariables<V extends Variables>(
 }
 
 /**
- * Reports values that are in quotes: a file of variables that is no shell script keeps them.
+ * Reports values in quotes: in an env file they are part of the value, unless a shell reads it.
  *
  * @param names The variables to look at. Their values are not repeated: they may be secrets.
  */

@@ -3,16 +3,16 @@ import { type StorageName, storageEntries } from './storages.ts';
 /** Which storage to open, and where. */
 export interface StorageSettings {
   readonly name: StorageName;
-  /** The variable that says where; null for a storage in the process. */
+  /** The variable with its location; null for a storage without one. */
   readonly variable: string | null;
   /** The value of the variable; empty without one. It may hold credentials. */
   readonly setting: string;
 }
 
-/** Whether pets may be kept in the memory of the process. */
+/** Whether pets may be stored in the memory of the process. */
 export type MemoryPolicy = 'allowed' | 'if named' | 'never';
 
-/** The variables that say where pets are, by the name of the storage. */
+/** The variables with the locations of storages, by the name of the storage. */
 export const storageVariables: readonly (readonly [StorageName, string])[] = storageEntries.flatMap(([name, entry]) =>
   entry.setting === undefined ? [] : [[name, entry.setting.variable] as const],
 );
@@ -24,7 +24,7 @@ const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
 /**
  * Chooses the storage: the one that STORAGE names, else the one whose variable is set, else memory.
  *
- * @param memory Whether pets may be kept in memory: always, only if STORAGE says so, or never.
+ * @param memory Whether pets may be stored in memory: always, only if STORAGE says so, or never.
  * @param errors Takes a sentence for each error.
  */
 export function readStorageSettings(

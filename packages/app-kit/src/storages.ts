@@ -4,7 +4,7 @@ import type { StorageAdapter } from '@animal-store/domain/ports';
 export interface StorageEntry {
   /** Loads the adapter, and its driver with it, on use only: a driver takes longer to load than all the rest. */
   load(): Promise<{ readonly adapter: StorageAdapter }>;
-  /** The variable that says where the pets are. A storage without one keeps them in the process alone. */
+  /** The variable with the location of the pets. A storage without one stores them in the process. */
   readonly setting?: { readonly variable: string; readonly example: string };
 }
 
@@ -24,7 +24,7 @@ export const STORAGES = {
 /** A value of STORAGE. */
 export type StorageName = keyof typeof STORAGES;
 
-/** The same table without what is special about each entry. */
+/** The entries of the table, with one type for all. */
 export const storageEntries: readonly (readonly [StorageName, StorageEntry])[] = Object.entries(STORAGES) as [
   StorageName,
   StorageEntry,

@@ -104,7 +104,7 @@ describe('a storage added as one package and one line', () => {
   test.each([{ THROWAWAY_PLACE: 'here' }, { THROWAWAY_PLACE: 'here', STORAGE: 'throwaway', SQLITE_FILE: 'x' }])(
     'is served over HTTP with %o',
     async (environment) => {
-      const greeting = /answers at (\S+).*this run: +(\S+)\n {2}Storage: +memory until the end of this test\n/s;
+      const greeting = /listens at (\S+).*this run: +(\S+)\n {2}Storage: +memory until the end of this test\n/s;
       const [, url, key] = await startUntil(greeting, 'apps/http/src/main.ts', { PORT: '0', ...environment });
       const response = await fetch(`${url}/pets`, {
         method: 'POST',

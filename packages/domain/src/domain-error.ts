@@ -1,4 +1,4 @@
-/** What can go wrong, as a closed set that every transport maps completely. */
+/** The codes of errors: a closed set that every transport maps completely. */
 export type DomainErrorCode =
   /** An argument breaks a rule; the message names every violation. */
   | 'invalid'
@@ -11,10 +11,10 @@ export type DomainErrorCode =
   /** The storage is unavailable or too slow. Retrying is safe, for a creation with the same idempotency key. */
   | 'storage_unavailable';
 
-/** Registered, so that every copy of this package in a process has the same one. */
+/** A registered symbol is the same in every copy of this package in a process. */
 const BRAND = Symbol.for('@animal-store/domain/DomainError');
 
-/** The one error that use cases and adapters throw on purpose. Its message is written for the caller. */
+/** The only error that use cases and adapters throw intentionally. Its message is for the caller. */
 export class DomainError extends Error {
   override readonly name = 'DomainError';
   readonly code: DomainErrorCode;
@@ -34,7 +34,7 @@ export class DomainError extends Error {
   }
 }
 
-/** @param violations What is wrong with each argument, null if nothing. @throws DomainError `invalid`, naming every violation. */
+/** @param violations The violation of each argument, or null. @throws DomainError `invalid`, naming every violation. */
 export function rejectViolations(...violations: readonly (string | null)[]): void {
   for (const violation of violations) {
     if (violation === null) continue;

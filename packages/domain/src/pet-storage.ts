@@ -8,11 +8,10 @@ import type { RateLimiter, RatePolicy } from './rate-limiter.ts';
  * A place where pets and API keys are stored, opened by an adapter. Several storages may be open at one place, in one
  * process or in many.
  *
- * An adapter is right if it passes `storageContract` of `@animal-store/adapter-contract`, and if it keeps what no suite for
- * every storage can test:
- * - What was acknowledged survives every crash that the storage promises to survive.
+ * An adapter must pass `storageContract` of `@animal-store/adapter-contract`, and guarantee what that can't test:
+ * - Acknowledged writes survive every crash that the storage promises to survive.
  * - The cost of a call does not grow with the number of pets.
- * - Messages, causes and `location` hold no credentials. A `cause` tells the operator what the driver said.
+ * - Messages, causes and `location` contain no credentials. A `cause` tells the operator what the driver said.
  * - Nothing keeps the process alive after `close`.
  */
 export interface PetStorage {
@@ -22,7 +21,7 @@ export interface PetStorage {
   /** Where the pets are, without credentials, for logs: `this process`, `db1:27017`, `/var/lib/animals.db`. */
   readonly location: string;
 
-  /** What the settings weaken, one line each for the operator, without credentials. Absent: nothing. */
+  /** Insecure settings, one line each for the operator, without credentials. Absent: none. */
   readonly warnings?: readonly string[];
 
   /** A limiter that counts for all processes on the storage. Absent if they can't share a count. */
@@ -32,8 +31,8 @@ export interface PetStorage {
   ready(): Awaitable<void>;
 
   /**
-   * Releases everything the adapter opened, within 5 seconds. What was acknowledged stays; every later call is
-   * `storage_unavailable`, and so may be those in flight. May be called twice.
+   * Releases everything the adapter opened, within 5 seconds. Every later call is `storage_unavailable`, and calls in
+   * flight may be, too. May be called twice.
    */
   close(): Awaitable<void>;
 

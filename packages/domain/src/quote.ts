@@ -10,8 +10,8 @@ export class NumberLiteral {
 }
 
 /**
- * A value that a transport found to break a rule of its own, in place of the value: the use case rejects it with this
- * message, together with every other violation.
+ * A message in place of a value that breaks a rule of the transport. The use case rejects it with this message, together
+ * with every other violation.
  *
  * @example { after: readCursor(text) ?? new Violation('cursor must be one that a Link header of this service gave') }
  */

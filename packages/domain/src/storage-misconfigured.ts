@@ -1,4 +1,4 @@
-/** Registered, so that every copy of this package in a process has the same one. */
+/** A registered symbol is the same in every copy of this package in a process. */
 const BRAND = Symbol.for('@animal-store/domain/StorageMisconfigured');
 
 /**

@@ -20,7 +20,7 @@ describe('requests that are sent without waiting for responses', () => {
     expect(most).toBe(1);
   });
 
-  test('are all answered in their order, however many they are', async () => {
+  test('all get responses in their order, however many they are', async () => {
     const { port, drops } = await serve();
     const paths = Array.from({ length: 25_000 }, (_, number) => `/${number}`);
     const client = open(port);
@@ -30,7 +30,7 @@ describe('requests that are sent without waiting for responses', () => {
     expect(drops).toEqual([]);
   }, 30_000);
 
-  test('are all answered if the client closes its side after them', async () => {
+  test('all get responses if the client closes its side after them', async () => {
     const { port } = await serve(async ({ url }, response) => {
       await sleep(50);
       response.end(url);

@@ -10,12 +10,12 @@ import type { HttpResponse } from '../http/response.ts';
 import { readCredentials } from './credentials.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 
-/** Who may call an operation, how often, and whether now. */
+/** What the guard checks requests with. */
 export interface GuardDependencies {
   readonly authenticate: Authenticate;
   /** null: no holder has a limit. */
   readonly rateLimit: RateLimit | null;
-  /** Whether to shed the operation that comes now. */
+  /** Whether to shed the next operation. */
   readonly shouldShed: () => boolean;
 }
 

@@ -6,7 +6,7 @@ interface Window {
   readonly endsAt: number;
 }
 
-/** Counts in this process only. It keeps no holder much longer than a window. */
+/** Counts in this process only. A holder whose window has ended is removed soon after. */
 export function createInProcessRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
   const windows = new Map<string, Window>();
   let sweepAt = clock() + policy.window;

@@ -10,11 +10,10 @@ const BYTE_ORDER_MARK = 0xfeff;
 const FRACTION_OR_EXPONENT = /\d[.eE]/;
 
 /**
- * Reads the body of a creation, so that no digit of `categoryId` is lost. Whether its members make an animal is for the
- * domain to judge.
+ * Reads the body of a creation, so that no digit of `categoryId` is lost. The domain checks the members.
  *
- * @returns What the JSON says; in an object, a `categoryId` that is a number is a bigint, or its literal where it is none.
- * @throws HttpError `invalid_request` where the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
+ * @returns What the JSON says; in an object, a `categoryId` that is a number is a bigint, or its literal if it is not an integer.
+ * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
  */
 export function readNewPetBody(bytes: Buffer): unknown {
   if (bytes.length === 0) throw malformed('is empty: send a JSON object with name and categoryId');

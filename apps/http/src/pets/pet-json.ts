@@ -11,7 +11,7 @@ export type PetJson = (pet: Pet) => string;
 
 /**
  * Caches the text of each pet as long as the pet itself lives. It halves the cost of a page of a hundred pets if the storage
- * returns the same objects again, and is a waste if the storage makes new ones.
+ * returns the same objects again, and only takes memory if the storage makes new ones.
  */
 export function memoized(write: PetJson): PetJson {
   const texts = new WeakMap<Pet, string>();

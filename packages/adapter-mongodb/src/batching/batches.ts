@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 
-/** How calls are gathered into batches. */
+/** Options of batches. */
 export interface BatchPolicy<T> {
   /** How many batches may be in flight before calls have to wait: 1 or more. */
   readonly parallel: number;
@@ -12,7 +12,7 @@ export interface BatchPolicy<T> {
   weigh?(item: T): number;
   /** How many calls may wait; further ones are rejected. 0 or more. */
   readonly maxWaiting: number;
-  /** How long a batch keeps the next one waiting, in milliseconds; then the next one starts beside it. */
+  /** How long the next batch waits for this one, in milliseconds; then it starts beside it. */
   readonly maxWait: number;
 }
 
@@ -33,8 +33,8 @@ interface Waiting<T, R> {
 }
 
 /**
- * Does for many at once what each would do alone: a call starts a batch at once if one more may be in flight; otherwise it
- * waits, and the next batch takes all that have come meanwhile. No call ever joins a batch that began before it, so a read
+ * Combines calls into batches: a call starts a batch at once if one more may be in flight; otherwise it waits, and the next
+ * batch takes all waiting calls. No call ever joins a batch that began before it, so a read
  * sees everything that was acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @returns Adds an item to the next batch. Rejects with DomainError `storage_unavailable` if too many are waiting.

@@ -2,7 +2,7 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
 import { type ClientDescription, describeOptions, parseUrl } from './connection-url.ts';
 
-/** Where clients of the driver come from, and where they go. */
+/** Creates clients of the driver, and closes them. */
 export interface ClientSource extends ClientDescription {
   /** A client for one try to connect: one whose first connection failed stays useless. */
   get(): MongoClient;

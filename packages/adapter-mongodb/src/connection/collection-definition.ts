@@ -1,6 +1,6 @@
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb';
 
-/** What a collection accepts, as the server checks it. */
+/** The schema of a collection, which the server checks. */
 export interface Schema {
   /** Raised with every change: a process replaces only a schema that is older than its own. */
   readonly version: number;
@@ -24,7 +24,7 @@ export async function prepareCollection(db: Db, { name, schema, indexes }: Colle
     try {
       await db.createCollection(name, { validator: validator(schema), ...MAJORITY });
     } catch (failure) {
-      // Another process was faster, perhaps one with an older schema.
+      // Another process has created it, perhaps with an older schema.
       if (!(failure instanceof MongoServerError && failure.code === NAMESPACE_EXISTS)) throw failure;
     }
   }

@@ -14,7 +14,7 @@ const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'local', 'config'])
 export interface ClientDescription {
   /** The servers, `host:port` and comma-separated. */
   readonly servers: string;
-  /** What options weaken, one sentence each. */
+  /** Insecure options, one sentence each. */
   readonly warnings: readonly string[];
   /** Removes the secrets of the options from a text. */
   readonly redact: Redact;

@@ -43,7 +43,7 @@ export function createConnection<T extends { stop(): void }>(
   function begin(): Opening<T> {
     const client = clients.get();
     const opening = { client, database: openOn(client) };
-    // Those who wait for it get the failure.
+    // Waiting calls get the failure.
     opening.database.catch(() => discard(opening));
     return opening;
   }
@@ -55,7 +55,7 @@ export function createConnection<T extends { stop(): void }>(
     return open(client);
   }
 
-  /** The next call opens anew, unless another call has seen to that. */
+  /** Makes the next call open anew, unless another call has done so. */
   function discard(opening: Opening<T>): void {
     if (current === opening) current = null;
     release(opening).catch(() => {});
@@ -66,7 +66,7 @@ export function createConnection<T extends { stop(): void }>(
     await clients.release(client);
   }
 
-  /** Ends the wait for work that takes too long. The work itself ends by the limits of its stages. */
+  /** Stops waiting for work that takes too long. The work itself ends by the limits of its stages. */
   function withTimeout<R>(work: Promise<R>): Promise<R> {
     return new Promise((resolve, reject) => {
       const onTimeout = () => reject(unavailable(new Error(`no response within ${limits.call} ms`), redact));

@@ -60,7 +60,7 @@ export function hasNoServer(failure: unknown): boolean {
   return serversOf(failure)?.size === 0;
 }
 
-/** What is behind a failure for which the driver says only that time ran out; otherwise the failure itself. */
+/** The cause of a failure that the driver reports as a timeout; otherwise the failure itself. */
 export function explained(failure: unknown): unknown {
   if (hasNoServer(failure)) return new StorageMisconfigured(UNSUPPORTED.noMember);
   const types = [...(serversOf(failure)?.values() ?? [])].map(({ type }) => type);

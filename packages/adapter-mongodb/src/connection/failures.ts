@@ -5,7 +5,7 @@ import { explained, NotInitiated } from './deployment.ts';
 
 const ACCESS_DENIED = 'the server rejects the user, the password or the rights';
 
-/** What waiting does not heal, by the code of the server's error. */
+/** Misconfigurations by the code of the server's error. */
 const MISCONFIGURATIONS: ReadonlyMap<unknown, string> = new Map([
   [13, ACCESS_DENIED], // Unauthorized
   [18, ACCESS_DENIED], // AuthenticationFailed
@@ -47,7 +47,7 @@ export function isDuplicateKey(failure: unknown): boolean {
 }
 
 function isViolation(failure: unknown): boolean {
-  // Of a bulk write it is not known which of its documents are stored.
+  // After a failed bulk write it is unknown which of its documents are stored.
   if (!(failure instanceof MongoServerError) || failure instanceof MongoBulkWriteError) return false;
   return failure.code === DUPLICATE_KEY || failure.code === DOCUMENT_VALIDATION_FAILURE;
 }

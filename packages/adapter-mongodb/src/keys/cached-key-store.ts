@@ -10,7 +10,7 @@ export const HIT_TTL = 5_000;
 /** How long it is cached that a key does not exist, in milliseconds: another process may just have issued it. */
 export const MISS_TTL = 1_000;
 
-/** How many keys are cached of each kind: existing ones and others, so that guesses displace no key. */
+/** How many keys are cached of each kind: existing ones and others apart, so that guesses evict no existing key. */
 export const MAX_ENTRIES = 10_000;
 
 interface Entry {
@@ -63,7 +63,7 @@ export function createCachedKeyStore(
     return result;
   }
 
-  /** Makes a change. Whether it succeeds or not, what was cached before is not believed any more. */
+  /** Makes a change. Cached records from before are discarded, whether it succeeds or not. */
   async function change<T>(id: string, make: () => T): Promise<Awaited<T>> {
     try {
       return await make();

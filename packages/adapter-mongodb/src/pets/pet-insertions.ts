@@ -28,7 +28,7 @@ export function createPetInsertions(
 ): (pet: PetWithoutId) => Promise<Pet> {
   const insertAll: BatchWork<PetWithoutId, Pet> = async (batch) => {
     const documents: PetDocument[] = [];
-    // Ids are taken this late so that no pet waits with an id that others leave behind.
+    // Ids are assigned as late as possible, so that ids are stored nearly in order.
     for (const pet of batch) documents.push({ _id: await ids.take(), ...pet });
     const rejections = await insert(pets, documents, limits);
     return (_, index) => {

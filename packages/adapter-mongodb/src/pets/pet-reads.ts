@@ -27,8 +27,7 @@ export interface PetReads {
 }
 
 /**
- * Reads of pets, collapsed: what is asked for while a read of its kind is in flight is read together once that has
- * returned. A pet by its id goes with all others, a page with those that begin at the same place of the same list.
+ * Combined reads of pets: calls that come while a read of their kind is in flight share the next one. A pet by its id goes with all others, a page with those that begin at the same place of the same list.
  */
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
   const petIn = createPetCache(MAX_CACHE_BYTES);

@@ -10,7 +10,7 @@ const MAX_TRIES = 3;
 
 /**
  * Counts for all processes on the database, one write for each request, by the server's clock. A count may be lost in a
- * failover: the word of one member is enough.
+ * failover: one member's acknowledgement is enough.
  */
 export function createMongoRateLimiter(
   connection: Connection<{ rates: Collection<RateDocument> }>,

@@ -117,7 +117,7 @@ export function migrate(db: DatabaseSync): void {
     if (version < STEPS.length) db.exec(`PRAGMA user_version = ${STEPS.length}`);
     db.exec('COMMIT');
   } catch (error) {
-    // Some errors have ended the transaction already.
+    // Some errors end the transaction.
     if (db.isTransaction) db.exec('ROLLBACK');
     throw error;
   }

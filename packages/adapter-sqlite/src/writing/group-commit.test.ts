@@ -171,7 +171,7 @@ describe('while another process holds the lock', () => {
   });
 });
 
-describe('while the disk does not answer', () => {
+describe('while the disk does not respond', () => {
   test('the calls are rejected within 5 seconds, those that wait and those that are being committed', async () => {
     const { write, transactions, outcomes } = groupCommit();
     write('a', 'b');
@@ -225,7 +225,7 @@ describe('closing', () => {
     expect(transactions).toHaveLength(1);
   });
 
-  test('ends after a write that the disk does not answer', async () => {
+  test('ends after a write to which the disk does not respond', async () => {
     const { write, close, transactions, outcomes } = groupCommit();
     write('a', 'b');
     let isClosed = false;

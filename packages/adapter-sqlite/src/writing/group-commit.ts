@@ -9,7 +9,7 @@ const WAIT_TIMEOUT = 3_000;
 /** How long it may take altogether, in milliseconds. Then it is not known whether it will be committed. */
 const WRITE_TIMEOUT = 4_000;
 
-/** How often overdue calls are looked for, in milliseconds. */
+/** The interval of checks for overdue calls, in milliseconds. */
 const OVERDUE_INTERVAL = 250;
 
 /** How many writes a transaction has at most. */

@@ -6,7 +6,7 @@ export interface WriterData {
   readonly identity: string;
 }
 
-/** What the writer thread replies to a batch of writes: what was committed, or why nothing was. */
+/** The writer thread's reply to a batch of writes: the results, or the error if nothing was committed. */
 export type Reply =
   | { readonly results: readonly unknown[]; readonly errors: ReadonlyMap<number, ErrorMessage> }
   | { readonly error: ErrorMessage };

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { isEnvironmental } from '../database/result-codes.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
-/** What a transaction did: the result of each write, or the error that one write alone failed with. */
+/** The outcome of a transaction: the result of each write, or the error of a write that failed alone. */
 export interface Committed {
   readonly results: readonly unknown[];
   /** By the index of the write. Such a write has changed nothing; the others are committed. */

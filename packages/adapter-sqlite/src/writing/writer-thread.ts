@@ -11,7 +11,7 @@ const PROGRAM = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 /** How long the thread may take to close its connection, in milliseconds. */
 const END_TIMEOUT = 2_000;
 
-/** A thread with a connection of its own, on which it commits writes, so that nobody else waits for the disk. */
+/** A thread with a connection of its own, on which it commits writes, so that no other thread waits for the disk. */
 export interface WriterThread {
   /**
    * Commits writes as one transaction. Called again only after the promise is settled. Starts the thread if there is none.

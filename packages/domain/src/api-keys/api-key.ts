@@ -9,7 +9,7 @@ const SECRET_LENGTH = 30;
 const CHECKSUM_LENGTH = 6;
 const VISIBLE_LENGTH = API_KEY_PREFIX.length + 4;
 
-/** What is kept about an API key. The key itself is known only to its holder. */
+/** The stored record of an API key. The key itself is not stored. */
 export interface ApiKey {
   /** Names the key to administrators: the first 16 digits of the digest. */
   readonly id: string;
@@ -23,7 +23,7 @@ export interface ApiKey {
   readonly createdAt: number;
   /** From then on the key is rejected; null: never. */
   readonly expiresAt: number | null;
-  /** When it was revoked. Since then it is rejected, whatever the clocks of other processes say. null: it was not. */
+  /** When it was revoked; null: never. A revoked key is rejected even if a clock is behind this time. */
   readonly revokedAt: number | null;
   /** When it was last used, to a minute; null: not yet. */
   readonly lastUsedAt: number | null;

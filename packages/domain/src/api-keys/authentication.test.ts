@@ -33,7 +33,7 @@ function issuedOn(open: () => KeyStore, given: Partial<ApiKey> = {}) {
 describe.each([
   ['at once', keysInMemory],
   ['later', () => answeringLater(keysInMemory())],
-])('createAuthentication, on storage that answers %s', (_when, open) => {
+])('createAuthentication, on storage that responds %s', (_when, open) => {
   test('finds the holder of an issued key', async () => {
     const { key, authenticate } = issuedOn(open);
     expect(await authenticate(key)).toBe('the zoo');

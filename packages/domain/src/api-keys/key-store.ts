@@ -2,7 +2,7 @@ import type { Awaitable } from '../awaitable.ts';
 import type { ApiKey } from './api-key.ts';
 
 /**
- * The port for persistence of API keys. It keeps digests and never sees a key.
+ * The port for persistence of API keys. It stores digests and never sees a key.
  *
  * What `PetStore` says about acknowledgement, failures and arguments holds here, too.
  */
@@ -26,6 +26,6 @@ export interface KeyStore {
    */
   revoke(id: string, at: number): Awaitable<ApiKey | null>;
 
-  /** Keeps the time as the key's last use, unless a later one is known. An unknown id is ignored. */
+  /** Records the time as the key's last use, unless a later one is recorded. Ignores an unknown id. */
   recordUse(id: string, at: number): Awaitable<void>;
 }

@@ -16,7 +16,7 @@ const keyringOn = (keys: KeyStore, now = NOON) => createKeyring({ keys, digest, 
 describe.each([
   ['at once', keysInMemory],
   ['later', () => answeringLater(keysInMemory())],
-])('createKeyring, on storage that answers %s', (_when, open) => {
+])('createKeyring, on storage that responds %s', (_when, open) => {
   test('returns a new key once, and stores its digest', async () => {
     const keyring = keyringOn(open());
     const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });

@@ -32,7 +32,7 @@ export interface Keyring {
   list(): Promise<readonly ApiKey[]>;
 
   /**
-   * Ends a key's life: within 10 seconds every process rejects it.
+   * Revokes a key: within 10 seconds every process rejects it.
    *
    * @returns The key's record.
    * @throws DomainError `key_not_found`, `storage_unavailable`

@@ -30,8 +30,8 @@ async function everyPage(catalogue: Catalogue, query: PetQuery): Promise<(readon
 }
 
 describe.each([
-  ['answers at once', petsInMemory],
-  ['answers later', () => answeringLater(petsInMemory())],
+  ['responds at once', petsInMemory],
+  ['responds later', () => answeringLater(petsInMemory())],
 ])('createCatalogue, on storage that %s', (_when, open) => {
   test('reads and lists a pet that was created', async () => {
     const catalogue = createCatalogue(open());
@@ -203,7 +203,7 @@ describe('createCatalogue', () => {
 });
 
 describe('createAwaitableCatalogue', () => {
-  test('returns values, not promises, if the storage answers at once', () => {
+  test('returns values, not promises, if the storage responds at once', () => {
     const catalogue = createAwaitableCatalogue(petsInMemory());
     expect(catalogue.createPet(rex())).toEqual({ id: 1n, name: 'Rex', categoryId: 7n });
     expect(catalogue.getPet(1n)).toMatchObject({ id: 1n });

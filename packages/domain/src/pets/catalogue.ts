@@ -39,8 +39,8 @@ export interface Catalogue {
 }
 
 /**
- * The same use cases for transports. They return values if the storage answers at once, and may throw at once. They take
- * arguments as they came from outside: a transport passes on what it can't convert, and the error says what is wrong with it.
+ * The same use cases for transports. They return values if the storage does, and may throw synchronously. They take
+ * arguments as they came from outside: a transport passes on values that it can't convert, and the error describes them.
  */
 export interface AwaitableCatalogue {
   /** @see Catalogue.listPets */

@@ -36,7 +36,7 @@ export function idempotentCreate({ holder, key }: UncheckedIdempotencyKey, newPe
     const rule = `the idempotency key must be 1 to ${maxLength} visible ASCII characters`;
     throw new DomainError('invalid', `${rule}, was ${quote(key)}`);
   }
-  // Not every storage tells two lone surrogates apart, nor two holders.
+  // Some storages can't distinguish lone surrogates.
   if (typeof holder !== 'string' || !holder.isWellFormed()) {
     throw new DomainError(
       'invalid',
@@ -46,7 +46,7 @@ export function idempotentCreate({ holder, key }: UncheckedIdempotencyKey, newPe
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
 
-/** Everything that was asked for, as one string: injective, not a digest, at most some 1,300 characters. */
+/** The pet as one string: injective, not a digest, at most some 1,300 characters. */
 export function fingerprint({ name, categoryId, status }: NewPet): string {
   return JSON.stringify([name, String(categoryId), status ?? null]);
 }

@@ -16,9 +16,9 @@ export interface PetSelection {
 /**
  * The port for persistence of pets.
  *
- * What has been acknowledged stays, and every later call sees it, of this store or of another at the same place. Each method
+ * Acknowledged writes are durable, and every later call sees them, of this store or of another at the same place. Each method
  * throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
- * may have been carried out. Any other error is a defect, a violated constraint too.
+ * may have been executed. Any other error is a defect, a violated constraint too.
  *
  * Arguments and results belong to the caller, who may change them once the call has returned, even if its promise is pending.
  */
@@ -29,7 +29,7 @@ export interface PetStore {
    *
    * @param newPet Checked by the use case: no other members, and no member `status` if it has none. Stored code unit for code
    * unit; a name may hold NUL and any form of Unicode.
-   * @param create If given, names this creation: the first pet stored under its holder and key is the only one, whoever
+   * @param create If given, names this creation: the first pet stored under its holder and key is the only one, also for
    * calls at the same time. Holders and keys are equal if their code units are.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
