@@ -57,6 +57,22 @@ test('returns 20 pets by default, in ascending order of id', async () => {
   }
 });
 
+test('returns pets created since the same page was read last, and the link to the next page as soon as there is one', async () => {
+  const service = await startService();
+  const read = async () => {
+    const { pets, next } = await list(service, '/v1/pets?limit=2');
+    return [pets.map(({ id }) => id), next !== null];
+  };
+  expect(await read()).toEqual([[], false]);
+  const [first] = await addMany(service, 1);
+  expect(await read()).toEqual([[first], false]);
+  const [second] = await addMany(service, 1);
+  expect(await read()).toEqual([[first, second], false]);
+  await addMany(service, 1);
+  expect(await read()).toEqual([[first, second], true]);
+  expect(await read()).toEqual([[first, second], true]);
+});
+
 test('keeps limit and status in the link to the next page, and sends none with the last page', async () => {
   const service = await startService();
   const sold = await addMany(service, 3, 'sold');

@@ -1,4 +1,4 @@
-import { LIMITS, type PetQuery } from '@animal-store/domain';
+import { LIMITS, type PetPage, type PetQuery } from '@animal-store/domain';
 import { andThen, Violation } from '@animal-store/domain/transport';
 import type { Operation } from '../http/operation.ts';
 import { parameterValues } from '../http/query-parameters.ts';
@@ -7,6 +7,7 @@ import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import { jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/building-blocks.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
+import { createPageCache, isUpToDate } from './page-cache.ts';
 import { petsJson } from './pet-json.ts';
 import { CursorSchema, EXAMPLE_PET, LimitSchema } from './schemas.ts';
 
@@ -53,24 +54,31 @@ const description = (basePath: string) => ({
 });
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
-export function listPets({ catalogue, petJson, basePath }: PetDependencies): Operation {
+export function listPets({ catalogue, petJson, basePath, returnsSamePetObjects }: PetDependencies): Operation {
+  const pages = returnsSamePetObjects ? createPageCache<GivenQuery>() : null;
+  const render = ({ pets, next }: PetPage, query: GivenQuery) => {
+    const headers = next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) });
+    return jsonResponse(petsJson(pets, petJson), 200, headers);
+  };
   return {
     method: 'get',
     path: '/pets',
     description: description(basePath),
     headers: {},
     handle(request) {
-      const query = readPetQuery(queryString(request.req));
-      return andThen(catalogue.listPets(query), ({ pets, next }) =>
-        jsonResponse(
-          petsJson(pets, petJson),
-          200,
-          next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) }),
-        ),
-      );
+      const text = queryString(request.req);
+      const cached = pages?.get(text);
+      const query = cached?.query ?? readPetQuery(text);
+      return andThen(catalogue.listPets(query), (page) => {
+        if (cached !== undefined && isUpToDate(cached, page)) return cached.response;
+        const response = render(page, query);
+        pages?.set(text, { ...page, query, response });
+        return response;
+      });
     },
   };
 }
+
 function linkToNext(basePath: string, { limit = LIMITS.page.default, status }: GivenQuery, next: bigint): string {
   const filter = status === undefined ? '' : `&status=${status}`;
   return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
