@@ -142,11 +142,6 @@ export class Connection {
     this.#reading.waitATurn();
   }
 
-  /** Reads a body, chunk by chunk and in turn with other connections. */
-  readInTurn(request: IncomingRequest, onChunk: (chunk: Buffer) => void): void {
-    this.#reading.inTurn(request, onChunk);
-  }
-
   forgetWaiting(): void {
     if (this.#waiting.length === 0) return;
     this.#reading.release();

@@ -1,11 +1,25 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import type { Rejection } from './rejection.ts';
+import { connectionOf } from './connection.ts';
+import { CUT_SHORT, Rejection } from './rejection.ts';
+
+/** After so many chunks of a body it is the turn of other connections: Node hands over each chunk, which can be one byte long. */
+const CHUNKS_PER_TURN = 100;
+
+/** Gets the body of a request: its chunks, and then its end or the reason why it is incomplete. */
+export interface BodyReceiver {
+  onChunk(chunk: Buffer): void;
+  onEnd(): void;
+  /** @param reason 400 for a body that is malformed or ends too early, 408 for one that arrives too late. */
+  onFailure(reason: Rejection): void;
+}
 
 /** A request. Its stream fails with a {@link Rejection} if the body is malformed or too late. */
 export class IncomingRequest extends IncomingMessage {
   /** Where the client is asked for the body, if it waits for that. */
   #asking: ServerResponse | null = null;
   #rejection: Rejection | null = null;
+  #receiver: BodyReceiver | null = null;
+  #chunks = 0;
 
   /** Whether the client holds the body back until it is asked for it (RFC 9110, section 10.1.1). */
   get awaitsContinue(): boolean {
@@ -23,10 +37,41 @@ export class IncomingRequest extends IncomingMessage {
     this.#asking = response;
   }
 
+  /**
+   * Passes the body to a receiver as it is parsed, past the stream, whose events cost a tenth of the CPU time of a small request.
+   */
+  receive(receiver: BodyReceiver): void {
+    if (this.destroyed && !this.complete) {
+      receiver.onFailure(reasonOf(this.errored));
+      return;
+    }
+    const arrived: Buffer | null = this.read();
+    if (arrived !== null) receiver.onChunk(arrived);
+    if (this.complete) receiver.onEnd();
+    else this.#receiver = receiver;
+  }
+
   /** Ends the stream of the body with an error. The connection stays open for the response. */
   reject(rejection: Rejection): void {
     this.#rejection = rejection;
     this.destroy(rejection);
+  }
+
+  override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
+    this.#chunks += 1;
+    if (this.#chunks % CHUNKS_PER_TURN === 0) connectionOf(this.socket).waitATurn();
+    const receiver = this.#receiver;
+    if (receiver === null) return super.push(chunk, encoding);
+    if (chunk !== null) {
+      receiver.onChunk(chunk);
+      return true;
+    }
+    this.#receiver = null;
+    receiver.onEnd();
+    super.push(null);
+    // A stream closes only if it is read to its end.
+    this.resume();
+    return false;
   }
 
   override _read(size: number): void {
@@ -39,8 +84,14 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
+    this.#receiver?.onFailure(reasonOf(error));
+    this.#receiver = null;
     // Node would close the connection.
     if (this.#rejection === null) super._destroy(error, callback);
     else callback(this.listenerCount('error') === 0 ? null : error);
   }
+}
+
+function reasonOf(error: Error | null): Rejection {
+  return error instanceof Rejection ? error : CUT_SHORT;
 }

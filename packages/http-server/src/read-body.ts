@@ -1,6 +1,5 @@
-import { connectionOf } from './connection.ts';
-import type { IncomingRequest } from './incoming-request.ts';
-import { CUT_SHORT, Rejection } from './rejection.ts';
+import type { BodyReceiver, IncomingRequest } from './incoming-request.ts';
+import { Rejection } from './rejection.ts';
 
 /**
  * Reads the body of a request, of which no more than the limit is kept.
@@ -10,42 +9,35 @@ import { CUT_SHORT, Rejection } from './rejection.ts';
  */
 export function readBody(request: IncomingRequest, maxBytes: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const body = new Body(maxBytes);
-    if (Number(request.headers['content-length'] ?? 0) > maxBytes) {
-      reject(tooLarge(maxBytes));
-      return;
-    }
-    if (request.destroyed) {
-      reject(request.errored ?? CUT_SHORT);
-      return;
-    }
-    connectionOf(request.socket).readInTurn(request, (chunk) => {
-      if (!body.add(chunk)) reject(tooLarge(maxBytes));
-    });
-    request.on('end', () => resolve(body.bytes()));
-    request.on('error', reject);
-    // A client that goes away causes no error of the stream unless somebody listens for it.
-    request.on('close', () => reject(CUT_SHORT));
+    if (Number(request.headers['content-length'] ?? 0) > maxBytes) reject(tooLarge(maxBytes));
+    else request.receive(new Body(maxBytes, resolve, reject));
   });
 }
 
+const EMPTY = Buffer.alloc(0);
+
 /** The bytes of a body. They are copied if there are several chunks: an object for each can take a hundred times its length. */
-class Body {
+class Body implements BodyReceiver {
   readonly #max: number;
-  #bytes: Buffer = Buffer.alloc(0);
+  readonly #resolve: (bytes: Buffer) => void;
+  readonly onFailure: (reason: Rejection) => void;
+  #bytes: Buffer = EMPTY;
   #length = 0;
 
-  constructor(max: number) {
+  constructor(max: number, resolve: (bytes: Buffer) => void, reject: (reason: Rejection) => void) {
     this.#max = max;
+    this.#resolve = resolve;
+    this.onFailure = reject;
   }
 
-  /** @returns Whether it is still short enough. */
-  add(chunk: Buffer): boolean {
+  onChunk(chunk: Buffer): void {
     const length = this.#length + chunk.length;
+    if (length === Number.POSITIVE_INFINITY) return;
     if (length > this.#max) {
-      this.#bytes = Buffer.alloc(0);
+      this.#bytes = EMPTY;
       this.#length = Number.POSITIVE_INFINITY;
-      return false;
+      this.onFailure(tooLarge(this.#max));
+      return;
     }
     if (this.#length === 0) {
       this.#bytes = chunk;
@@ -54,11 +46,11 @@ class Body {
       chunk.copy(this.#bytes, this.#length);
     }
     this.#length = length;
-    return true;
   }
 
-  bytes(): Buffer {
-    return this.#bytes.subarray(0, this.#length);
+  onEnd(): void {
+    const bytes = this.#bytes;
+    this.#resolve(bytes.length === this.#length ? bytes : bytes.subarray(0, this.#length));
   }
 }
 

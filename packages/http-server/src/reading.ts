@@ -1,9 +1,6 @@
 import type { Socket } from 'node:net';
 import type { IncomingRequest } from './incoming-request.ts';
 
-/** After so many chunks of a body it is the turn of other connections: Node hands over each chunk, which can be one byte long. */
-const CHUNKS_PER_TURN = 100;
-
 /** Turns of the event loop, for connections that each could fill all of them. */
 export class Turns {
   readonly #callbacks: (() => void)[] = [];
@@ -64,19 +61,9 @@ export class Reading {
     });
   }
 
-  /** Reads a body, chunk by chunk and in turn with other connections. */
-  inTurn(request: IncomingRequest, onChunk: (chunk: Buffer) => void): void {
-    let count = 0;
-    request.on('data', (chunk: Buffer) => {
-      count += 1;
-      if (count % CHUNKS_PER_TURN === 0) this.waitATurn();
-      onChunk(chunk);
-    });
-  }
-
   /** Reads nothing until everything is written, but for the rest of a body: some clients read nothing before it is sent. */
   holdUntilWritten(request: IncomingRequest | null): void {
-    if (request?.isBodyIncomplete) this.inTurn(request, () => {});
+    if (request?.isBodyIncomplete) request.resume();
     else this.hold();
     this.#socket.once('finish', () => this.#socket.off('resume', this.#pause));
   }

@@ -1,0 +1,59 @@
+import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { type Rejection, readBody } from '../src/index.ts';
+import { open, serve } from './serving.ts';
+
+const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n';
+
+describe(readBody, () => {
+  // A listener may have to wait for a storage before it reads.
+  test.each([
+    ['has arrived', ['hello world'], 100],
+    ['has arrived in pieces', ['hello', ' ', 'world'], 100],
+    ['has arrived in part', ['hello', ' world'], 30],
+    ['is still to come', ['', 'hello world'], 0],
+  ])('reads a body that %s', async (_what, [first = '', ...others], wait) => {
+    const { port } = await serve(async (request, response) => {
+      await sleep(wait);
+      response.end(await readBody(request, 11));
+    });
+    const { socket, received, closed } = open(port, HEAD + first);
+    for (const other of others) {
+      await sleep(20);
+      socket.write(other);
+    }
+    await closed;
+    expect(received().split('\r\n\r\n')[1]).toBe('hello world');
+  });
+
+  test('lets the stream of the request end and close', async () => {
+    const { port } = await serve(async (request, response) => {
+      const events = Promise.all([once(request, 'end'), once(request, 'close')]);
+      await readBody(request, 11);
+      await events;
+      response.end(`${request.complete} ${request.readableEnded} ${request.errored}`);
+    });
+    const { received, closed } = open(port, `${HEAD}hello world`);
+    await closed;
+    expect(received().split('\r\n\r\n')[1]).toBe('true true null');
+  });
+
+  test.each([
+    ['closes the connection while it is read', 'destroy', 0],
+    ['closes the connection before it is read', 'destroy', 100],
+    ['resets the connection while it is read', 'resetAndDestroy', 0],
+    ['resets the connection before it is read', 'resetAndDestroy', 100],
+  ] as const)('fails if the client %s', async (_when, leave, wait) => {
+    const failures: Rejection[] = [];
+    const { port } = await serve(async (request) => {
+      await sleep(wait);
+      await readBody(request, 11).catch((error) => failures.push(error));
+    });
+    const { socket } = open(port, `${HEAD}hello`);
+    await sleep(50);
+    socket[leave]();
+    await expect.poll(() => failures.length).toBe(1);
+    expect(failures[0]).toMatchObject({ status: 400, message: expect.stringContaining('ended before') });
+  });
+});
