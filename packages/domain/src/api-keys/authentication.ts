@@ -25,7 +25,7 @@ export function createAuthentication({
 }: {
   /** Holders by digest: keys that are valid as long as the process lives. */
   configuredKeys: ReadonlyMap<string, string>;
-  /** Keys that come and go. Queried only for keys with a right checksum, so that typing errors cost no query. */
+  /** Keys that are issued and revoked at run time. Queried only for keys with a valid checksum. */
   issuedKeys: KeyStore;
   digest: Digest;
   clock: Clock;
