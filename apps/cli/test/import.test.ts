@@ -20,7 +20,7 @@ const line = (name: string, more = '') => `{"name":"${name}","categoryId":1${mor
 describe('an interrupted import', () => {
   const COUNT = 200_000;
 
-  test('goes on after kill -9 when the command is repeated: nothing is lost or doubled', async () => {
+  test('continues after kill -9 when the command is repeated, without lost or duplicate pets', async () => {
     const file = join(folder, 'pets.ndjson');
     const descriptor = openSync(file, 'w');
     const names = Array.from({ length: COUNT }, (_, index) => `Rex ${index}`);
@@ -71,7 +71,7 @@ describe('an interrupted import', () => {
 });
 
 describe('an import', () => {
-  test('creates the pets of a pipe in their order, and a pipe takes them out again', async () => {
+  test('creates the pets of a pipe in their order, which an export writes to a pipe', async () => {
     const environment = { SQLITE_FILE: join(folder, 'animals.db') };
     const child = start(environment, 'pets', 'import', '--format', 'csv');
     child.stdin?.end('name;categoryId;status\r\n"Rex\r\nthe ""dog""";9223372036854775807;sold\r\n007;-1;\r\n');
@@ -126,7 +126,7 @@ describe('an import', () => {
     expect(err.split('\n')).toHaveLength(101);
   });
 
-  test('of the same content creates no pet twice, of another content it does', async () => {
+  test('of the same content creates no pet twice, of another content creates its pets', async () => {
     const { run: print } = commandLine();
     const [first, copy] = [fileOf(line('Rex') + line('Rex')), fileOf(line('Rex') + line('Rex'), 'copy.ndjson')];
     for (const file of [first, copy])
@@ -152,7 +152,7 @@ describe('an import', () => {
     [['/'], /^\/ is a folder$/],
     [['--format', 'csv'], /^stdin: the first line must name the columns name and categoryId, was "nonsense"$/],
     [['--import-id', ''], /^--import-id must be 1 to 100 visible ASCII characters$/],
-  ])('says why it can not begin: %j', async (words, message) => {
+  ])('reports why it cannot begin: %j', async (words, message) => {
     const { out, error } = await commandLine().runWith('nonsense', 'pets', 'import', ...words);
     expect(out).toBe('');
     expect(error?.message).toMatch(message);

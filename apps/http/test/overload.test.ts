@@ -33,7 +33,7 @@ test('sheds nine of ten operations while the event loop is delayed, and responds
   await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
 }, 20_000);
 
-test('responds to every request with success or 503 under overload, and keeps every acknowledged pet', async () => {
+test('responds to every request with success or 503 under overload, and loses no acknowledged pet', async () => {
   const port = await listeningAt(startProcess({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '10' }));
   const { call } = serviceAt(port);
   const body = '{"name":"Rex","categoryId":7,"status":"available"}';

@@ -37,7 +37,7 @@ describe('CSV', () => {
     expect(read('name,categoryId', ',', '', '"",')).toEqual([undefined, undefined, undefined]);
   });
 
-  test('leaves it to the catalogue to reject an integer that a spreadsheet rounded', () => {
+  test('passes an integer that a spreadsheet rounded to the catalogue, which rejects it', () => {
     expect(read('name,categoryId', 'Rex,9.22E+18', 'Rex,1.0', 'Rex,')).toMatchObject([
       { categoryId: '9.22E+18' },
       { categoryId: '1.0' },
@@ -62,7 +62,7 @@ describe('CSV', () => {
 describe('NDJSON', () => {
   const reader = ndjson.createReader();
 
-  test('keeps every digit', () => {
+  test('reads and writes every digit', () => {
     const text = '{"id":1,"name":"Rex","categoryId":9223372036854775807}';
     expect(reader(text)).toMatchObject({ categoryId: 9223372036854775807n });
     expect(ndjson.write({ id: 1n, name: 'Rex', categoryId: 9223372036854775807n })).toBe(`${text}\n`);

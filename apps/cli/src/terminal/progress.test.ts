@@ -6,13 +6,13 @@ beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 describe('progress', () => {
-  test('is how far it is, how fast, and how long it will take', () => {
+  test('shows share, speed and remaining time', () => {
     expect(progressLine('importing', 0.25, 250_000, 5_000)).toBe('importing 25 %  250,000 pets  50,000/s  0:15 left');
     expect(progressLine('importing', 0.5, 1, 7_384_000)).toBe('importing 50 %  1 pets  0/s  2:03:04 left');
     expect(progressLine('importing', 0, 0, 0)).toBe('importing 0 %  0 pets  0/s  ? left');
   });
 
-  test('is one line of a terminal, that makes room for messages and goes at the end', () => {
+  test('is one line of a terminal, redrawn below messages and erased at the end', () => {
     const output = recordingOutput({ isTTY: true });
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });
     progress.update(0.5, 100);

@@ -57,7 +57,7 @@ describe('creating many pets', () => {
     expect(keys).toEqual(['1', '1', '1', '1']);
   });
 
-  test('gives up when the storage was unavailable for half a minute, with its error', async () => {
+  test('rejects with the error of the storage if it was unavailable for half a minute', async () => {
     const start = performance.now();
     const { ended } = creating(() => {
       throw unavailable();
@@ -70,7 +70,7 @@ describe('creating many pets', () => {
   });
 
   test.each([unavailable(new StorageMisconfigured('the file is damaged')), new Error('a defect')])(
-    'does not repeat a creation that waiting does not help: %s',
+    'does not repeat a creation after an error that waiting cannot resolve: %s',
     async (error) => {
       const add = vi.fn<Add>(() => {
         throw error;
@@ -81,7 +81,7 @@ describe('creating many pets', () => {
     },
   );
 
-  test('stops when it is told to, and waits for what is in flight', async () => {
+  test('stops on request, and waits for creations in flight', async () => {
     let settled = 0;
     const { onDone, ended } = creating(
       async (newPet, create) => {

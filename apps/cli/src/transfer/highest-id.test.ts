@@ -25,7 +25,7 @@ const highest = (given: readonly bigint[]): bigint => [...given].sort((a, b) => 
 
 const ids = fc.uniqueArray(fc.oneof(fc.bigInt(1n, 5_000n), fc.bigInt(1n, LIMITS.id.maxAssigned)));
 
-test('finds the highest id with few queries, however the ids lie', async () => {
+test('finds the highest id with few queries for any distribution of ids', async () => {
   await fc.assert(
     fc.asyncProperty(ids, async (given) => {
       let queries = 0;
@@ -36,7 +36,7 @@ test('finds the highest id with few queries, however the ids lie', async () => {
   );
 });
 
-test('ends while pets are created, with an id that none exceeds which existed at the start', async () => {
+test('ends while pets are created, with an id not below those that existed at the start', async () => {
   await fc.assert(
     fc.asyncProperty(ids, async (given) => {
       const growing = [...given];
