@@ -2,6 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { type Catalogue, createCatalogue, createKeyring } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
 import { type Authenticate, createAuthentication } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { createProgram } from '../src/program.ts';
@@ -32,10 +33,22 @@ export interface CommandLine {
   runWith(stdin: string | Buffer, ...words: string[]): Promise<Ended>;
 }
 
+interface Options {
+  readonly isTTY?: boolean;
+  /** Called before pets are listed. */
+  readonly onList?: (pets: PetStore) => void;
+}
+
 /** The command line in this process, on a memory of its own. */
-export function commandLine({ isTTY = false } = {}): CommandLine {
+export function commandLine({ isTTY = false, onList = () => {} }: Options = {}): CommandLine {
   const { pets, keys } = createMemoryStorage();
-  const catalogue = createCatalogue(pets);
+  const catalogue = createCatalogue({
+    ...pets,
+    list(selection) {
+      onList(pets);
+      return pets.list(selection);
+    },
+  });
   const useCases = { catalogue, keyring: createKeyring({ keys, digest, randomBytes, clock }) };
 
   async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
