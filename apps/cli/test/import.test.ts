@@ -158,6 +158,14 @@ describe('an import', () => {
     expect(error?.message).toMatch(message);
   });
 
+  test('says that a pipe needs a temporary file', async () => {
+    const child = start({ TMPDIR: join(folder, 'nowhere'), SQLITE_FILE: join(folder, 'pets.db') }, 'pets', 'import');
+    child.stdin?.end(line('Rex'));
+    const { code, err } = await ended(child);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^animal-store: the input can't be copied to a temporary file: ENOENT.*; set TMPDIR\n$/);
+  }, 20_000);
+
   test('accepts an empty file', async () => {
     const { run: print } = commandLine();
     expect(await print('pets', 'import', fileOf(''))).toEqual(['{"imported":0,"rejected":0}']);

@@ -37,14 +37,18 @@ export async function openInputFile(path: string | undefined, stdin: NodeJS.Read
 }
 
 async function copied(stream: NodeJS.ReadableStream): Promise<FileHandle> {
-  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   try {
-    const handle = await open(join(folder, 'import'), 'wx+', 0o600);
-    for await (const chunk of stream) await handle.write(chunk as Buffer);
-    return handle;
-  } finally {
-    // The open file stays until it is closed, however the process ends.
-    await rm(folder, { recursive: true });
+    const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+    try {
+      const handle = await open(join(folder, 'import'), 'wx+', 0o600);
+      for await (const chunk of stream) await handle.writeFile(chunk as Buffer);
+      return handle;
+    } finally {
+      // The open file stays until it is closed, however the process ends.
+      await rm(folder, { recursive: true });
+    }
+  } catch (error) {
+    throw new CommandFailed(`the input can't be copied to a temporary file: ${(error as Error).message}; set TMPDIR`);
   }
 }
 
