@@ -1,6 +1,7 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
+import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
 import { RUNTIMES, type Runtime } from './runtimes.ts';
 
@@ -116,14 +117,7 @@ for (const runtime of RUNTIMES) {
 
         storageContract('memory', { freshPlace: createMemory, open: openMemory });
       `;
-      writeFileSync(join(consumer, `contract-in-${slug}.test.js`), tests);
-      const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
-      const [command] = runtime.command;
-      const report = `contract-in-${slug}.json`;
-      run(command, [vitest, 'run', '--reporter=json', `--outputFile=${report}`, `contract-in-${slug}`], consumer);
-      const { numPassedTests, numPendingTests } = JSON.parse(readFileSync(join(consumer, report), 'utf8'));
-      expect(numPassedTests).toBeGreaterThan(40);
-      expect(numPendingTests).toBe(0);
+      expectContractToPass(consumer, `contract-in-${slug}`, tests, runtime.command[0]);
     });
   });
 }

@@ -1,0 +1,25 @@
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import { run } from './packages.ts';
+
+/**
+ * Runs a test file that applies the contract to an adapter without `interrupt`. Every test but those of outages must pass.
+ *
+ * @param consumer The folder of a project that depends on the packed packages.
+ * @param name Of the file, without extension.
+ */
+export function expectContractToPass(consumer: string, name: string, tests: string, node = process.execPath): void {
+  writeFileSync(join(consumer, `${name}.test.js`), tests);
+  const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
+  run(node, [vitest, 'run', '--reporter=json', `--outputFile=${name}.json`, name], consumer);
+  const { success, numPassedTests, testResults } = JSON.parse(readFileSync(join(consumer, `${name}.json`), 'utf8'));
+  expect(success).toBe(true);
+  expect(numPassedTests).toBeGreaterThan(40);
+  const results: { status: string; title: string }[] = testResults.flatMap(
+    ({ assertionResults }: { assertionResults: [] }) => assertionResults,
+  );
+  expect(results.filter(({ status }) => status !== 'passed').map(({ title }) => title)).toEqual([
+    expect.stringMatching(/^OUTAGES ARE NOT TESTED/),
+  ]);
+}
