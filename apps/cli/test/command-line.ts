@@ -6,7 +6,7 @@ import type { PetStore } from '@animal-store/domain/ports';
 import { type Authenticate, createAuthentication } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { createProgram } from '../src/program.ts';
-import { recordingOutput } from './recording-output.ts';
+import { RecordingOutput } from './recording-output.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
@@ -52,7 +52,7 @@ export function commandLine({ isTTY = false, onList = () => {} }: Options = {}):
   const useCases = { catalogue, keyring: createKeyring({ keys, digest, randomBytes, clock }) };
 
   async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
-    const [stdout, stderr] = [recordingOutput({ isTTY }), recordingOutput({ isTTY })];
+    const [stdout, stderr] = [new RecordingOutput({ isTTY }), new RecordingOutput({ isTTY })];
     const stdin = Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
     const program = createProgram({ withStorage: (work) => work(useCases), stdout, stderr, stdin, clock });
     const error = await program.parseAsync(words, { from: 'user' }).then(

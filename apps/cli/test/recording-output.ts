@@ -1,21 +1,21 @@
 import { Writable } from 'node:stream';
 
 /** An output that keeps what was written to it. */
-export interface RecordingOutput extends Writable {
+export class RecordingOutput extends Writable {
   readonly isTTY: boolean;
-  readonly text: string;
-}
+  readonly #chunks: Buffer[] = [];
 
-export function recordingOutput({ isTTY = false }: { isTTY?: boolean } = {}): RecordingOutput {
-  const chunks: Buffer[] = [];
-  const output = new Writable({
-    write(chunk, _encoding, done) {
-      chunks.push(chunk);
-      done();
-    },
-  });
-  return Object.defineProperties(output, {
-    isTTY: { value: isTTY },
-    text: { get: () => Buffer.concat(chunks).toString() },
-  }) as RecordingOutput;
+  constructor({ isTTY = false }: { isTTY?: boolean } = {}) {
+    super();
+    this.isTTY = isTTY;
+  }
+
+  get text(): string {
+    return Buffer.concat(this.#chunks).toString();
+  }
+
+  override _write(chunk: Buffer, _encoding: BufferEncoding, done: () => void): void {
+    this.#chunks.push(chunk);
+    done();
+  }
 }

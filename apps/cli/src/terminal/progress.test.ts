@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { recordingOutput } from '../../test/recording-output.ts';
+import { RecordingOutput } from '../../test/recording-output.ts';
 import { createProgress, progressLine } from './progress.ts';
 
 beforeEach(() => void vi.useFakeTimers());
@@ -13,7 +13,7 @@ describe('progress', () => {
   });
 
   test('is one line of a terminal, redrawn below messages and erased at the end', () => {
-    const output = recordingOutput({ isTTY: true });
+    const output = new RecordingOutput({ isTTY: true });
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });
     progress.update(0.5, 100);
     vi.advanceTimersByTime(200);
@@ -24,7 +24,7 @@ describe('progress', () => {
   });
 
   test('is not written to a file', () => {
-    const output = recordingOutput();
+    const output = new RecordingOutput();
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });
     vi.advanceTimersByTime(1_000);
     progress.print('file:1: bad');
