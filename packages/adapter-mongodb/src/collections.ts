@@ -21,12 +21,6 @@ export const COLLECTION_DEFINITIONS: readonly CollectionDefinition[] = [
   RATE_COLLECTION,
 ];
 
-/**
- * Every int64 is a Long, also the one in an error that tells the driver of a change of the server's state: with
- * `useBigInt64` the driver's monitor throws outside of any call and ends the process (`makeTopologyVersion`, mongodb 7.9).
- */
-const INT64 = { promoteLongs: false, useBigInt64: false } as const;
-
 export function collectionsOf(db: Db, limits: TimeLimits): Collections {
   const options: CollectionOptions = {
     // Acknowledged writes survive every failover, and reads return only what would survive one.
@@ -34,7 +28,6 @@ export function collectionsOf(db: Db, limits: TimeLimits): Collections {
     readConcern: { level: 'majority' },
     // A secondary may not have everything yet.
     readPreference: 'primary',
-    ...INT64,
   };
   return {
     pets: db.collection(PET_COLLECTION.name, options),

@@ -2,6 +2,7 @@ import type { MonotonicClock } from '@animal-store/domain';
 import type { MongoClient } from 'mongodb';
 import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
 import { checkDeployment } from './connection/deployment.ts';
+import { INT64_AS_LONG } from './connection/int64.ts';
 import { followPrimary } from './connection/primary.ts';
 import { createReadBarrier, type ReadBarrier } from './connection/read-barrier.ts';
 import { createKeyLookup, type KeyLookup } from './keys/key-lookup.ts';
@@ -36,7 +37,7 @@ export async function openDatabase(
   const primary = followPrimary(client);
   try {
     primary.start(await checkDeployment(client));
-    const db = client.db(name, { readPreference: 'primary' });
+    const db = client.db(name, { readPreference: 'primary', ...INT64_AS_LONG });
     await prepareCollections(db);
     const collections = collectionsOf(db, limits);
     const check = () => readLinearizable(collections, limits);

@@ -6,6 +6,7 @@ import {
   type ReplicaSet,
   startReplicaSet,
 } from '@animal-store/test-mongodb';
+import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import { openStorage, rex, times } from './fixtures.ts';
 
@@ -21,13 +22,23 @@ describeWithContainers('a primary that steps down', () => {
 
   // For half a second after it has connected, the driver's monitor waits for no news of the server: the driver then
   // hears of a step-down in the response to a write.
-  test('right after connections broke does not end the process', { timeout: 60_000 }, async () => {
+  test.each([
+    ['a client of its own', (url: string) => ({ url })],
+    [
+      'a client that returns bigint',
+      (url: string) => {
+        const client = new MongoClient(url, { useBigInt64: true });
+        onTestFinished(() => client.close());
+        return { client };
+      },
+    ],
+  ])('right after connections broke does not end the process, with %s', { timeout: 60_000 }, async (_, optionsFor) => {
     const uncaught = vi.fn<(error: Error) => void>();
     process.on('uncaughtException', uncaught);
     onTestFinished(() => void process.off('uncaughtException', uncaught));
     const past = `${server.url('step_down').replace('?replicaSet=rs0', '')}?directConnection=true`;
     const { url, proxy } = await behindProxy(past);
-    const { pets } = openStorage({ url });
+    const { pets } = openStorage(optionsFor(url));
     let added = 0;
     let done = false;
     const clients = times(CLIENTS, async () => {
