@@ -63,10 +63,10 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   const stopOnce = async (grace: number, deadline: number) => {
     monitor.stop();
     service.beginStop();
-    const connectionsCut = await server.stop({ grace, deadline, probes });
+    const connectionsClosed = await server.stop({ grace, deadline, probes });
     await service.close();
     await probes?.stop({ grace: 0, deadline: PROBES_DEADLINE });
-    log.info('stopped', { connectionsCut });
+    log.info('stopped', { connectionsClosed });
     await log.close();
   };
   onListening(async (signal) => {

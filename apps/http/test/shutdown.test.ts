@@ -56,7 +56,7 @@ test('a stop ends with 0 at its deadline although a request is not complete', as
   await sleep(200);
   running.process.kill('SIGTERM');
   expect(await running.exit).toBe(0);
-  expect(running.output.out).toMatch(/"msg":"stopped","connectionsCut":1|"connectionsCut":1,"msg":"stopped"/);
+  expect(running.output.out).toMatch(/"msg":"stopped","connectionsClosed":1|"connectionsClosed":1,"msg":"stopped"/);
   await closed;
 });
 

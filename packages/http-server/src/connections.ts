@@ -28,7 +28,7 @@ export interface Rejected {
 /** Responds to a request. */
 export type Listener = (request: IncomingRequest, response: OutgoingResponse) => void;
 
-/** Renders the response to what the listener never gets. Called once for each. */
+/** Renders the response to a request that the listener does not get. Called once for each. */
 export type RenderRejection = (rejection: Rejection, from: Rejected) => RenderedRejection;
 
 /** What a server does for each of its connections. */

@@ -14,7 +14,7 @@ export interface Limits {
   readonly connectionsCheckingInterval: number;
 }
 
-/** The limits that hold unless others are given. */
+/** The default limits. */
 export const SERVER_LIMITS: Limits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,

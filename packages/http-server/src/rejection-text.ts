@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 
-/** How a rejection is told to the client: header fields, without Content-Length, Date and Connection, and the body. */
+/** A rendered rejection: header fields, without Content-Length, Date and Connection, and the body. */
 export interface RenderedRejection {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

@@ -19,12 +19,13 @@ export interface RunningServer {
   /**
    * Stops in three steps. During the grace the server still accepts connections, and each response closes its connection. The grace
    * ends early when no connection has been opened and no request has arrived for 0.75 s, at once if that has been so already and
-   * no connection is open. Then the server stops listening, and closes idle connections. At the deadline it cuts what is left.
+   * no connection is open. Then the server stops listening, and closes idle connections. At the deadline it closes
+   * the remaining connections.
    *
    * @param times.grace In milliseconds.
    * @param times.deadline How long requests may take after the grace, in milliseconds.
    * @param times.probes A server for health checks. While connections to it are opened, the grace does not end early.
-   * @returns How many connections were cut.
+   * @returns How many connections were closed at the deadline.
    */
   stop(times: { grace: number; deadline: number; probes?: RunningServer | undefined }): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Headers, HttpResponse } from './response.ts';
 
-/** Why a request is answered with 503. */
+/** Why a response is 503. */
 export interface Unavailable {
   readonly reason: UnavailableReason;
   /** The error behind it. */
@@ -45,10 +45,10 @@ export interface Observer {
    * @param bytes Length of the body of the response.
    * @param duration Milliseconds from the header section of the request to the response.
    */
-  end(exchange: Exchange, answer: Pick<HttpResponse, 'status'>, bytes: number, duration: number): void;
+  end(exchange: Exchange, response: Pick<HttpResponse, 'status'>, bytes: number, duration: number): void;
 }
 
-/** Called for every unexpected error. @param requestId The id of the request that met it, if there is one. */
+/** Called for every unexpected error. @param requestId The id of its request, if it has one. */
 export type OnUnexpectedError = (error: unknown, requestId?: string) => void;
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;

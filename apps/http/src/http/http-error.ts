@@ -67,7 +67,7 @@ class UnavailableError extends HttpError {
   }
 }
 
-/** Why a request is answered with 503; null for every other error. */
+/** Why an error becomes a 503; null for every other error. */
 export function unavailableBecause(error: unknown): Unavailable | null {
   if (error instanceof UnavailableError) return { reason: error.reason, error };
   const isStorage = DomainError.is(error) && error.code === 'storage_unavailable';

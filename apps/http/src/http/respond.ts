@@ -15,11 +15,11 @@ export const SECURITY_HEADERS: Headers = Object.freeze({
  * Ends an exchange in the one shape that @hono/node-server writes without building a Fetch API response: a string or bytes,
  * and a plain object of header fields. Reading `.headers` or `.body` of the result loses that.
  */
-export function respond(exchange: Exchange, answer: HttpResponse, observer: Observer): Response {
-  const { status, body, headers } = answer;
+export function respond(exchange: Exchange, response: HttpResponse, observer: Observer): Response {
+  const { status, body, headers } = response;
   const bytes = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
   const duration = performance.now() - exchange.startedAt;
-  observer.end(exchange, answer, bytes, duration);
+  observer.end(exchange, response, bytes, duration);
   return new Response(body, {
     status,
     // Copying one object and setting members is fast in V8, copying a second one into it is not.

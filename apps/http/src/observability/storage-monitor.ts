@@ -29,7 +29,7 @@ export interface StorageMonitor {
 
 /**
  * Checks the storage at once and then periodically, and logs what is wrong with it. A configuration error ends a service that
- * has never worked, so that its operator sees why. A service that has worked goes on: the error, a changed password for example,
+ * has never worked, so that its operator sees why. A service that has worked continues: the error, a changed password for example,
  * may be undone, and requests that need no storage still get their responses.
  */
 export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {

@@ -18,7 +18,7 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 **Keys.** An API key is valid until it expires or an operator revokes it; revoking takes effect within 10 seconds.
 
-HEAD is answered wherever GET is. Orders, categories, status transitions and events are not part of this interface.`;
+HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
 /** What the document is assembled from. */
 export interface DocumentParts {
