@@ -34,6 +34,14 @@ const packages = {
     from: { path: '^packages/http-server/', pathNot: TESTS },
     to: { pathNot: '^packages/http-server/', dependencyTypesNot: ['core'] },
   },
+  'observability-imports-no-transport': {
+    comment: 'A service on the ports is observed alike, whatever its transport.',
+    from: { path: '^packages/observability/', pathNot: TESTS },
+    to: {
+      path: ['^(?:packages|apps|tools)/', '(?:^|/)node_modules/', '^(?:http|https|http2|net|tls)$'],
+      pathNot: ['^packages/(?:observability|domain)/', npm('prom-client')],
+    },
+  },
   'adapters-import-the-domain-only': {
     comment:
       'Of the workspaces an adapter imports the domain, whose ports it implements. It does not bring another adapter.',
@@ -88,7 +96,7 @@ const packages = {
     from: { path: '^apps/' },
     to: {
       path: '^(?:packages|tools)/',
-      pathNot: ['^packages/(?:domain|exact-json|http-server|app-kit|adapter-[^/]+)/', '^tools/test-'],
+      pathNot: ['^packages/(?:domain|exact-json|http-server|observability|app-kit|adapter-[^/]+)/', '^tools/test-'],
     },
   },
   'apps-do-not-import-each-other': {

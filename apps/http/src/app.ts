@@ -1,5 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { type Awaitable, andThen } from '@animal-store/domain/transport';
+import { singleFlight } from '@animal-store/observability';
 import { type Context, Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
@@ -10,7 +11,6 @@ import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
 import { type Headers, type HttpResponse, jsonResponse } from './http/response.ts';
-import { singleFlight } from './http/single-flight.ts';
 import type { DocsRoute } from './openapi/docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { PET_SCHEMAS } from './pets/index.ts';

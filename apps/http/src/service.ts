@@ -4,10 +4,10 @@ import { ConfigurationError, configuredHolder, loadStorage, misconfigurationOf, 
 import type { Stop } from '@animal-store/app-kit/stop-signals';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { type DropReason, type RunningServer, startServer } from '@animal-store/http-server';
+import { openStandardOutput } from '@animal-store/observability';
 import { compose, type Service } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
-import { openStandardOutput } from './observability/standard-output.ts';
 import { monitorStorage } from './observability/storage-monitor.ts';
 import { connectionLimit, openFilesLimit } from './open-files.ts';
 import { startupMessage } from './startup-message.ts';

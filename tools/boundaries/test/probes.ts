@@ -95,6 +95,16 @@ export const CLEAN: Files = {
   }),
   'packages/http-server/src/index.ts': "import 'node:http';",
   'packages/http-server/src/index.test.ts': "import 'vitest';",
+  'packages/observability/package.json': manifest('observability', {
+    dependencies: ['@animal-store/domain', '@animal-store/http-server', 'hono', 'prom-client'],
+    devDependencies: ['vitest'],
+  }),
+  'packages/observability/src/index.ts': `
+    import 'node:fs';
+    import 'prom-client';
+    import '@animal-store/domain/transport';
+  `,
+  'packages/observability/src/index.test.ts': "import 'vitest';",
   'packages/words/package.json': manifest('words', { dependencies: ['tsyringe'] }),
   'packages/words/src/index.ts': '',
   'apps/http/package.json': manifest('http', {
@@ -104,6 +114,7 @@ export const CLEAN: Files = {
       '@animal-store/domain',
       '@animal-store/exact-json',
       '@animal-store/http-server',
+      '@animal-store/observability',
       'hono',
       'mongodb',
       'reflect-metadata',
@@ -116,6 +127,7 @@ export const CLEAN: Files = {
     import './composition.ts';
     import './configuration.ts';
     import '@animal-store/http-server';
+    import '@animal-store/observability';
   `,
   'apps/http/src/configuration.ts': "import 'node:crypto';",
   'apps/http/src/composition.ts': `
@@ -184,6 +196,11 @@ export const PROBES = {
   'http-server-imports-node-only': {
     'packages/http-server/src/probe-npm.ts': "import type { Hono } from 'hono';",
     'packages/http-server/src/probe-workspace.ts': "import type { pet } from '@animal-store/domain';",
+  },
+  'observability-imports-no-transport': {
+    'packages/observability/src/probe-node.ts': "import 'node:http';",
+    'packages/observability/src/probe-npm.ts': "import type { Hono } from 'hono';",
+    'packages/observability/src/probe-workspace.ts': "import '@animal-store/http-server';",
   },
   'adapters-import-the-domain-only': {
     'packages/adapter-next/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
@@ -297,6 +314,7 @@ export const NPM_PACKAGES = [
   'hono',
   'mongodb',
   'pino',
+  'prom-client',
   'reflect-metadata',
   'tsyringe',
   'vitest',

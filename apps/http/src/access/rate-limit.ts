@@ -1,8 +1,9 @@
 import { DomainError, type MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, Quota, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
 import { type Awaitable, andThen } from '@animal-store/domain/transport';
+import { reasonOf } from '@animal-store/observability';
 import type { OnUnexpectedError } from '../http/exchange.ts';
-import { HttpError, isUnexpected, reasonOf } from '../http/http-error.ts';
+import { HttpError, isUnexpected } from '../http/http-error.ts';
 import type { Headers } from '../http/response.ts';
 import { withTimeout } from '../http/timeout.ts';
 import { createInProcessRateLimiter } from './in-process-rate-limiter.ts';

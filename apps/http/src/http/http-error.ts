@@ -105,12 +105,6 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
   };
 }
 
-/** Why an error happened, for operators: the storage's own words if it has some. The message of a DomainError is for callers. */
-export function reasonOf(error: unknown): string {
-  const { cause, message } = error as Error;
-  return DomainError.is(error) && cause instanceof Error ? cause.message : message;
-}
-
 /** Whether an error is a defect of the service, for operators to see. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof HttpError || error instanceof Rejection || DomainError.is(error));

@@ -1,8 +1,6 @@
 import { inspect } from 'node:util';
+import { createLineWriter, createThrottle, reasonOf } from '@animal-store/observability';
 import type { Exchange, Observer, OnUnexpectedError, UnavailableReason } from '../http/exchange.ts';
-import { reasonOf } from '../http/http-error.ts';
-import { createLineWriter } from './line-writer.ts';
-import { createThrottle } from './throttle.ts';
 
 /** Severities by the numbers that pino gives them, which log viewers know. */
 const LEVELS = {

@@ -1,12 +1,11 @@
 import { totalmem } from 'node:os';
 import type { PetStorage } from '@animal-store/domain/ports';
 import type { Awaitable } from '@animal-store/domain/transport';
+import { registerStorageCalls, singleFlight } from '@animal-store/observability';
 import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { type Exchange, type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
 import type { HttpResponse } from '../http/response.ts';
-import { singleFlight } from '../http/single-flight.ts';
 import { registerRequestDurations } from './request-durations.ts';
-import { registerStorageCalls } from './storage-calls.ts';
 
 /** The values of the label `method`; any other method, which a client may invent, is `other`. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

@@ -1,5 +1,5 @@
+import { type Observe, registerHistogram } from '@animal-store/observability';
 import type { Registry } from 'prom-client';
-import { type Observe, registerHistogram } from './histogram.ts';
 
 /**
  * Registers the histogram of requests.

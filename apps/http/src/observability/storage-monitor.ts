@@ -1,7 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
-import { reasonOf } from '../http/http-error.ts';
+import { createThrottle, reasonOf } from '@animal-store/observability';
 import { type Log, REPEAT } from './log.ts';
-import { createThrottle } from './throttle.ts';
 
 /** The time between two checks, in milliseconds. */
 const PAUSE = { unavailable: 3_000, available: 15_000 } as const;
