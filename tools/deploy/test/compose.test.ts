@@ -1,7 +1,12 @@
+import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
+import { composeCommand, MONGODB_IMAGE } from './docker.ts';
 import { configurationOf, memoryFor } from './environment.ts';
+import { freePort } from './service.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
@@ -16,18 +21,19 @@ test('compose.yaml sets variables that the service knows, and its configuration 
 
 test('compose.yaml points the service to the replica set that it initiates', () => {
   const { hostname, port, searchParams } = new URL(service.environment.MONGODB_URL);
-  const { command, healthcheck } = services[hostname];
+  const { command } = services[hostname];
   const replicaSet = searchParams.get('replicaSet');
   expect(command).toEqual(expect.arrayContaining(['--replSet', replicaSet]));
-  expect(healthcheck.test.at(-1)).toContain(
-    `{ _id: '${replicaSet}', members: [{ _id: 0, host: '${hostname}:${port}' }] }`,
-  );
+  const initiation = services.initiation.command.at(-1);
+  expect(initiation).toContain(`[{ _id: 0, host: '${hostname}:${port}' }]`);
+  expect(initiation).toContain(`{ _id: '${replicaSet}', members }`);
 });
 
 test('compose.yaml publishes the service on this machine alone, without capabilities and with a read-only file system', () => {
   expect(service.ports).toEqual([`127.0.0.1:3000:${configurationOf(service.environment).port}`]);
   expect(services.mongodb.ports).toBeUndefined();
-  expect(service).toMatchObject({ read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] });
+  const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
+  for (const ours of [service, services.initiation]) expect(ours).toMatchObject(restricted);
 });
 
 test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', () => {
@@ -40,3 +46,65 @@ test('compose.yaml leaves time for a graceful stop', () => {
   const { stopGrace, stopDeadline } = configurationOf(service.environment);
   expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual((stopGrace + stopDeadline) / 1_000 + 5);
 });
+
+const ROOT = new URL('../../../', import.meta.url);
+const PROJECT = 'animal-store-test';
+
+/** The commands of a section of docs/deployment.md. */
+function documentedCommands(section: string): string[] {
+  const manual = readFileSync(new URL('docs/deployment.md', ROOT), 'utf8');
+  const [, commands = ''] = new RegExp(`^## ${section}$[^]*?^\`\`\`sh\n([^]*?)^\`\`\`$`, 'm').exec(manual) ?? [];
+  return commands.trim().split('\n');
+}
+
+test.skipIf(inject('noCompose') !== null)(
+  'the commands of the manual start the service, issue a key, and keep pets until they are removed',
+  async () => {
+    const compose = await composeCommand();
+    const port = await freePort();
+    const variables = { MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
+    /** Runs commands in the project of this test. @returns What they wrote to standard output. */
+    const run = async (...commands: string[]) => {
+      const script = ['set -e', ...commands]
+        .join('\n')
+        .replaceAll('docker compose', compose)
+        .replace('COMPOSE_PROJECT_NAME=animal-store', `COMPOSE_PROJECT_NAME=${PROJECT}`)
+        .replaceAll(':3000/', `:${port}/`);
+      const environment = { ...process.env, ...variables };
+      const { stdout } = await promisify(execFile)('sh', ['-c', script], {
+        cwd: fileURLToPath(ROOT),
+        env: environment,
+      });
+      return stdout;
+    };
+    const [enter = '', name = '', ...rest] = documentedCommands('One machine: Compose');
+    const down = rest.pop() as string;
+    expect([name, down]).toEqual([
+      'export COMPOSE_PROJECT_NAME=animal-store',
+      expect.stringMatching(/^docker compose down /),
+    ]);
+    const remove = () => run(enter, name, 'docker compose down --volumes');
+    // A run that crashed may have left it.
+    await remove();
+    onTestFinished(async () => void (await remove()), 60_000);
+
+    const output = await run(enter, name, ...rest);
+    expect(output).toMatch(/^\[\]/m);
+    const [key = ''] = /anst_\w{36}/.exec(output) ?? [];
+    const origin = `http://127.0.0.1:${port}`;
+    const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
+    const created = await fetch(`${origin}/v1/pets`, {
+      method: 'POST',
+      headers,
+      body: '{"name":"Rex","categoryId":1}',
+    });
+    expect(created.status).toBe(201);
+    expect((await fetch(`${origin}/metrics`)).status).toBe(404);
+    await run(enter, name, down);
+
+    await run(enter, name, 'docker compose up --detach');
+    const list = () => fetch(`${origin}/v1/pets`, { headers }).then((response) => response.text(), String);
+    await expect.poll(list, { timeout: 30_000 }).toContain('"name":"Rex"');
+  },
+  600_000,
+);

@@ -46,6 +46,22 @@ export async function whyNoContainers(): Promise<string | null> {
   }
 }
 
+/**
+ * The command of Compose: the plugin of Docker, or the program in Debian 12.
+ *
+ * @throws Error if there is neither.
+ */
+export async function composeCommand(): Promise<string> {
+  const [plugin, program] = ['docker compose', 'docker-compose'];
+  try {
+    await execute('sh', ['-c', `${plugin} version`]);
+    return plugin;
+  } catch {
+    await execute('sh', ['-c', `${program} version`]);
+    return program;
+  }
+}
+
 /** Builds the image. @returns Its id. */
 export async function buildImage(version: string): Promise<string> {
   const options = [

@@ -1,11 +1,13 @@
 import type { TestProject } from 'vitest/node';
-import { removeStale, whyNoContainers } from './docker.ts';
+import { composeCommand, removeStale, whyNoContainers } from './docker.ts';
 import { whyNoPromtool } from './promtool.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** Why no container can be built and run here; null if containers can. */
     noContainers: string | null;
+    /** Why Compose can't be run here; null if it can. */
+    noCompose: string | null;
     /** Why the alerts can't be tested here; null if they can. */
     noPromtool: string | null;
   }
@@ -15,11 +17,14 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => void> {
   const noContainers = await whyNoContainers();
   if (noContainers === null) await removeStale();
+  const noCompose = noContainers ?? (await composeCommand().then(() => null, String));
   const noPromtool = whyNoPromtool();
   project.provide('noContainers', noContainers);
+  project.provide('noCompose', noCompose);
   project.provide('noPromtool', noPromtool);
   const reports = [
     reportMissing('the container image', noContainers, 'CONTAINER_TESTS', 'start Docker.'),
+    reportMissing('Compose', noCompose, 'COMPOSE_TESTS', "install Debian's package docker-compose."),
     reportMissing('the alerts', noPromtool, 'ALERT_TESTS', "install Debian's package prometheus, or set PROMTOOL."),
   ];
   return () => {

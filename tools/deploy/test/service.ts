@@ -25,7 +25,8 @@ export async function startService(environment: Record<string, string>): Promise
   return probes ?? new URL(url).origin;
 }
 
-async function freePort(): Promise<string> {
+/** A port that nobody listens at. */
+export async function freePort(): Promise<string> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
