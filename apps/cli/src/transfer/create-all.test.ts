@@ -57,6 +57,23 @@ describe('creating many pets', () => {
     expect(keys).toEqual(['1', '1', '1', '1']);
   });
 
+  test('keeps fewer creations in flight after the storage was unavailable', async () => {
+    let [calls, inFlight, most] = [0, 0, 0];
+    const { onDone, ended } = creating(async (newPet) => {
+      calls += 1;
+      if (calls === 1) throw unavailable();
+      inFlight += 1;
+      most = Math.max(most, inFlight);
+      await new Promise((resolve) => setTimeout(resolve, 10));
+      inFlight -= 1;
+      return { id: 1n, ...newPet };
+    }, 9_000);
+    await vi.runAllTimersAsync();
+    await ended;
+    expect(onDone).toHaveBeenCalledTimes(9_000);
+    expect(most).toBeLessThan(3_000);
+  });
+
   test('rejects with the error of the storage if it was unavailable for half a minute', async () => {
     const start = performance.now();
     const { ended } = creating(() => {

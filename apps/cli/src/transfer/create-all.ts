@@ -1,14 +1,12 @@
 import { DomainError, type IdempotencyKey } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import { createPace, type Pace } from './pace.ts';
 import type { PetOfFile } from './read-pets.ts';
 import type { TransferEvents } from './transfer-events.ts';
 
-/** How many creations are in flight at most: some batches of a storage, so that it always has the next one. */
-const MAX_IN_FLIGHT = 4_000;
-
-/** When creations go on after that many were in flight. */
-const LOW_WATER = 3_000;
+/** Creations go on when this share of those that may be in flight is: waking up for each would cost more. */
+const LOW_WATER = 0.75;
 
 /** How long a creation is tried again while the storage is unavailable, in milliseconds: longer than an election. */
 const RETRY_FOR = 30_000;
@@ -37,7 +35,8 @@ export async function createAll(
   let stopped = false;
   let failure: unknown = null;
   let onRoom = () => {};
-  let lowWater = LOW_WATER;
+  let lowWater = 0;
+  const pace = createPace();
 
   const roomFor = (count: number) => {
     lowWater = count;
@@ -48,7 +47,8 @@ export async function createAll(
 
   async function create(line: number, pet: unknown): Promise<void> {
     try {
-      await createPatiently(catalogue, pet, keyOf(line));
+      await createPatiently(() => catalogue.createPet(pet, keyOf(line)), pace);
+      pace.onDone();
       onDone();
     } catch (error) {
       if (DomainError.is(error) && (error.code === 'invalid' || error.code === 'idempotency_key_reused')) {
@@ -71,7 +71,7 @@ export async function createAll(
       }
       inFlight += 1;
       void create(each.line, each.pet);
-      if (inFlight >= MAX_IN_FLIGHT) await roomFor(LOW_WATER);
+      if (inFlight >= pace.limit()) await roomFor(pace.limit() * LOW_WATER);
     }
     if (stopped) break;
   }
@@ -79,15 +79,16 @@ export async function createAll(
   if (failure !== null) throw failure;
 }
 
-/** Creates a pet, and tries again while the storage is unavailable: the idempotency key makes that safe. */
-async function createPatiently(catalogue: AwaitableCatalogue, pet: unknown, key: IdempotencyKey): Promise<void> {
+/** Repeats a creation while the storage is unavailable: its idempotency key makes that safe. */
+async function createPatiently(create: () => unknown, pace: Pace): Promise<void> {
   let end: number | null = null;
   for (let pause = 100; ; pause = Math.min(pause * 2, MAX_PAUSE)) {
     try {
-      await catalogue.createPet(pet, key);
+      await create();
       return;
     } catch (error) {
       if (!isTransient(error)) throw error;
+      pace.onOverload();
       end ??= performance.now() + RETRY_FOR;
       if (performance.now() > end) throw error;
       await new Promise((resolve) => setTimeout(resolve, pause * (0.5 + Math.random())));
