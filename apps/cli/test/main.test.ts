@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start } from './processes.ts';
+
+// Each test starts processes.
+vi.setConfig({ testTimeout: 20_000 });
 
 test('stores pets that a later command finds', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };

@@ -50,7 +50,8 @@ function createSplitter(endOfRecord: EndOfRecord): (chunk: string, isLast: boole
     const records: FileRecord[] = [];
     let start = 0;
     if (isStart && text.startsWith(BYTE_ORDER_MARK)) start = BYTE_ORDER_MARK.length;
-    isStart &&= text.length < BYTE_ORDER_MARK.length;
+    // The rest of it may be in the next chunk.
+    isStart &&= text.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(text);
 
     while (start < text.length) {
       const lineEnd = text.indexOf('\n', start);
