@@ -1,8 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { NumberLiteral } from '@animal-store/domain/transport';
-import { integerOf, numberLiteral } from '@animal-store/exact-json';
+import { NumberLiteral, quote } from '@animal-store/domain/transport';
+import { findSyntaxError, integerOf, type JsonSyntaxError, numberLiteral } from '@animal-store/exact-json';
 import { HttpError } from '../http/http-error.ts';
-import { describeJsonError } from './json-error.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
 
@@ -38,8 +37,14 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    throw malformed(`is not valid JSON at ${describeJsonError(text)}`);
+    throw malformed(`is not valid JSON at ${describeSyntaxError(text)}`);
   }
+}
+
+function describeSyntaxError(text: string): string {
+  const { line, column, expected, found } = findSyntaxError(text) as JsonSyntaxError;
+  const actual = found === null ? 'but the body ends' : `was ${quote(found)}`;
+  return `line ${line}, column ${column}: expected ${expected}, ${actual}`;
 }
 
 function malformed(how: string): HttpError {

@@ -1,12 +1,10 @@
-import { quote } from '@animal-store/domain/transport';
-
 // Tokens of JSON (RFC 8259), each matched where the last one ended.
 const SPACE = /[\t\n\r ]*/y;
 const NUMBER_OR_KEYWORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 /** A string without its closing quote, up to the first character that it can't contain. */
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
 
-/** What a message quotes: a word or a number, an escape sequence, or one character. */
+/** What is reported: a word or a number, an escape sequence, or one character. */
 const FOUND = /[\w.+-]+|\\.?|./suy;
 
 // Where an object or an array may end, its bracket comes last.
@@ -18,14 +16,25 @@ const COLON = "':'";
 const COMMA_OR_END = { '{': "',' or '}'", '[': "',' or ']'" };
 const NOTHING = 'nothing more';
 
+/** Where a text stops being JSON. */
+export interface JsonSyntaxError {
+  /** From 1. */
+  readonly line: number;
+  /** In code points, from 1. */
+  readonly column: number;
+  /** What may stand there, in words: `a value or ']'`. */
+  readonly expected: string;
+  /** The word, number or character that stands there; null at the end of the text. */
+  readonly found: string | null;
+}
+
 /**
- * Where a text stops being JSON, what may stand there, and what does: `line 1, column 2: expected a value or ']', was
- * "object"`. A column is a number of code points.
+ * Finds out where a text stops being JSON (RFC 8259). It takes longer than `JSON.parse`: call it for texts that were rejected.
  *
  * @param text At any depth of nesting.
  * @returns null if the text is JSON.
  */
-export function describeJsonError(text: string): string | null {
+export function findSyntaxError(text: string): JsonSyntaxError | null {
   let at = 0;
   const open: ('{' | '[')[] = [];
   const skip = (token: RegExp) => {
@@ -47,7 +56,7 @@ export function describeJsonError(text: string): string | null {
     if (character === undefined && expected === NOTHING) return null;
     if (character === '"' && (isValue || isName)) {
       skip(STRING);
-      if (text[at] !== '"') return describe(text, at, inString(text[at]));
+      if (text[at] !== '"') return errorAt(text, at, inString(text[at]));
       at += 1;
       expected = isName ? COLON : afterValue();
     } else if (isValue && skip(NUMBER_OR_KEYWORD)) {
@@ -67,7 +76,7 @@ export function describeJsonError(text: string): string | null {
       open.pop();
       expected = afterValue();
     } else {
-      return describe(text, at, expected);
+      return errorAt(text, at, expected);
     }
   }
 }
@@ -79,11 +88,13 @@ function inString(character: string | undefined): string {
     : 'an escape sequence for a control character';
 }
 
-function describe(text: string, at: number, expected: string): string {
+function errorAt(text: string, at: number, expected: string): JsonSyntaxError {
   const lines = text.slice(0, at).split('\n');
-  const column = [...(lines.at(-1) as string)].length + 1;
   FOUND.lastIndex = at;
-  const [found] = FOUND.exec(text) ?? [];
-  const actual = found === undefined ? 'but the body ends' : `was ${quote(found)}`;
-  return `line ${lines.length}, column ${column}: expected ${expected}, ${actual}`;
+  return {
+    line: lines.length,
+    column: [...(lines.at(-1) as string)].length + 1,
+    expected,
+    found: FOUND.exec(text)?.[0] ?? null,
+  };
 }
