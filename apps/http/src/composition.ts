@@ -46,7 +46,7 @@ export interface Service {
 
 /** Puts the service together, layer by layer. @throws ConfigurationError if the storage rejects its settings. */
 export function compose({ configuration, storage: loaded, log, clock = Date.now }: Parts): Service {
-  const { basePath, configuredKeys, corsOrigins, publicUrl, trustedProxies } = configuration;
+  const { basePath, configuredKeys, corsOrigins, publicUrl, rateLimit: limit, trustedProxies } = configuration;
   const container = root.createChildContainer();
   /** Registers a factory. @returns Resolves what it makes, the same each time. */
   const provide = <T>(name: string, make: () => T): (() => T) => {
@@ -78,7 +78,7 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
 
   // HTTP
   const rateLimit = provide('rate limit', () =>
-    createRateLimit(configuration.rateLimit, storage(), onUnexpectedError, log.warnThrottled),
+    limit === 0 ? null : createRateLimit(limit, storage(), onUnexpectedError, log.warnThrottled),
   );
   const operations = provide('operations', () =>
     petOperations({ catalogue: catalogue(), returnsSamePetObjects: loaded.returnsSamePetObjects, clock, basePath }),

@@ -1,8 +1,5 @@
-import { DomainError } from '@animal-store/domain';
-import type { Quota } from '@animal-store/domain/ports';
-import type { Awaitable } from '@animal-store/domain/transport';
-import { describe, expect, test } from 'vitest';
-import { countRequest, withFallback } from '../src/access/rate-limit.ts';
+import { expect, test } from 'vitest';
+import { countRequest } from '../src/access/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService } from './service.ts';
 
 test('counts nothing without RATE_LIMIT', async () => {
@@ -65,50 +62,4 @@ test('sends a Retry-After of at least one second', async () => {
   const limiter = { take: () => ({ allowed: false, remaining: 0, resetsIn: 0 }) };
   const { rejection } = await countRequest({ policy: { limit: 5, window: 60_000 }, limiter }, 'the zoo');
   expect(rejection?.headers).toEqual({ 'retry-after': '1' });
-});
-
-describe('the shared count', () => {
-  const quota = (remaining: number): Quota => ({ allowed: true, remaining, resetsIn: 1_000 });
-
-  /** A shared count that ends as told, beside one of the process's own. */
-  function fallback(...ends: (() => Awaitable<Quota>)[]) {
-    const time = { now: 0 };
-    const failures: unknown[] = [];
-    const limiter = withFallback(
-      { take: () => (ends.shift() as () => Awaitable<Quota>)() },
-      { take: () => quota(1) },
-      () => time.now,
-      (error) => failures.push(error),
-    );
-    return { time, failures, remaining: async () => (await limiter.take('the zoo')).remaining };
-  }
-  const OUT_OF_REACH = new DomainError('storage_unavailable', 'out of reach');
-  const outOfReach = () => Promise.reject(OUT_OF_REACH);
-
-  test('is replaced by a count of the process for 5 seconds after a failure', async () => {
-    const { time, failures, remaining } = fallback(outOfReach, outOfReach, () => quota(9));
-    expect(await remaining()).toBe(1);
-    time.now = 4_999;
-    expect(await remaining()).toBe(1);
-    time.now = 5_000;
-    expect(await remaining()).toBe(1);
-    time.now = 10_000;
-    expect(await remaining()).toBe(9);
-    expect(failures).toEqual([OUT_OF_REACH, OUT_OF_REACH]);
-  });
-
-  test('is replaced after an unexpected error, too, and reports each error', async () => {
-    const defect = new TypeError('a defect');
-    const { failures, remaining } = fallback(() => Promise.reject(defect));
-    expect(await remaining()).toBe(1);
-    expect(failures).toEqual([defect]);
-  });
-
-  test('is replaced if it is slow', async () => {
-    const { failures, remaining } = fallback(() => new Promise<never>(() => {}));
-    const started = performance.now();
-    expect(await remaining()).toBe(1);
-    expect(performance.now() - started).toBeLessThan(2_000);
-    expect(failures).toEqual([expect.objectContaining({ code: 'storage_unavailable' })]);
-  });
 });

@@ -1,6 +1,8 @@
 /** @module @animal-store/http-server */
 
+export { clientAddress } from './client-address.ts';
 export { DROP_REASONS, type DropReason, type Listener, type Rejected, type RenderRejection } from './connections.ts';
+export { headerValues } from './header-values.ts';
 export { IncomingRequest } from './incoming-request.ts';
 export { type Limits, SERVER_LIMITS } from './limits.ts';
 export { OutgoingResponse } from './outgoing-response.ts';

@@ -1,9 +1,9 @@
 import { type Authenticate, type Awaitable, andThen, visiblePrefixOf } from '@animal-store/domain/transport';
+import { headerValues } from '@animal-store/http-server';
 import type { Context } from 'hono';
 import { withinDeadline } from '../http/deadline.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Responder } from '../http/handler.ts';
-import { headerValues } from '../http/header-values.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Env, Operation } from '../http/operation.ts';
 import type { HttpResponse } from '../http/response.ts';

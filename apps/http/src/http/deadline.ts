@@ -1,9 +1,9 @@
+import { withTimeout } from '@animal-store/app-kit';
 import type { Awaitable } from '@animal-store/domain/transport';
 import type { IncomingRequest } from '@animal-store/http-server';
 import type { Exchange } from './exchange.ts';
 import { HttpError } from './http-error.ts';
 import type { HttpResponse } from './response.ts';
-import { withTimeout } from './timeout.ts';
 
 /** How long a request may wait for the storage, in milliseconds: five seconds, less the time to render the response. */
 const STORAGE_TIME = 4_500;

@@ -1,6 +1,6 @@
 import { type Awaitable, isPromise } from '@animal-store/domain/transport';
+import { clientAddress } from '@animal-store/http-server';
 import type { Context } from 'hono';
-import { clientAddress } from './client-address.ts';
 import { beginExchange, type Exchange, type Observer, type OnUnexpectedError } from './exchange.ts';
 import { errorResponse, isUnexpected, unavailableBecause } from './http-error.ts';
 import type { Env } from './operation.ts';

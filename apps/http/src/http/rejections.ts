@@ -1,5 +1,5 @@
-import type { Rejected, Rejection, RenderedRejection } from '@animal-store/http-server';
-import { clientAddress } from './client-address.ts';
+import { clientAddress, type Rejected, type Rejection, type RenderedRejection } from '@animal-store/http-server';
+
 import { beginExchange, type Observer, UNMATCHED } from './exchange.ts';
 import { errorResponse } from './http-error.ts';
 import { SECURITY_HEADERS } from './respond.ts';

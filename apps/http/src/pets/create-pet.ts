@@ -1,8 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type IdempotencyKey, LIMITS, type Pet } from '@animal-store/domain';
 import { andThen } from '@animal-store/domain/transport';
-import { readBody } from '@animal-store/http-server';
-import { headerValues } from '../http/header-values.ts';
+import { headerValues, readBody } from '@animal-store/http-server';
 import { HttpError } from '../http/http-error.ts';
 import type { Operation } from '../http/operation.ts';
 import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';

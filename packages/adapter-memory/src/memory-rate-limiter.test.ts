@@ -2,14 +2,14 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { rateLimiterContract } from '@animal-store/adapter-contract';
 import { describe, expect, test } from 'vitest';
-import { createInProcessRateLimiter } from './in-process-rate-limiter.ts';
+import { createMemoryRateLimiter } from './memory-rate-limiter.ts';
 
-rateLimiterContract('in process', (policy) => createInProcessRateLimiter(policy, () => performance.now()));
+rateLimiterContract('memory', (policy) => createMemoryRateLimiter(policy, () => performance.now()));
 
-describe('createInProcessRateLimiter', () => {
+describe('createMemoryRateLimiter', () => {
   test('counts a window from its first request, to the millisecond', async () => {
     const time = { now: 1_000 };
-    const limiter = createInProcessRateLimiter({ limit: 1, window: 100 }, () => time.now);
+    const limiter = createMemoryRateLimiter({ limit: 1, window: 100 }, () => time.now);
     expect(limiter.take('the zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
     time.now = 1_099;
     expect(limiter.take('the zoo')).toEqual({ allowed: false, remaining: 0, resetsIn: 1 });
@@ -26,7 +26,7 @@ describe('createInProcessRateLimiter', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const time = { now: 0 };
-    const limiter = createInProcessRateLimiter({ limit: 1, window: 100 }, () => time.now);
+    const limiter = createMemoryRateLimiter({ limit: 1, window: 100 }, () => time.now);
     const bytesAfter = (windows: number) => {
       for (let count = 0; count < windows; count += 1) {
         for (let holder = 0; holder < 1_000; holder += 1) limiter.take(`${time.now} ${holder} ${'x'.repeat(100)}`);

@@ -1,0 +1,54 @@
+import { createMemoryRateLimiter } from '@animal-store/adapter-memory';
+import { DomainError, type MonotonicClock } from '@animal-store/domain';
+import type { PetStorage, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
+import { withTimeout } from './timeout.ts';
+
+/**
+ * Creates a limiter that counts for all processes if the storage can. Otherwise, and while that fails, this process counts alone.
+ *
+ * @param onFailure Called with the reason each time this process begins to count alone.
+ */
+export function createRateLimiter(
+  policy: RatePolicy,
+  storage: Pick<PetStorage, 'createRateLimiter'>,
+  onFailure: (error: unknown) => void,
+): RateLimiter {
+  const monotonic = () => performance.now();
+  const own = createMemoryRateLimiter(policy, monotonic);
+  const shared = storage.createRateLimiter?.(policy);
+  return shared === undefined ? own : withFallback(shared, own, monotonic, onFailure);
+}
+
+/** How long the shared count may take, in milliseconds. */
+const SHARED_TIMEOUT = 500;
+
+const LATE = new DomainError('storage_unavailable', 'the shared count took too long');
+
+/** How long a process counts alone after a failure, in milliseconds. */
+const ALONE = 5_000;
+
+/**
+ * Counts with `shared`, and with `own` while `shared` fails or is slow: a limit must neither stop the service nor delay it.
+ *
+ * @param onFailure Called with the reason each time it changes to `own`.
+ */
+export function withFallback(
+  shared: RateLimiter,
+  own: RateLimiter,
+  clock: MonotonicClock,
+  onFailure: (error: unknown) => void,
+): RateLimiter {
+  let aloneUntil = Number.NEGATIVE_INFINITY;
+  return {
+    async take(holder) {
+      if (clock() < aloneUntil) return own.take(holder);
+      try {
+        return await withTimeout(shared.take(holder), SHARED_TIMEOUT, LATE);
+      } catch (error) {
+        onFailure(error);
+        aloneUntil = clock() + ALONE;
+        return own.take(holder);
+      }
+    },
+  };
+}
