@@ -34,6 +34,11 @@ const packages = {
     from: { path: '^packages/http-server/', pathNot: TESTS },
     to: { pathNot: '^packages/http-server/', dependencyTypesNot: ['core'] },
   },
+  'api-docs-imports-no-workspace': {
+    comment: 'The documentation page stands on the OpenAPI document and the manuals, which it reads at run time.',
+    from: { path: '^packages/api-docs/', pathNot: TESTS },
+    to: { path: '^(?:packages|apps|tools)/', pathNot: '^packages/api-docs/' },
+  },
   'observability-imports-no-transport': {
     comment: 'A service on the ports is observed alike, whatever its transport.',
     from: { path: '^packages/observability/', pathNot: TESTS },
@@ -96,7 +101,10 @@ const packages = {
     from: { path: '^apps/' },
     to: {
       path: '^(?:packages|tools)/',
-      pathNot: ['^packages/(?:domain|exact-json|http-server|observability|app-kit|adapter-[^/]+)/', '^tools/test-'],
+      pathNot: [
+        '^packages/(?:domain|exact-json|http-server|observability|api-docs|app-kit|adapter-[^/]+)/',
+        '^tools/test-',
+      ],
     },
   },
   'apps-do-not-import-each-other': {
@@ -186,7 +194,13 @@ const files = {
     comment: 'A file that imports nothing and that nothing imports is forgotten, unless a program begins there.',
     from: {
       orphan: true,
-      pathNot: [...TESTS, '/src/(?:index|main)\\.ts$', '\\.config\\.[a-z]+$', '^tools/(?!test-)', '^apps/http/assets/'],
+      pathNot: [
+        ...TESTS,
+        '/src/(?:index|main)\\.ts$',
+        '\\.config\\.[a-z]+$',
+        '^tools/(?!test-)',
+        '^packages/api-docs/assets/',
+      ],
     },
     to: {},
   },

@@ -1,3 +1,4 @@
+import type { DocsRoute } from '@animal-store/api-docs';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { type Awaitable, andThen } from '@animal-store/domain/transport';
 import { singleFlight } from '@animal-store/observability';
@@ -11,7 +12,6 @@ import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
 import { type Headers, type HttpResponse, jsonResponse } from './http/response.ts';
-import type { DocsRoute } from './openapi/docs-page.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { PET_SCHEMAS } from './pets/index.ts';
 
@@ -129,7 +129,7 @@ function documentRoutes({ basePath, docs, operations, publicUrl }: AppDependenci
   });
   return [
     get('/openapi.json', () => jsonResponse(document)),
-    ...docs.map(({ path, responder }) => get(path, responder)),
+    ...docs.map(({ path, respond }) => get(path, ({ env }) => respond(env.incoming.headers))),
   ];
 }
 

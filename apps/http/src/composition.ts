@@ -1,5 +1,6 @@
 // First of all imports: tsyringe throws if the Reflect metadata API is missing.
 import 'reflect-metadata';
+import { docsPage } from '@animal-store/api-docs';
 import { type LoadedStorage, sha256 } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
@@ -18,7 +19,6 @@ import { createRejectionRenderer } from './http/rejections.ts';
 import type { Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { spanObserver } from './observability/tracing.ts';
-import { docsPage } from './openapi/docs-page.ts';
 import { petOperations } from './pets/index.ts';
 
 /** The parts that are made before the rest. Tests replace them. */

@@ -197,6 +197,9 @@ export const PROBES = {
     'packages/http-server/src/probe-npm.ts': "import type { Hono } from 'hono';",
     'packages/http-server/src/probe-workspace.ts': "import type { pet } from '@animal-store/domain';",
   },
+  'api-docs-imports-no-workspace': {
+    'packages/api-docs/src/probe-workspace.ts': "import '@animal-store/domain';",
+  },
   'observability-imports-no-transport': {
     'packages/observability/src/probe-node.ts': "import 'node:http';",
     'packages/observability/src/probe-npm.ts': "import type { Hono } from 'hono';",

@@ -1,9 +1,20 @@
 import { createHash } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type Coding, preferredCoding } from './content-coding.ts';
-import type { Responder } from './handler.ts';
-import type { Headers, HttpResponse } from './response.ts';
+
+type Headers = Readonly<Record<string, string>>;
+
+/** The response to a GET request. */
+export interface ContentResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: Uint8Array | null;
+}
+
+/** Responds to a GET request with these header fields. */
+export type Respond = (headers: IncomingHttpHeaders) => Promise<ContentResponse>;
 
 /** Content that stays the same while the process runs. */
 export interface StaticContent {
@@ -24,7 +35,7 @@ const COMPRESS: Readonly<Record<Exclude<Coding, 'identity'>, (body: Uint8Array) 
  * Responds with content in the coding that the client prefers, or with 304 if the client has it. Content is read, and
  * compressed by each coding, for the first request that needs it, and kept in memory from then on.
  */
-export function staticContent({ type, read, headers }: StaticContent): Responder {
+export function staticContent({ type, read, headers }: StaticContent): Respond {
   const original = once(async () => {
     const body = await read();
     return { body, digest: createHash('sha256').update(body).digest('base64url') };
@@ -32,8 +43,7 @@ export function staticContent({ type, read, headers }: StaticContent): Responder
   const compressed = (coding: keyof typeof COMPRESS) => once(async () => COMPRESS[coding]((await original()).body));
   const bodies = { br: compressed('br'), gzip: compressed('gzip'), identity: async () => (await original()).body };
 
-  return async ({ env }): Promise<HttpResponse> => {
-    const { 'accept-encoding': accepted, 'if-none-match': known } = env.incoming.headers;
+  return async ({ 'accept-encoding': accepted, 'if-none-match': known }) => {
     const coding = preferredCoding(accepted as string | undefined);
     // Each coding has an entity tag of its own (RFC 9110, section 8.8.3.3).
     const etag = `"${(await original()).digest}.${coding}"`;

@@ -1,16 +1,16 @@
 import { readFile } from 'node:fs/promises';
-import type { Responder } from '../http/handler.ts';
-import type { Headers } from '../http/response.ts';
-import { staticContent } from '../http/static-content.ts';
 import { renderProse } from './prose.ts';
+import { type Respond, staticContent } from './static-content.ts';
+
+export type { ContentResponse, Respond } from './static-content.ts';
 
 /** A path of the documentation, which is open to everyone. */
 export interface DocsRoute {
   readonly path: string;
-  readonly responder: Responder;
+  readonly respond: Respond;
 }
 
-const HEADERS: Headers = {
+const HEADERS = {
   // Load what the service serves, and call the service. React sets inline styles through the object model, without permission.
   'content-security-policy': [
     "default-src 'none'",
@@ -30,7 +30,7 @@ const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
 
 /** The folder of the repository, which is at the same place in the container image. */
-const MANUALS = new URL('../../../../docs/', import.meta.url);
+const MANUALS = new URL('../../../docs/', import.meta.url);
 
 /**
  * The documentation page: Swagger UI over `openapi.json`, and the manuals for clients. Nothing is loaded from elsewhere,
@@ -39,21 +39,21 @@ const MANUALS = new URL('../../../../docs/', import.meta.url);
 export function docsPage(): readonly DocsRoute[] {
   const file = (path: string, type: string, locate: () => string | URL): DocsRoute => ({
     path,
-    responder: staticContent({ type, headers: HEADERS, read: () => readFile(new URL(locate())) }),
+    respond: staticContent({ type, headers: HEADERS, read: () => readFile(new URL(locate())) }),
   });
   const manual = (name: string): DocsRoute => ({
     path: `/docs/${name}`,
-    responder: staticContent({
+    respond: staticContent({
       type: HTML,
       headers: HEADERS,
       read: async () => Buffer.from(await renderProse(await readFile(new URL(`${name}.md`, MANUALS), 'utf8'))),
     }),
   });
   return [
-    { path: '/', responder: () => ({ status: 302, headers: { location: 'docs' }, body: null }) },
-    file('/docs', HTML, () => new URL('../../assets/docs.html', import.meta.url)),
-    file('/docs/docs.css', CSS, () => new URL('../../assets/docs.css', import.meta.url)),
-    file('/docs/docs.js', JAVASCRIPT, () => new URL('../../assets/docs.js', import.meta.url)),
+    { path: '/', respond: async () => ({ status: 302, headers: { location: 'docs' }, body: null }) },
+    file('/docs', HTML, () => new URL('../assets/docs.html', import.meta.url)),
+    file('/docs/docs.css', CSS, () => new URL('../assets/docs.css', import.meta.url)),
+    file('/docs/docs.js', JAVASCRIPT, () => new URL('../assets/docs.js', import.meta.url)),
     file('/docs/swagger-ui.css', CSS, () => import.meta.resolve('swagger-ui-dist/swagger-ui.css')),
     file('/docs/swagger-ui-bundle.js', JAVASCRIPT, () => import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
     manual('http-interface'),

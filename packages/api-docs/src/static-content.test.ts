@@ -1,17 +1,13 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import type { Context } from 'hono';
 import { describe, expect, test } from 'vitest';
-import type { Exchange } from './exchange.ts';
-import type { Env } from './operation.ts';
-import type { HttpResponse } from './response.ts';
-import { staticContent } from './static-content.ts';
+import { type ContentResponse, staticContent } from './static-content.ts';
 
 const TEXT = 'Rex '.repeat(1_000);
 
 /** The content, and a count of how often it was read. The first `failures` times it can't be. */
 function content(failures = 0) {
   let reads = 0;
-  const responder = staticContent({
+  const respond = staticContent({
     type: 'text/plain',
     headers: { 'referrer-policy': 'no-referrer' },
     read: async () => {
@@ -20,12 +16,11 @@ function content(failures = 0) {
       return Buffer.from(TEXT);
     },
   });
-  const get = async (headers: Record<string, string> = {}): Promise<HttpResponse> =>
-    responder({ env: { incoming: { headers } } } as unknown as Context<Env>, {} as Exchange);
+  const get = (headers: Record<string, string> = {}) => respond(headers);
   return { get, reads: () => reads };
 }
 
-const textOf = ({ body, headers }: HttpResponse) => {
+const textOf = ({ body, headers }: ContentResponse) => {
   const bytes = body as Uint8Array;
   const coding = headers['content-encoding'];
   if (coding === 'br') return brotliDecompressSync(bytes).toString();
