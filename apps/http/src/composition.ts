@@ -6,17 +6,16 @@ import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { DROP_REASONS, type Listener, type RenderRejection } from '@animal-store/http-server';
-import { createLoadShedding } from '@animal-store/observability';
+import { createLoadShedding, type Log } from '@animal-store/observability';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createCors } from './access/cors.ts';
 import { createRateLimit } from './access/rate-limit.ts';
 import { createApps } from './app.ts';
 import type { Configuration } from './configuration.ts';
-import type { OnUnexpectedError } from './http/exchange.ts';
+import type { Observer, OnUnexpectedError } from './http/exchange.ts';
 import { createListener } from './http/listener.ts';
 import { combineObservers } from './http/observers.ts';
 import { createRejectionRenderer } from './http/rejections.ts';
-import type { Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { spanObserver } from './observability/tracing.ts';
 import { petOperations } from './pets/index.ts';
@@ -25,7 +24,9 @@ import { petOperations } from './pets/index.ts';
 export interface Parts {
   readonly configuration: Configuration;
   readonly storage: LoadedStorage;
-  readonly log: Pick<Log, 'linesLost' | 'observer' | 'unexpectedError' | 'warnThrottled'>;
+  readonly log: Pick<Log, 'linesLost' | 'unexpectedError' | 'warnThrottled'>;
+  /** Logs each request. */
+  readonly requestLog: Observer;
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. */
   readonly clock?: Clock;
 }
@@ -45,7 +46,7 @@ export interface Service {
 }
 
 /** Puts the service together, layer by layer. @throws ConfigurationError if the storage rejects its settings. */
-export function compose({ configuration, storage: loaded, log, clock = Date.now }: Parts): Service {
+export function compose({ configuration, storage: loaded, log, requestLog, clock = Date.now }: Parts): Service {
   const { basePath, configuredKeys, corsOrigins, publicUrl, rateLimit: limit, trustedProxies } = configuration;
   const container = root.createChildContainer();
   /** Registers a factory. @returns Resolves what it makes, the same each time. */
@@ -60,10 +61,10 @@ export function compose({ configuration, storage: loaded, log, clock = Date.now 
   const metrics = provide('metrics', () => createMetrics({ logLinesLost: log.linesLost, dropReasons: DROP_REASONS }));
   const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
     metrics().countUnexpectedError();
-    log.unexpectedError(error, requestId);
+    log.unexpectedError(error, { requestId });
   };
   const observer = provide('observer', () =>
-    combineObservers([spanObserver, log.observer, metrics().observer], onUnexpectedError),
+    combineObservers([spanObserver, requestLog, metrics().observer], onUnexpectedError),
   );
   const loadShedding = provide('load shedding', () => createLoadShedding(configuration.maxEventLoopDelay));
 

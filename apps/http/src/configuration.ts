@@ -13,7 +13,7 @@ import {
   throwIfAny,
   type Variable,
 } from '@animal-store/app-kit';
-import { LOG_LEVELS, type LogLevel } from './observability/log.ts';
+import { LOG_LEVELS, type LogLevel } from '@animal-store/observability';
 
 /** The settings of the service. Times are in milliseconds. */
 export interface Configuration {

@@ -4,11 +4,10 @@ import { ConfigurationError, configuredHolder, loadStorage, misconfigurationOf, 
 import type { Stop } from '@animal-store/app-kit/stop-signals';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { type DropReason, type RunningServer, startServer } from '@animal-store/http-server';
-import { openStandardOutput } from '@animal-store/observability';
+import { createLog, type Log, monitorStorage, openStandardOutput } from '@animal-store/observability';
 import { compose, type Service } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
-import { createLog, type Log } from './observability/log.ts';
-import { monitorStorage } from './observability/storage-monitor.ts';
+import { createRequestLog } from './observability/request-log.ts';
 import { connectionLimit, openFilesLimit } from './open-files.ts';
 import { startupMessage } from './startup-message.ts';
 
@@ -52,7 +51,7 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   // Without a listener Node.js would open its debugger.
   if (configuration.production) process.on('SIGUSR1', () => log.warn('SIGUSR1 is ignored in production'));
   const storage = await loadStorage(configuration.storage);
-  const service = compose({ configuration, storage, log });
+  const service = compose({ configuration, storage, log, requestLog: createRequestLog(log) });
   const [server, probes] = await listen(service, configuration, log);
 
   let stopped: Promise<void> | null = null;
@@ -85,6 +84,10 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   const monitor = monitorStorage({
     storage: service.storage,
     names: { storage: configuration.storage.name, at: service.storage.location },
+    messages: {
+      unavailable: 'the storage is unavailable: requests that need it are rejected with 503 until it is available',
+      misconfigured: 'requests that need the storage are rejected with 503',
+    },
     misconfiguration: (error) => misconfigurationOf(error, configuration.storage),
     findMisconfiguration: () => missingKeys(configuration, service),
     async onMisconfiguration(message) {

@@ -85,18 +85,17 @@ export async function startService(
 
 /** Serves what is put together from these parts for the running test. */
 export async function serve(
-  parts: Omit<Parts, 'log'>,
+  parts: Omit<Parts, 'log' | 'requestLog'>,
   limits: Partial<Limits> = {},
-  observer: Observer = { end() {} },
+  requestLog: Observer = { end() {} },
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
   const log = {
     linesLost: () => 0,
     unexpectedError: (error: unknown) => void unexpectedErrors.push(error),
     warnThrottled() {},
-    observer,
   };
-  const service = compose({ ...parts, log });
+  const service = compose({ ...parts, log, requestLog });
   const server = await startServer(service.listener, {
     host: '127.0.0.1',
     port: 0,

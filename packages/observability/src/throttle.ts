@@ -1,16 +1,18 @@
+/** The time between two reports, in milliseconds. */
+const INTERVAL = 60_000;
+
 /**
- * Limits how often an event is reported: at once, and then once an interval.
+ * Limits how often an event is reported: at once, and then once a minute.
  *
- * @param interval In milliseconds.
  * @returns Counts one event. It returns the number of events since the last report if a report is due, else 0.
  */
-export function createThrottle(interval: number): () => number {
+export function createThrottle(): () => number {
   let reportedAt = Number.NEGATIVE_INFINITY;
   let count = 0;
   return () => {
     count += 1;
     const now = performance.now();
-    if (now - reportedAt < interval) return 0;
+    if (now - reportedAt < INTERVAL) return 0;
     const due = count;
     reportedAt = now;
     count = 0;

@@ -1,6 +1,7 @@
 import type { PetStorage } from '@animal-store/domain/ports';
-import { createThrottle, reasonOf } from '@animal-store/observability';
-import { type Log, REPEAT } from './log.ts';
+import type { Log } from './log.ts';
+import { reasonOf } from './reason-of.ts';
+import { createThrottle } from './throttle.ts';
 
 /** The time between two checks, in milliseconds. */
 const PAUSE = { unavailable: 3_000, available: 15_000 } as const;
@@ -9,6 +10,12 @@ export interface StorageMonitorOptions {
   readonly storage: Pick<PetStorage, 'ready'>;
   /** Fields of each log line that name the storage, without credentials. */
   readonly names: object;
+  readonly messages: {
+    /** Logged once when the storage becomes unavailable. */
+    readonly unavailable: string;
+    /** The consequence of a configuration error, which follows it. */
+    readonly misconfigured: string;
+  };
   /** The configuration error that an error of the storage shows, in one line; null if waiting helps. */
   readonly misconfiguration: (error: unknown) => string | null;
   /** A configuration error that shows in what is stored, in one line, or null. Called until the storage was available once. */
@@ -29,13 +36,14 @@ export interface StorageMonitor {
 /**
  * Checks the storage at once and then periodically, and logs what is wrong with it. A configuration error ends a service that
  * has never worked, so that its operator sees why. A service that has worked continues: the error, a changed password for example,
- * may be undone, and requests that need no storage still get their responses.
+ * may be undone, and some of its work needs no storage.
  */
 export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
-  const { storage, names, misconfiguration, findMisconfiguration, onMisconfiguration, onCheck, log } = options;
+  const { storage, names, messages, misconfiguration, findMisconfiguration, onMisconfiguration, onCheck, log } =
+    options;
   let wasAvailable = false;
   let failing = false;
-  let throttle = createThrottle(REPEAT);
+  let throttle = createThrottle();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
@@ -44,19 +52,15 @@ export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
     if (failing) log.info('the storage is available', names);
     wasAvailable = true;
     failing = false;
-    throttle = createThrottle(REPEAT);
+    throttle = createThrottle();
   }
 
   function fail(error: unknown, message: string | null): void {
     onCheck(false);
     if (message !== null) {
-      if (throttle() > 0) log.error(`requests that need the storage are rejected with 503: ${message}`, names);
+      if (throttle() > 0) log.error(`${messages.misconfigured}: ${message}`, names);
     } else if (!failing) {
-      const details = { ...names, reason: reasonOf(error) };
-      log.warn(
-        'the storage is unavailable: requests that need it are rejected with 503 until it is available',
-        details,
-      );
+      log.warn(messages.unavailable, { ...names, reason: reasonOf(error) });
     }
     failing = true;
   }

@@ -30,6 +30,7 @@ function monitor(failure: Error | null, misconfigured: string | null = null) {
       },
     },
     names: { at: 'host:1' },
+    messages: { unavailable: 'the storage is unavailable', misconfigured: 'nothing is read or written' },
     misconfiguration: (error) => (error === REFUSED ? MISCONFIGURED : null),
     findMisconfiguration: async () => state.misconfigured,
     onMisconfiguration: (message) => fatal.push(message),
@@ -40,11 +41,9 @@ function monitor(failure: Error | null, misconfigured: string | null = null) {
   return { state, logged, fatal, checks, stop, pass: (time: number) => vi.advanceTimersByTimeAsync(time) };
 }
 
-const LOST =
-  'warn the storage is unavailable: requests that need it are rejected with 503 until it is available ' +
-  '{"at":"host:1","reason":"connect ECONNREFUSED"}';
+const LOST = 'warn the storage is unavailable {"at":"host:1","reason":"connect ECONNREFUSED"}';
 const BACK = 'info the storage is available {"at":"host:1"}';
-const WRONG = `error requests that need the storage are rejected with 503: ${MISCONFIGURED} {"at":"host:1"}`;
+const WRONG = `error nothing is read or written: ${MISCONFIGURED} {"at":"host:1"}`;
 
 describe('monitorStorage', () => {
   test('logs nothing while the storage is available', async () => {

@@ -1,0 +1,53 @@
+import { LEVELS, type Log, reasonOf } from '@animal-store/observability';
+import type { Exchange, Observer, UnavailableReason } from '../http/exchange.ts';
+
+/** The warning for requests with status 503; none is needed at the stop. */
+const UNAVAILABLE: Readonly<Record<UnavailableReason, string | null>> = {
+  storage: 'requests are rejected with 503: the storage failed',
+  overload: 'requests are rejected with 503: the service is overloaded',
+  stopping: null,
+};
+
+/** Called every few seconds by machines. */
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
+
+/** Writes a line for each request to the log; for a successful probe only at level debug. Warns of responses with status 503. */
+export function createRequestLog({
+  addLine,
+  isLevelEnabled,
+  readable,
+  warnThrottled,
+}: Pick<Log, 'addLine' | 'isLevelEnabled' | 'readable' | 'warnThrottled'>): Observer {
+  const warnUnavailable = ({ unavailable }: Exchange) => {
+    if (unavailable === null) return;
+    const { reason, error } = unavailable;
+    const message = UNAVAILABLE[reason];
+    if (message !== null) warnThrottled(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
+  };
+  if (!isLevelEnabled('info')) return { end: warnUnavailable };
+  const logsProbes = isLevelEnabled('debug');
+  return {
+    end(exchange, { status }, bytes, duration) {
+      warnUnavailable(exchange);
+      const { id, method, route, traceId, client, holder, rejectedKey, unavailable } = exchange;
+      const routine = status < 400 && PROBES.has(route);
+      if (routine && !logsProbes) return;
+      const milliseconds = Math.round(duration * 1000) / 1000;
+      if (readable) {
+        const why = unavailable === null ? '' : ` (${unavailable.reason})`;
+        addLine(
+          `${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${holder ?? rejectedKey ?? '-'} ${id}\n`,
+        );
+        return;
+      }
+      // By hand, at half the cost of JSON.stringify. Every value is a number, made by the service or matches a pattern without
+      // characters that JSON escapes; the method is a token (RFC 9110); only a holder's name can be anything.
+      addLine(
+        `{"level":${routine ? LEVELS.debug : LEVELS.info},"time":${Date.now()},"msg":"request","method":"${method}","route":"${route}","status":${status},` +
+          `"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"` +
+          `${client === null ? '' : `,"client":"${client}"`}${rejectedKey === null ? '' : `,"key":"${rejectedKey}"`}` +
+          `${unavailable === null ? '' : `,"reason":"${unavailable.reason}"`}${traceId === null ? '' : `,"traceId":"${traceId}"`}${holder === null ? '' : `,"holder":${JSON.stringify(holder)}`}}\n`,
+      );
+    },
+  };
+}
