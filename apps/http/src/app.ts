@@ -1,7 +1,7 @@
 import type { DocsRoute } from '@animal-store/api-docs';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { type Awaitable, andThen } from '@animal-store/domain/transport';
-import { singleFlight } from '@animal-store/observability';
+import { andThen } from '@animal-store/domain/transport';
+import { type Metrics, singleFlight } from '@animal-store/observability';
 import { type Context, Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
@@ -11,7 +11,7 @@ import { createHandlers, type Handler, type HandlerDependencies, type Responder 
 import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
-import { type Headers, type HttpResponse, jsonResponse } from './http/response.ts';
+import { type Headers, jsonResponse } from './http/response.ts';
 import { openApiDocument } from './openapi/document.ts';
 import { PET_SCHEMAS } from './pets/index.ts';
 
@@ -29,8 +29,8 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   readonly hasProbePort: boolean;
   /** null: scripts of other origins get no access. */
   readonly cors: Cors | null;
-  /** The metrics in Prometheus' text format; null if METRICS=off. */
-  readonly metrics: (() => Awaitable<HttpResponse>) | null;
+  /** null if METRICS=off. */
+  readonly metrics: Pick<Metrics, 'contentType' | 'read'> | null;
   /** The documentation page; empty if DOCS=off. */
   readonly docs: readonly DocsRoute[];
 }
@@ -115,8 +115,13 @@ function probeRoutes({ isStopping, metrics, storage }: AppDependencies): Route[]
     get('/livez', () => jsonResponse('{"status":"live"}')),
     get('/readyz', ready),
     get('/healthz', ready),
-    ...(metrics === null ? [] : [get('/metrics', metrics)]),
+    ...(metrics === null ? [] : [metricsRoute(metrics)]),
   ];
+}
+
+function metricsRoute({ contentType, read }: Pick<Metrics, 'contentType' | 'read'>): Route {
+  const headers = { 'content-type': contentType };
+  return get('/metrics', () => andThen(read(), (body) => ({ status: 200, headers, body })));
 }
 
 /** The documents, which need no key. */

@@ -5,8 +5,8 @@ import { type LoadedStorage, sha256 } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
-import { DROP_REASONS, type Listener, type RenderRejection } from '@animal-store/http-server';
-import { createLoadShedding, type Log } from '@animal-store/observability';
+import type { Listener, RenderRejection } from '@animal-store/http-server';
+import { createLoadShedding, createMetrics, type Log, type Metrics } from '@animal-store/observability';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createCors } from './access/cors.ts';
 import { createRateLimit } from './access/rate-limit.ts';
@@ -16,7 +16,7 @@ import type { Observer, OnUnexpectedError } from './http/exchange.ts';
 import { createListener } from './http/listener.ts';
 import { combineObservers } from './http/observers.ts';
 import { createRejectionRenderer } from './http/rejections.ts';
-import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createRequestMetrics, type RequestMetrics } from './observability/request-metrics.ts';
 import { spanObserver } from './observability/tracing.ts';
 import { petOperations } from './pets/index.ts';
 
@@ -39,6 +39,7 @@ export interface Service {
   readonly renderRejection: RenderRejection;
   readonly storage: PetStorage;
   readonly metrics: Metrics;
+  readonly requestMetrics: RequestMetrics;
   /** Makes the service unready. It continues to serve. */
   beginStop(): void;
   /** Releases everything that was opened here. */
@@ -58,13 +59,14 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
   let stopping = false;
 
   // Observability
-  const metrics = provide('metrics', () => createMetrics({ logLinesLost: log.linesLost, dropReasons: DROP_REASONS }));
+  const metrics = provide('metrics', () => createMetrics(log.linesLost));
+  const requestMetrics = provide('request metrics', () => createRequestMetrics(metrics().registry));
   const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
     metrics().countUnexpectedError();
     log.unexpectedError(error, { requestId });
   };
   const observer = provide('observer', () =>
-    combineObservers([spanObserver, requestLog, metrics().observer], onUnexpectedError),
+    combineObservers([spanObserver, requestLog, requestMetrics().observer], onUnexpectedError),
   );
   const loadShedding = provide('load shedding', () => createLoadShedding(configuration.maxEventLoopDelay));
 
@@ -95,7 +97,7 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
       cors: corsOrigins.size === 0 ? null : createCors(corsOrigins),
       observer: observer(),
       onUnexpectedError: onUnexpectedError,
-      metrics: configuration.metrics ? metrics().read : null,
+      metrics: configuration.metrics ? metrics() : null,
       docs: configuration.docs ? docsPage() : [],
       hasProbePort: configuration.probePort !== 0,
       isStopping: () => stopping,
@@ -110,6 +112,7 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
     renderRejection: createRejectionRenderer(observer(), trustedProxies),
     storage: storage(),
     metrics: metrics(),
+    requestMetrics: requestMetrics(),
     beginStop() {
       stopping = true;
     },

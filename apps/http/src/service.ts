@@ -110,7 +110,7 @@ function withKey(configuration: Configuration): { configuration: Configuration; 
 
 /** @returns The server of the interface and, if the probes have a port of their own, theirs. */
 async function listen(
-  { close, listener, metrics, probeListener, renderRejection }: Service,
+  { close, listener, requestMetrics, probeListener, renderRejection }: Service,
   { host, port, probePort, maxConnections: wanted }: Configuration,
   log: Log,
 ): Promise<[RunningServer, RunningServer?]> {
@@ -127,7 +127,7 @@ async function listen(
     { variable: 'PROBE_PORT', port: probePort, listener: probeListener, maxConnections: PROBE_CONNECTIONS },
   ];
   const onDrop = (reason: DropReason) => {
-    metrics.countDrop(reason);
+    requestMetrics.countDrop(reason);
     log.warnThrottled(DROP_WARNINGS[reason]);
   };
   const servers: RunningServer[] = [];

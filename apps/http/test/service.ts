@@ -101,7 +101,7 @@ export async function serve(
     port: 0,
     maxConnections: parts.configuration.maxConnections,
     renderRejection: service.renderRejection,
-    onDrop: service.metrics.countDrop,
+    onDrop: service.requestMetrics.countDrop,
     limits,
   });
   onTestFinished(async () => {

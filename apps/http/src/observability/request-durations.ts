@@ -1,5 +1,4 @@
-import { type Observe, registerHistogram } from '@animal-store/observability';
-import type { Registry } from 'prom-client';
+import { type Observe, type Registry, registerHistogram } from '@animal-store/observability';
 
 /**
  * Registers the histogram of requests.

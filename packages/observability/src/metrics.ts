@@ -1,0 +1,89 @@
+import { totalmem } from 'node:os';
+import type { PetStorage } from '@animal-store/domain/ports';
+import type { Awaitable } from '@animal-store/domain/transport';
+import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
+import { registerGauge } from './gauge.ts';
+import { singleFlight } from './single-flight.ts';
+import { registerStorageCalls } from './storage-calls.ts';
+
+export type { Registry } from 'prom-client';
+
+/** The metrics of a service. */
+export interface Metrics {
+  /** A transport registers its own metrics here. */
+  readonly registry: Registry;
+  /** Wraps a storage so that its calls are counted and timed. */
+  observed(storage: PetStorage): PetStorage;
+  /** Counts a lookup of an issued key. @param cached Whether the storage was not asked. */
+  keyLookedUp(cached: boolean): void;
+  /** Counts an unexpected error. */
+  countUnexpectedError(): void;
+  /** Records the result of a storage check. */
+  storageChecked(available: boolean): void;
+  /** The media type of what `read` returns. */
+  readonly contentType: string;
+  /** Renders the metrics in Prometheus' text format. Concurrent calls share one result. */
+  read(): Awaitable<string>;
+}
+
+/** @param logLinesLost How many lines of the log could not be written since the start. */
+export function createMetrics(logLinesLost: () => number): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+
+  const keyLookups = new Counter({
+    name: 'animal_store_key_lookups_total',
+    help: 'Lookups of issued API keys, by result: hit (cached) or miss (the storage was asked).',
+    labelNames: ['result'],
+    registers,
+  });
+
+  let storageUp = 0;
+  registerGauge(
+    registry,
+    {
+      name: 'animal_store_storage_up',
+      help: 'Whether the storage was available (1) or not (0) at the last check, every 3 to 15 seconds.',
+    },
+    () => storageUp,
+  );
+
+  const memoryLimit = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+  registerGauge(
+    registry,
+    {
+      name: 'animal_store_memory_limit_bytes',
+      help: 'The memory that the process may use: the limit of its container or the memory of the machine.',
+    },
+    () => memoryLimit,
+  );
+
+  new Counter({
+    name: 'animal_store_log_lines_lost_total',
+    help: 'Lines of the log that could not be written.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(logLinesLost());
+    },
+  });
+
+  const unexpectedErrors = new Counter({
+    name: 'animal_store_internal_errors_total',
+    help: 'Unexpected errors, each a defect of the service.',
+    registers,
+  });
+
+  return {
+    registry,
+    observed: registerStorageCalls(registry),
+    keyLookedUp: (cached) => keyLookups.inc({ result: cached ? 'hit' : 'miss' }),
+    countUnexpectedError: () => unexpectedErrors.inc(),
+    storageChecked(available) {
+      storageUp = available ? 1 : 0;
+    },
+    contentType: registry.contentType,
+    read: singleFlight(() => registry.metrics()),
+  };
+}
