@@ -170,4 +170,29 @@ describeWithMongo('many calls at once', () => {
     expect(queries.length).toBeLessThanOrEqual(4);
     for (const { planSummary } of queries) expect(planSummary).toMatch(/^(EXPRESS_)?IXSCAN \{ digest: 1 \}/);
   });
+
+  test('repeat creations by a few queries, each with the pet of its own key', async () => {
+    const { storage, url } = open();
+    const creation = (index: number, fingerprint = 'first') =>
+      [
+        { name: `Rex ${index}`, categoryId: 7n },
+        { holder: `zoo ${index % 3}`, key: `${Math.floor(index / 3)}`, fingerprint },
+      ] as const;
+    const created = await Promise.all(times(1_500, (index) => storage.pets.add(...creation(index))));
+    await databaseAt(url).command({ profile: 2 });
+    const repeated = await Promise.all(
+      times(1_500, (index) => storage.pets.add(...creation(index, index % 10 === 0 ? 'another' : 'first'))),
+    );
+    await databaseAt(url).command({ profile: 0 });
+    expect(repeated).toEqual(created.map((pet, index) => (index % 10 === 0 ? null : pet)));
+    const queries = await databaseAt(url)
+      .collection('system.profile')
+      .find({ op: 'query', ns: /\.pets$/ })
+      .toArray();
+    expect(queries.length).toBeLessThanOrEqual(10);
+    for (const { planSummary, docsExamined } of queries) {
+      expect(planSummary).toMatch(/^(?:(?:, )?IXSCAN \{ addition.holder: 1, addition.key: 1 \})+$/);
+      expect(docsExamined).toBeLessThanOrEqual(500);
+    }
+  });
 });

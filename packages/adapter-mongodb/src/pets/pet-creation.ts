@@ -1,12 +1,11 @@
 import type { MonotonicClock, Pet } from '@animal-store/domain';
-import type { IdempotentCreate } from '@animal-store/domain/ports';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
-import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
+import { createEarlierCreations } from './earlier-creations.ts';
 import { createIdBlocks } from './id-blocks.ts';
 import { createIdCounter, type IdCollections } from './id-counter.ts';
-import { type PetWithoutId, petOf } from './pet-document.ts';
+import type { PetWithoutId } from './pet-document.ts';
 import { createPetInsertions } from './pet-insertions.ts';
 
 /** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
@@ -21,6 +20,7 @@ export function createPetCreation(
   const counter = createIdCounter(collections, limits);
   const ids = createIdBlocks({ reserve: counter.reserve, clock });
   const insert = createPetInsertions(pets, ids, limits);
+  const findEarlier = createEarlierCreations(pets, limits);
 
   // All pets of a batch meet taken ids at once.
   const raiseCounter = createBatches<void, void>(
@@ -31,18 +31,6 @@ export function createPetCreation(
     },
     { parallel: 1, maxItems: MAX_WAITING, maxWaiting: MAX_WAITING, maxWait: limits.batch },
   );
-
-  /** The pet that is stored under holder and key; null if it is another one, undefined if there is none (any more). */
-  async function findEarlier({ holder, key, fingerprint }: IdempotentCreate): Promise<Pet | null | undefined> {
-    // The document in the index may not have reached the majority yet; it has when a linearizable read returns it.
-    const document = await pets.findOne(
-      { 'addition.holder': holder, 'addition.key': key },
-      { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation },
-    );
-    if (document === null) return undefined;
-    if (document.addition?.fingerprint !== fingerprint) return null;
-    return petOf({ ...document, _id: int64Of(document._id), categoryId: int64Of(document.categoryId) });
-  }
 
   return async (pet) => {
     for (let tried = 1; ; tried += 1) {

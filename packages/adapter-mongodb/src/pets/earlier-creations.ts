@@ -1,0 +1,53 @@
+import type { Pet } from '@animal-store/domain';
+import type { IdempotentCreate } from '@animal-store/domain/ports';
+import type { Collection, Filter } from 'mongodb';
+import { createBatches, MAX_WAITING } from '../batching/batches.ts';
+import { int64Of } from '../connection/int64.ts';
+import type { TimeLimits } from '../time-limits.ts';
+import { type PetDocument, petOf } from './pet-document.ts';
+
+/** How many creations one query looks up at most: as many as one insertion may have rejected. */
+const MAX_CREATIONS = 500;
+
+/**
+ * Finds the pets that repeated creations have created before: one query at a time, so that a client may repeat thousands.
+ *
+ * @returns Finds the pet that is stored under holder and key; null if it is another one, undefined if there is none (any more).
+ */
+export function createEarlierCreations(
+  pets: Collection<PetDocument>,
+  { operation, batch }: TimeLimits,
+): (create: IdempotentCreate) => Promise<Pet | null | undefined> {
+  return createBatches<IdempotentCreate, Pet | null | undefined>(
+    async (creations) => {
+      const limit = creations.length;
+      const options = { limit, batchSize: limit, singleBatch: true, maxTimeMS: operation };
+      // A document in the index may not have reached the majority yet; it has when a linearizable read returns it.
+      const read = pets.find(createdBy(creations), { ...options, readConcern: { level: 'linearizable' } });
+      const found = new Map((await read.toArray()).map((document) => [nameOf(document.addition), document]));
+      return (creation) => {
+        const document = found.get(nameOf(creation));
+        if (document === undefined) return undefined;
+        if (document.addition?.fingerprint !== creation.fingerprint) return null;
+        return petOf({ ...document, _id: int64Of(document._id), categoryId: int64Of(document.categoryId) });
+      };
+    },
+    { parallel: 1, maxItems: MAX_CREATIONS, maxWaiting: MAX_WAITING, maxWait: batch },
+  );
+}
+
+/** For each holder a range of the index. */
+function createdBy(creations: readonly IdempotentCreate[]): Filter<PetDocument> {
+  const keys = new Map<string, string[]>();
+  for (const { holder, key } of creations) {
+    const ofHolder = keys.get(holder);
+    if (ofHolder === undefined) keys.set(holder, [key]);
+    else ofHolder.push(key);
+  }
+  return { $or: [...keys].map(([holder, $in]) => ({ 'addition.holder': holder, 'addition.key': { $in } })) };
+}
+
+/** A key contains no space: the first one ends it. */
+function nameOf(creation: Pick<IdempotentCreate, 'holder' | 'key'> | undefined): string {
+  return `${creation?.key} ${creation?.holder}`;
+}
