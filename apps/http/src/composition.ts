@@ -48,7 +48,7 @@ export interface Service {
 
 /** Puts the service together, layer by layer. @throws ConfigurationError if the storage rejects its settings. */
 export function compose({ configuration, storage: loaded, log, requestLog, clock = Date.now }: Parts): Service {
-  const { basePath, configuredKeys, corsOrigins, publicUrl, rateLimit: limit, trustedProxies } = configuration;
+  const { basePath, configuredKeys, corsOrigins, rateLimit: limit, trustedProxies } = configuration;
   const container = root.createChildContainer();
   /** Registers a factory. @returns Resolves what it makes, the same each time. */
   const provide = <T>(name: string, make: () => T): (() => T) => {
@@ -83,14 +83,10 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
   const rateLimit = provide('rate limit', () =>
     limit === 0 ? null : createRateLimit(limit, storage(), onUnexpectedError, log.warnThrottled),
   );
-  const operations = provide('operations', () =>
-    petOperations({ catalogue: catalogue(), returnsSamePetObjects: loaded.returnsSamePetObjects, clock, basePath }),
-  );
   const apps = provide('apps', () =>
     createApps({
-      basePath,
-      publicUrl,
-      operations: operations(),
+      ...configuration,
+      operations: petOperations({ ...loaded, catalogue: catalogue(), clock, basePath }),
       authenticate: authenticate(),
       storage: storage(),
       rateLimit: rateLimit(),
@@ -101,7 +97,6 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
       docs: configuration.docs ? docsPage() : [],
       hasProbePort: configuration.probePort !== 0,
       isStopping: () => stopping,
-      trustedProxies,
       shouldShed: loadShedding().shouldShed,
     }),
   );
