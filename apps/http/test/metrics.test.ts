@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort, KEY, type Service, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
@@ -94,6 +94,9 @@ describe('/metrics', () => {
     const running = startProcess({ API_KEYS: KEY, STORAGE: 'mongodb', MONGODB_URL: url, STOP_GRACE_SECONDS: '5' });
     const service = serviceAt(await listeningAt(running));
     for (const path of ['/v1/pets', '/v1/pets/1']) expect((await service.call('GET', path)).status).toBe(503);
+    // The grace of a stop lasts while requests arrive.
+    const requests = setInterval(() => service.call('GET', '/livez', { key: null }).catch(() => {}), 100);
+    onTestFinished(() => clearInterval(requests));
     running.process.kill('SIGTERM');
     await running.says(/"stopping"/);
     expect((await service.call('GET', '/readyz', { key: null })).status).toBe(503);
