@@ -95,8 +95,10 @@ describe('/metrics', () => {
     const service = serviceAt(await listeningAt(running));
     for (const path of ['/v1/pets', '/v1/pets/1']) expect((await service.call('GET', path)).status).toBe(503);
     // The grace of a stop lasts while requests arrive.
-    const requests = setInterval(() => service.call('GET', '/livez', { key: null }).catch(() => {}), 100);
+    const ask = () => service.call('GET', '/livez', { key: null }).catch(() => {});
+    const requests = setInterval(ask, 100);
     onTestFinished(() => clearInterval(requests));
+    await ask();
     running.process.kill('SIGTERM');
     await running.says(/"stopping"/);
     expect((await service.call('GET', '/readyz', { key: null })).status).toBe(503);
