@@ -67,7 +67,7 @@ export class Connection {
       if (!this.#reading.isHeld) this.#reading.hold();
       return;
     }
-    if (this.#all.isStopping) this.#all.noteActivity();
+    this.#all.noteActivity();
     this.#latest = request;
     if (this.#isIdle) this.#serve(request, response);
     else this.#wait(request, response, null);

@@ -74,7 +74,7 @@ export class Connections {
   }
 
   /**
-   * When a connection was opened last or, during a stop, a request arrived: on the clock of `performance.now()`, in milliseconds.
+   * When a connection was opened or a request arrived last: on the clock of `performance.now()`, in milliseconds.
    */
   get lastActivityAt(): number {
     return this.#lastActivityAt;

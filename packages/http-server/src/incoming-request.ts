@@ -58,9 +58,12 @@ export class IncomingRequest extends IncomingMessage {
   }
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
-    this.#chunks += 1;
-    if (this.#chunks % CHUNKS_PER_TURN === 0) connectionOf(this.socket).waitATurn();
     const receiver = this.#receiver;
+    // Node stops reading when a body that nobody reads fills its buffer. A turn would resume it.
+    if (receiver !== null || this.readableFlowing === true) {
+      this.#chunks += 1;
+      if (this.#chunks % CHUNKS_PER_TURN === 0) connectionOf(this.socket).waitATurn();
+    }
     if (receiver === null) return super.push(chunk, encoding);
     if (chunk !== null) {
       receiver.onChunk(chunk);

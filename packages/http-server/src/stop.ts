@@ -13,7 +13,7 @@ const QUIET = 750;
 export interface RunningServer {
   readonly address: AddressInfo;
 
-  /** When a connection was opened last, on the clock of `performance.now()`, in milliseconds. */
+  /** When a connection was opened or a request arrived last, on the clock of `performance.now()`, in milliseconds. */
   readonly lastActivityAt: number;
 
   /**
@@ -24,7 +24,7 @@ export interface RunningServer {
    *
    * @param times.grace In milliseconds.
    * @param times.deadline How long requests may take after the grace, in milliseconds.
-   * @param times.probes A server for health checks. While connections to it are opened, the grace does not end early.
+   * @param times.probes A server for health checks. While they arrive, the grace does not end early.
    * @returns How many connections were closed at the deadline.
    */
   stop(times: { grace: number; deadline: number; probes?: RunningServer | undefined }): Promise<number>;

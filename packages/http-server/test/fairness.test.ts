@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startListenerProcess } from './processes.ts';
-import { get, open } from './serving.ts';
+import { get, open, serve } from './serving.ts';
 
 /** Much less than the seconds that a client waits: a request can need several turns, on a slower machine. */
 const LONGEST_TURN = 500;
@@ -44,3 +44,16 @@ test.each([
   },
   60_000,
 );
+
+test('reads no further while nobody reads the body', async () => {
+  let buffered = 0;
+  const { port } = await serve(async (request, response) => {
+    await sleep(1_000);
+    buffered = request.readableLength;
+    response.end();
+  });
+  flood(port, chunked('/'), '1\r\nx\r\n'.repeat(10_000), true);
+  await expect.poll(() => buffered, { timeout: 5_000 }).toBeGreaterThan(0);
+  // Node reads 64 KiB at a time.
+  expect(buffered).toBeLessThan(100_000);
+}, 20_000);

@@ -11,7 +11,7 @@ describe(readBody, () => {
   test.each([
     ['has arrived', ['hello world'], 100],
     ['has arrived in pieces', ['hello', ' ', 'world'], 100],
-    ['has arrived in part', ['hello', ' world'], 30],
+    ['has arrived in part', ['hello', ' world'], 10],
     ['is still to come', ['', 'hello world'], 0],
   ])('reads a body that %s', async (_what, [first = '', ...others], wait) => {
     const { port } = await serve(async (request, response) => {

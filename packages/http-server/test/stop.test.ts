@@ -60,6 +60,17 @@ describe('the grace of a stop', () => {
     expect(duration).toBeLessThan(4_500);
   });
 
+  test('goes on while health checks call a server of their own on one connection', async () => {
+    const [server, probes] = [await serve(), await serve()];
+    const { socket } = open(probes.port, get('/'));
+    const checks = setInterval(() => socket.write(get('/')), 300);
+    await expect.poll(() => probes.running.lastActivityAt).toBeGreaterThan(0);
+    const started = performance.now();
+    await server.stop({ grace: 2_000, deadline: 5_000, probes: probes.running });
+    clearInterval(checks);
+    expect(performance.now() - started).toBeGreaterThan(1_900);
+  });
+
   test('goes on while health checks call a server of their own', async () => {
     const [server, probes] = [await serve(), await serve()];
     const opening = keepOpening(probes.port);

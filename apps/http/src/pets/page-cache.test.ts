@@ -1,7 +1,7 @@
 import type { Pet } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
 import { jsonResponse } from '../http/response.ts';
-import { createPageCache, isUpToDate } from './page-cache.ts';
+import { createPageCache, isUpToDate, PAGE_BYTES } from './page-cache.ts';
 
 const pet = (id: bigint): Pet => ({ id, name: 'Rex', categoryId: 7n });
 const page = (body: string) => ({ query: {}, pets: [pet(1n)], next: null, response: jsonResponse(body) });
@@ -17,8 +17,8 @@ describe(createPageCache, () => {
     expect(pages.get('limit=3')).toBeUndefined();
   });
 
-  test('drops the oldest pages if query strings and bodies together exceed the limit', () => {
-    const pages = createPageCache(10);
+  test('drops the oldest pages if all together exceed the limit', () => {
+    const pages = createPageCache(2 * (PAGE_BYTES + 'a'.length + 8 + '1234'.length));
     pages.set('a', page('1234'));
     pages.set('b', page('1234'));
     expect(pages.get('a')).toBeDefined();
@@ -31,8 +31,15 @@ describe(createPageCache, () => {
     // A page that replaces its predecessor frees what that took.
     for (let turn = 0; turn < 10; turn += 1) pages.set('c', page('1234'));
     expect(pages.get('b')).toBeDefined();
-    pages.set('d', page('more than the limit'));
+    pages.set('d', page('x'.repeat(2 * PAGE_BYTES)));
     expect(['b', 'c', 'd'].map((text) => pages.get(text))).toEqual([undefined, undefined, undefined]);
+  });
+
+  test('keeps a bounded number of empty pages', () => {
+    const pages = createPageCache(100 * PAGE_BYTES);
+    const texts = Array.from({ length: 1_000 }, (_, index) => `_=${index}`);
+    for (const text of texts) pages.set(text, { query: {}, pets: [], next: null, response: jsonResponse('[]') });
+    expect(texts.filter((text) => pages.get(text) !== undefined).length).toBeLessThan(100);
   });
 });
 

@@ -16,8 +16,11 @@ export interface PageCache<Query> {
   set(queryString: string, page: CachedPage<Query>): void;
 }
 
-/** The length of all query strings and bodies that are cached, in characters or bytes. */
+/** What the cached pages may take, in bytes, if their characters take one each. */
 const SIZE_MAX = 8 * 1024 * 1024;
+
+/** What a page takes beside its texts and its array of pets, in bytes. Clients can ask for any number of empty pages. */
+export const PAGE_BYTES = 400;
 
 /**
  * Caches pages of a storage that returns the same object for an unchanged pet. The storage is asked all the same: a page is up to
@@ -60,6 +63,6 @@ export function isUpToDate(
   return true;
 }
 
-function sizeOf<Query>(queryString: string, { response }: CachedPage<Query>): number {
-  return queryString.length + (response.body?.length ?? 0);
+function sizeOf<Query>(queryString: string, { pets, response }: CachedPage<Query>): number {
+  return PAGE_BYTES + queryString.length + 8 * pets.length + (response.body?.length ?? 0);
 }
