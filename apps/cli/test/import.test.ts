@@ -121,6 +121,42 @@ describe('an import', () => {
     ]);
   });
 
+  test('names all lines of a record that it leaves out', async () => {
+    const { runWith } = commandLine();
+    const file = 'name,categoryId\n"Rex\nthe\ndog" Max,1\nMax,1\n" \n",1\n"Bella,1\nLuna,1\n';
+    const words = ['pets', 'import', '--format', 'csv', '--on-error', 'skip'];
+    const { out, err } = await runWith(file, ...words);
+    expect(out).toBe('{"imported":1,"rejected":3}\n');
+    expect(err.split('\n')).toEqual([
+      'stdin:2-4: a field goes on after its closing quote',
+      'stdin:6-7: name must have a character that is not white space',
+      'stdin:8-9: a quote is not closed',
+      '',
+    ]);
+  });
+
+  test.each(['stop', 'skip'])(
+    'creates no pet of lines in quotes that are open too long (--on-error %s)',
+    async (mode) => {
+      const { runWith, run: print } = commandLine();
+      const file = `name,categoryId\nRex,1\n"Max,1\n${'Bella,1\n'.repeat(50_000)}`;
+      const { out, error } = await runWith(file, 'pets', 'import', '--format', 'csv', '--on-error', mode);
+      expect(out).toBe('');
+      expect(error?.message).toBe('stdin: line 3: a quote is not closed within 64 KiB; the rest is not read');
+      expect(await print('pets', 'list')).toHaveLength(mode === 'skip' ? 1 : 0);
+    },
+  );
+
+  test.each([
+    [Buffer.from('name,categoryId,Gr\xf6\xdfe\nname,categoryId,x\nRex,1,2\n', 'latin1'), 'not UTF-8'],
+    [`"name,categoryId\nRex,1\n`, 'a quote is not closed'],
+  ])('rejects a CSV file whose first line cannot be read', async (file, reason) => {
+    const { runWith, run: print } = commandLine();
+    const { error } = await runWith(file, 'pets', 'import', '--format', 'csv', '--on-error', 'skip');
+    expect(error?.message).toBe(`stdin: the first line can't be read: ${reason}`);
+    expect(await print('pets', 'list')).toEqual([]);
+  });
+
   test('ends its check after a hundred errors', async () => {
     const { err } = await commandLine().runWith('x\n'.repeat(1_000), 'pets', 'import');
     expect(err.split('\n')).toHaveLength(101);

@@ -1,17 +1,26 @@
 import { NumberLiteral } from '@animal-store/domain/transport';
 import { integerOf, numberLiteral, stringify } from '@animal-store/exact-json';
 import { type PetFormat, UnreadableRecord } from './pet-format.ts';
+import type { RecordScanner } from './record-scanner.ts';
 
 /** A digit before a point or an exponent: only then can a number that looks like an integer be none, or be written so. */
 const FRACTION_OR_EXPONENT = /\d[.eE]/;
 
 const EMPTY = /^[\t\r ]*$/;
 
+const byLine: RecordScanner = {
+  endOfRecord(text, from, to) {
+    const end = text.indexOf('\n', from);
+    return end < to ? end : -1;
+  },
+  isInQuotes: () => false,
+};
+
 /** A JSON object in each line (https://github.com/ndjson/ndjson-spec), its integers with all digits. */
 export const ndjson: PetFormat = {
   header: '',
   write: (pet) => `${stringify(pet)}\n`,
-  endOfRecord: (text, start) => text.indexOf('\n', start),
+  createScanner: () => byLine,
   createReader: () => readLine,
 };
 

@@ -1,14 +1,15 @@
 import type { Pet } from '@animal-store/domain';
-import type { EndOfRecord } from './records.ts';
+import type { RecordScanner } from './record-scanner.ts';
 
 /** How pets are written to a file. */
 export interface PetFormat {
-  readonly endOfRecord: EndOfRecord;
+  /** Starts to find the records of a file. */
+  createScanner(): RecordScanner;
 
   /** Starts to read a file. */
   createReader(): ReadRecord;
 
-  /** The beginning of a file. */
+  /** The beginning of a file; empty if the first record is a pet. */
   readonly header: string;
 
   /** A pet as a record with its line end. */
@@ -28,7 +29,7 @@ export class UnreadableRecord extends Error {
   override readonly name = 'UnreadableRecord';
 }
 
-/** A file of which no record can be read. The message says why. */
+/** A file that can't be read, or not from some line on. The message says why. */
 export class UnreadableFile extends Error {
   override readonly name = 'UnreadableFile';
 }

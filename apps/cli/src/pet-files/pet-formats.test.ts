@@ -33,6 +33,19 @@ describe('CSV', () => {
     ]);
   });
 
+  test.each([
+    ['"first, last";name;categoryId', 'x;Rex;1'],
+    ['"the ""name""",name,categoryId', 'x,Rex,1'],
+    ['"colours; sizes",name,categoryId', 'x,Rex,1'],
+  ])('is read with a header of quoted columns: %s', (header, record) => {
+    expect(read(header, record)).toEqual([{ name: 'Rex', categoryId: 1n, status: undefined }]);
+  });
+
+  test.each(['name', 'categoryId', 'status'])('is rejected if its header names the column %s twice', (column) => {
+    const header = `name,categoryId,status,${column}`;
+    expect(() => read(header)).toThrow(`the first line must name the column ${column} once, was "${header}"`);
+  });
+
   test('skips rows whose fields are all empty', () => {
     expect(read('name,categoryId', ',', '', '"",')).toEqual([undefined, undefined, undefined]);
   });

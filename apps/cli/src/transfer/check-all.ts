@@ -18,10 +18,10 @@ export async function checkAll(
 ): Promise<void> {
   const { createPet } = createAwaitableCatalogue(NOWHERE);
   for await (const pets of arrays) {
-    for (const { line, pet, error } of pets) {
-      const reason = error ?? violationOf(() => createPet(pet));
+    for (const each of pets) {
+      const reason = each.error ?? violationOf(() => createPet(each.pet));
       if (reason === null) onDone();
-      else if (!onRejected(line, reason)) return;
+      else if (!onRejected(each, reason)) return;
     }
   }
 }

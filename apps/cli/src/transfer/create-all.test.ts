@@ -3,6 +3,7 @@ import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAll } from './create-all.ts';
+import type { TransferEvents } from './transfer-events.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -11,6 +12,7 @@ async function* lines(count: number) {
   for (let line = 1; line <= count; line += 1000) {
     yield Array.from({ length: Math.min(1000, count - line + 1) }, (_, index) => ({
       line: line + index,
+      lastLine: line + index,
       pet: { name: `Rex ${line + index}`, categoryId: 1n },
       error: null,
     }));
@@ -19,7 +21,7 @@ async function* lines(count: number) {
 
 type Add = Parameters<typeof createAwaitableCatalogue>[0]['add'];
 
-function creating(add: Add, count: number, onRejected: (line: number, reason: string) => boolean = () => true) {
+function creating(add: Add, count: number, onRejected: TransferEvents['onRejected'] = () => true) {
   const catalogue = createAwaitableCatalogue({ add, find: () => null, list: () => [] });
   const onDone = vi.fn();
   const keyOf = (line: number) => ({ holder: ' test ', key: String(line) });

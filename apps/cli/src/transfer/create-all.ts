@@ -45,14 +45,14 @@ export async function createAll(
     });
   };
 
-  async function create(line: number, pet: unknown): Promise<void> {
+  async function create({ line, lastLine, pet }: PetOfFile): Promise<void> {
     try {
       await createPatiently(() => catalogue.createPet(pet, keyOf(line)), pace);
       pace.onDone();
       onDone();
     } catch (error) {
       if (DomainError.is(error) && (error.code === 'invalid' || error.code === 'idempotency_key_reused')) {
-        stopped ||= !onRejected(line, reasonOf(error));
+        stopped ||= !onRejected({ line, lastLine }, reasonOf(error));
       } else {
         failure ??= error;
         stopped = true;
@@ -66,11 +66,11 @@ export async function createAll(
     for (const each of pets) {
       if (stopped) break;
       if (each.error !== null) {
-        stopped ||= !onRejected(each.line, each.error);
+        stopped ||= !onRejected(each, each.error);
         continue;
       }
       inFlight += 1;
-      void create(each.line, each.pet);
+      void create(each);
       if (inFlight >= pace.limit()) await roomFor(pace.limit() * LOW_WATER);
     }
     if (stopped) break;

@@ -105,9 +105,10 @@ async function transferPets(
         done += 1;
         progress.update(share, done);
       },
-      onRejected(line, reason) {
+      onRejected({ line, lastLine }, reason) {
         rejected += 1;
-        progress.print(printable(`${name}:${line}: ${reason}`));
+        const lines = line === lastLine ? line : `${line}-${lastLine}`;
+        progress.print(printable(`${name}:${lines}: ${reason}`));
         return rejected < maxErrors;
       },
     });

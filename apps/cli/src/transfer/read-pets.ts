@@ -1,17 +1,24 @@
-import { type PetFormat, UnreadableRecord } from '../pet-files/pet-format.ts';
+import { type PetFormat, UnreadableFile, UnreadableRecord } from '../pet-files/pet-format.ts';
 import { readRecords } from '../pet-files/records.ts';
 import type { InputFile } from './input-file.ts';
 
+/** The lines of a record. */
+export interface Lines {
+  /** The number of the first one, from 1. */
+  readonly line: number;
+  readonly lastLine: number;
+}
+
 /** A pet as a file has it, unchecked, or why it can't be read. */
-export type PetOfFile =
-  | { readonly line: number; readonly pet: unknown; readonly error: null }
-  | { readonly line: number; readonly pet?: undefined; readonly error: string };
+export type PetOfFile = Lines &
+  ({ readonly pet: unknown; readonly error: null } | { readonly pet?: undefined; readonly error: string });
 
 /**
  * The pets of a file in arrays of some thousand.
  *
  * @param onRead Called for each array with the share of the file that was read before, 0 to 1.
  * @throws UnreadableFile
+ * @throws CommandFailed if the file became shorter.
  */
 export async function* readPets(
   file: InputFile,
@@ -27,19 +34,20 @@ export async function* readPets(
       yield chunk;
     }
   }
-  for await (const records of readRecords(counted(), format.endOfRecord)) {
+  for await (const records of readRecords(counted(), format.createScanner())) {
     const pets: PetOfFile[] = [];
-    for (const { line, text, error } of records) {
+    for (const { line, lastLine, text, error } of records) {
       if (error !== null) {
-        pets.push({ line, error });
+        if (line === 1 && format.header !== '') throw new UnreadableFile(`the first line can't be read: ${error}`);
+        pets.push({ line, lastLine, error });
         continue;
       }
       try {
         const pet = read(text);
-        if (pet !== undefined) pets.push({ line, pet, error: null });
+        if (pet !== undefined) pets.push({ line, lastLine, pet, error: null });
       } catch (failure) {
         if (!(failure instanceof UnreadableRecord)) throw failure;
-        pets.push({ line, error: failure.message });
+        pets.push({ line, lastLine, error: failure.message });
       }
     }
     yield pets;
