@@ -16,7 +16,7 @@ import type { UseCases } from './context.ts';
 import { createProgram } from './program.ts';
 import { printable } from './terminal/printable.ts';
 
-/** The command is rejected or could not be completed, or the storage is unavailable. */
+/** The command is rejected, its output is incomplete, or the storage is unavailable. */
 const EXIT_FAILED = 1;
 
 /** The command line or the environment is wrong. */
@@ -59,11 +59,13 @@ function report(error: unknown): number {
   return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
 }
 
-// A reader may have read enough, like `head`.
+// The reader may have closed the pipe, like `head`: then nobody needs a message.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') throw error;
-  process.exit();
+  if (error.code !== 'EPIPE') process.stderr.write(`animal-store: the output can't be written: ${error.message}\n`);
+  process.exit(EXIT_FAILED);
 });
+// A command goes on without its messages.
+process.stderr.on('error', () => {});
 
 const { stdout, stderr, stdin, argv } = process;
 try {

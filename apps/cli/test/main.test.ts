@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test, vi } from 'vitest';
-import { ended, freshFolder, PROGRAM, run, start } from './processes.ts';
+import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './processes.ts';
 
 // Each test starts processes.
 vi.setConfig({ testTimeout: 20_000 });
@@ -19,12 +19,32 @@ test('stores pets that a later command finds', async () => {
   });
 });
 
-test('ends without a message if the reader of its output closes the pipe', async () => {
+test('fails without a message if the reader of its output closes the pipe', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const child = start(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '1');
   child.stdout?.destroy();
-  expect(await ended(child)).toMatchObject({ code: 0, err: '' });
+  expect(await ended(child)).toMatchObject({ code: 1, err: '' });
   expect(await run(environment, 'pets', 'list')).toMatchObject({ code: 0, out: expect.stringContaining('"Rex"') });
+});
+
+test.runIf(existsSync('/dev/full'))('reports in one line that its output cannot be written', async () => {
+  const full = openSync('/dev/full', 'w');
+  const child = startWithOutput(full, {}, 'pets', '--help');
+  closeSync(full);
+  expect(await ended(child)).toMatchObject({
+    code: 1,
+    err: expect.stringMatching(/^animal-store: the output can't be written: ENOSPC: .*\n$/),
+  });
+});
+
+test('imports all pets if the reader of its messages closes the pipe', async () => {
+  const folder = freshFolder();
+  const file = join(folder, 'pets.ndjson');
+  writeFileSync(file, 'nonsense\n'.repeat(1_000) + '{"name":"Rex","categoryId":1}\n'.repeat(10));
+  const environment = { SQLITE_FILE: join(folder, 'animals.db') };
+  const child = start(environment, 'pets', 'import', file, '--on-error', 'skip');
+  child.stderr?.destroy();
+  expect(await ended(child)).toMatchObject({ code: 1, out: '{"imported":10,"rejected":1000}\n' });
 });
 
 test.each([

@@ -20,7 +20,19 @@ export function freshFolder(): string {
 
 /** Starts the program. It is killed when the running test ends. */
 export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
-  const child = spawn(process.execPath, [...PROGRAM, ...words], { env: { PATH, ...environment } });
+  return startWithOutput('pipe', environment, ...words);
+}
+
+/** Starts the program with a standard output of its own. It is killed when the running test ends. */
+export function startWithOutput(
+  output: 'pipe' | number,
+  environment: Record<string, string>,
+  ...words: string[]
+): ChildProcess {
+  const child = spawn(process.execPath, [...PROGRAM, ...words], {
+    env: { PATH, ...environment },
+    stdio: ['pipe', output, 'pipe'],
+  });
   onTestFinished(() => void child.kill('SIGKILL'));
   return child;
 }

@@ -91,12 +91,15 @@ describe('creating many pets', () => {
   test.each([unavailable(new StorageMisconfigured('the file is damaged')), new Error('a defect')])(
     'does not repeat a creation after an error that waiting cannot resolve: %s',
     async (error) => {
-      const add = vi.fn<Add>(() => {
+      const keys: unknown[] = [];
+      const { ended } = creating((_, create) => {
+        keys.push(create?.key);
         throw error;
-      });
-      const { ended } = creating(add, 3_000);
-      await expect(ended).rejects.toBe(error);
-      expect(add.mock.calls.length).toBeLessThanOrEqual(3_000);
+      }, 3_000);
+      const rejection = expect(ended).rejects.toBe(error);
+      await vi.runAllTimersAsync();
+      await rejection;
+      expect(keys).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index + 1)));
     },
   );
 
@@ -112,9 +115,39 @@ describe('creating many pets', () => {
       20_000,
       () => false,
     );
+    let endedWith: number | null = null;
+    void ended.then(() => (endedWith = settled));
     await vi.runAllTimersAsync();
     await ended;
     expect(onDone).toHaveBeenCalledTimes(settled);
+    expect(endedWith).toBe(settled);
+    expect(settled).toBeGreaterThan(0);
     expect(settled).toBeLessThan(5_000);
+  });
+
+  test('waits for creations in flight if the file cannot be read on', async () => {
+    let settled = 0;
+    const catalogue = createAwaitableCatalogue({
+      async add(newPet) {
+        await new Promise((resolve) => setTimeout(resolve, 10));
+        settled += 1;
+        return { id: 1n, ...newPet };
+      },
+      find: () => null,
+      list: () => [],
+    });
+    async function* broken() {
+      yield* lines(2_000);
+      throw new Error('the file became shorter');
+    }
+    const events = { onDone() {}, onRejected: () => true };
+    const ended = createAll(
+      broken(),
+      { catalogue, keyOf: (line) => ({ holder: ' test ', key: String(line) }) },
+      events,
+    );
+    const settledAtTheEnd = ended.catch((error: Error) => [error.message, settled]);
+    await vi.runAllTimersAsync();
+    expect(await settledAtTheEnd).toEqual(['the file became shorter', 2_000]);
   });
 });

@@ -24,7 +24,7 @@ export interface Destination {
 /**
  * Creates pets, many at a time and in their order, as far as the storage keeps it.
  *
- * Rejects with the error of the storage once nothing is in flight any more.
+ * Rejects with the error of the storage, or that of reading, once nothing is in flight any more.
  */
 export async function createAll(
   arrays: AsyncIterable<readonly PetOfFile[]>,
@@ -62,20 +62,23 @@ export async function createAll(
     if (inFlight <= lowWater) onRoom();
   }
 
-  for await (const pets of arrays) {
-    for (const each of pets) {
-      if (stopped) break;
-      if (each.error !== null) {
-        stopped ||= !onRejected(each, each.error);
-        continue;
+  try {
+    for await (const pets of arrays) {
+      for (const each of pets) {
+        if (stopped) break;
+        if (each.error !== null) {
+          stopped ||= !onRejected(each, each.error);
+          continue;
+        }
+        inFlight += 1;
+        void create(each);
+        if (inFlight >= pace.limit()) await roomFor(pace.limit() * LOW_WATER);
       }
-      inFlight += 1;
-      void create(each);
-      if (inFlight >= pace.limit()) await roomFor(pace.limit() * LOW_WATER);
+      if (stopped) break;
     }
-    if (stopped) break;
+  } finally {
+    if (inFlight > 0) await roomFor(0);
   }
-  if (inFlight > 0) await roomFor(0);
   if (failure !== null) throw failure;
 }
 

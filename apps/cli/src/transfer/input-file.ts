@@ -12,7 +12,11 @@ export interface InputFile {
   readonly size: number;
   /** The same for the same bytes: the first 132 bits of their SHA-256, in 22 characters. */
   digest(): Promise<string>;
-  /** Each chunk is overwritten by the next one. */
+  /**
+   * Each chunk is overwritten by the next one.
+   *
+   * @throws CommandFailed if the file became shorter.
+   */
   chunks(): AsyncGenerator<Buffer>;
   close(): Promise<void>;
 }
@@ -60,7 +64,7 @@ async function inputFile(handle: FileHandle): Promise<InputFile> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     for (let position = 0; position < size; ) {
       const { bytesRead } = await handle.read(buffer, 0, Math.min(CHUNK_BYTES, size - position), position);
-      if (bytesRead === 0) return;
+      if (bytesRead === 0) throw new CommandFailed('the file became shorter while it was read');
       position += bytesRead;
       yield buffer.subarray(0, bytesRead);
     }
