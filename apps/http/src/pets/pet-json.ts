@@ -9,7 +9,7 @@ export function petJson({ id, name, categoryId, status }: Pet): string {
 /** Writes a pet as JSON text. */
 export type PetJson = (pet: Pet) => string;
 
-/** How many texts are cached: those of the hundred pages that were read last, if pages of a hundred are read. */
+/** How many texts are cached. */
 const TEXTS = 10_000;
 
 /**

@@ -9,6 +9,9 @@ import { type PetDocument, petOf } from './pet-document.ts';
 /** How many creations one query looks up at most: as many as one insertion may have rejected. */
 const MAX_CREATIONS = 500;
 
+/** The greatest length of all holders and keys of a query, in UTF-16 code units: a fraction of what a message may hold. */
+const MAX_LENGTH = 1_000_000;
+
 /**
  * Finds the pets that repeated creations have created before: one query at a time, so that a client may repeat thousands.
  *
@@ -32,7 +35,14 @@ export function createEarlierCreations(
         return petOf({ ...document, _id: int64Of(document._id), categoryId: int64Of(document.categoryId) });
       };
     },
-    { parallel: 1, maxItems: MAX_CREATIONS, maxWaiting: MAX_WAITING, maxWait: batch },
+    {
+      parallel: 1,
+      maxItems: MAX_CREATIONS,
+      maxWeight: MAX_LENGTH,
+      weigh: ({ holder, key }) => holder.length + key.length,
+      maxWaiting: MAX_WAITING,
+      maxWait: batch,
+    },
   );
 }
 
