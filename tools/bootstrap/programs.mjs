@@ -89,14 +89,15 @@ export const interrupted = () => lastReceived.size > 0;
  * Runs a program to its end.
  *
  * @param capture Whether to collect its output, in order, instead of showing it.
+ * @param cwd Its working directory.
  * @param linked Whether the program gets an IPC channel, whose end tells it that this process is gone.
  * @returns {Promise<{ code: number | null, signal: string | null, output: string }>}
  */
-export function runProgram([command, ...args], { env, capture = false, linked = false }) {
+export function runProgram([command, ...args], { env, cwd = root, capture = false, linked = false }) {
   return new Promise((resolve) => {
     const stdio = capture ? ['ignore', 'pipe', 'pipe'] : ['inherit', 'inherit', 'inherit'];
     if (linked) stdio.push('ipc');
-    const child = spawn(command, args, { cwd: root, env, stdio, detached: true });
+    const child = spawn(command, args, { cwd, env, stdio, detached: true });
     let output = '';
     child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
     child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));

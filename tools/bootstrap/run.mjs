@@ -1,9 +1,10 @@
 // The commands behind the scripts of the root package.json.
 // Plain JavaScript without dependencies: a fresh clone has nothing but Node.js 20 or newer and npm.
 
+import { join } from 'node:path';
 import { apiReference, runChecks } from './checks.mjs';
 import { ensureInstalled } from './install.mjs';
-import { chooseNode, environment, exitCodeOf, pnpm, runProgram } from './programs.mjs';
+import { chooseNode, environment, exitCodeOf, pnpm, root, runProgram } from './programs.mjs';
 import { tally, total } from './tally.mjs';
 import { runTests } from './tests.mjs';
 
@@ -58,9 +59,13 @@ const commands = {
   },
 };
 
+/** Runs an application where npm was called: relative paths start there. npm itself changes to the root. */
 async function runApp(main, args) {
-  const options = ['--conditions=@animal-store/source', '--import=./tools/bootstrap/end-with-launcher.mjs'];
-  return exitCodeOf(await runProgram([chooseNode(), ...options, main, ...args], { env: process.env, linked: true }));
+  const watch = new URL('end-with-launcher.mjs', import.meta.url);
+  const options = ['--conditions=@animal-store/source', `--import=${watch}`];
+  const cwd = process.env.INIT_CWD ?? process.cwd();
+  const program = [chooseNode(), ...options, join(root, main), ...args];
+  return exitCodeOf(await runProgram(program, { env: process.env, cwd, linked: true }));
 }
 
 const [name, ...args] = process.argv.slice(2);

@@ -3,7 +3,7 @@ import { Option } from 'commander';
 
 /** The integer that a text is in decimal digits. Other text stays as it is: the use case rejects and quotes it. */
 export function asBigInt(text: string | undefined): bigint | string | undefined {
-  return text !== undefined && /^-?\d{1,19}$/.test(text) ? BigInt(text) : text;
+  return text !== undefined && /^-?\d+$/.test(text) ? BigInt(text) : text;
 }
 
 /** The same for small numbers. */

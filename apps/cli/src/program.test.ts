@@ -42,6 +42,7 @@ describe('animals', () => {
   test.each([
     ['pets get 7', 'no pet has the id 7'],
     ['pets get x', 'id must be an integer, was "x"'],
+    ['pets get 99999999999999999999', 'no pet has the id 99999999999999999999'],
     ['pets create --name= --category-id 1', 'name must have a character that is not white space'],
     ['pets create --name Rex', 'categoryId is required'],
     [
@@ -155,6 +156,7 @@ describe('a command line that can not be understood', () => {
     [['pets', 'list', '--limit'], "option '--limit <integer>' argument missing"],
     [['keys', 'list', '--all'], "unknown option '--all'"],
     [['completion', '\u001b[31m'], /value '\\u001b\[31m' is invalid/],
+    [['completion', 'a\rb\u2028c'], /value 'a\\u000db\\u2028c' is invalid/],
   ])('is rejected with its error and a hint: %j', async (words, message) => {
     const rejection = await commandLine()
       .run(...words)

@@ -28,7 +28,8 @@ export function createProgram(context: Context): Command {
     .configureOutput({
       writeOut: (text) => stdout.write(text),
       writeErr: (text) => stderr.write(text),
-      outputError: (text, write) => write(`animal-store: ${text.replace(/^error: /, '').replace(/.+/g, printable)}`),
+      outputError: (text, write) =>
+        write(`animal-store: ${text.replace(/^error: /, '').replace(/[^\n]+/g, printable)}`),
     })
     .showHelpAfterError('Add --help for usage and an example.')
     .helpCommand('help [command]', 'print the help of a command')

@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chmodSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freshFolder, PROGRAM, run } from './processes.ts';
@@ -15,8 +15,7 @@ function folderWithProgram(): string {
 }
 
 /** Runs a script in a folder, with the program in the path under its name. */
-function runShell(shell: string[], script: string): string {
-  const folder = folderWithProgram();
+function runShell(shell: string[], script: string, folder = folderWithProgram()): string {
   const [command = '', ...words] = shell;
   return execFileSync(command, [...words, script], {
     cwd: folder,
@@ -27,7 +26,7 @@ function runShell(shell: string[], script: string): string {
 
 describe('the completion script for bash', () => {
   /** Prints what bash completes the last word to. */
-  const complete = (...words: string[]) => {
+  const complete = (words: string[], folder = folderWithProgram()) => {
     const quoted = ['animal-store', ...words].map((word) => `'${word}'`).join(' ');
     return runShell(
       ['bash', '--norc', '-euc'],
@@ -36,6 +35,7 @@ describe('the completion script for bash', () => {
       COMP_CWORD=${words.length}
       _animal_store
       printf '%s\\n' "\${COMPREPLY[@]-}"`,
+      folder,
     );
   };
 
@@ -54,13 +54,15 @@ describe('the completion script for bash', () => {
   ])(
     'completes %j',
     (words, expected) => {
-      expect(complete(...words)).toBe(expected);
+      expect(complete(words)).toBe(expected);
     },
     20_000,
   );
 
   test('does not evaluate what was typed', () => {
-    expect(complete('pets', '$(touch evaluated)', '--na`touch evaluated`')).toBe('\n');
+    const folder = folderWithProgram();
+    expect(complete(['pets', '$(touch evaluated)', '--na`touch evaluated`'], folder)).toBe('\n');
+    expect(existsSync(join(folder, 'evaluated'))).toBe(false);
   }, 20_000);
 });
 

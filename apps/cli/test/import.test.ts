@@ -178,8 +178,24 @@ describe('an import', () => {
     await runWith(line('Rex'), ...words);
     await runWith(line('Rex') + line('Max'), ...words);
     expect(await print('pets', 'list')).toHaveLength(2);
-    const { err } = await runWith(line('Bella') + line('Max') + line('Luna'), ...words);
+    const { err, error } = await runWith(line('Bella') + line('Max') + line('Luna'), ...words);
     expect(err).toBe('stdin:1: another pet was imported under this --import-id and line number\n');
+    expect(error?.message).toBe(
+      'the lines above were not imported: correct them, and repeat the command with the same --import-id',
+    );
+    expect(await print('pets', 'list')).toHaveLength(3);
+  });
+
+  test('with --import-id stops at the first line that was another pet', async () => {
+    const { run: print, runWith } = commandLine();
+    const words = ['pets', 'import', '--import-id', 'arrivals'];
+    await runWith(line('Rex') + line('Max'), ...words);
+    const { out, err, error } = await runWith(line('Bella') + line('Luna') + line('Leo'), ...words);
+    expect(out).toBe('{"imported":1,"rejected":1}\n');
+    expect(err).toBe('stdin:1: another pet was imported under this --import-id and line number\n');
+    expect(error?.message).toBe(
+      'stopped: other lines were imported; to resume, correct the line above and repeat the command',
+    );
     expect(await print('pets', 'list')).toHaveLength(3);
   });
 

@@ -71,13 +71,18 @@ async function importFile(file: InputFile, name: string, options: Options, conte
     ),
   );
   await printRecord(context.stdout, { imported, rejected }, { json });
-  if (rejected > 0) throw new CommandFailed(onError === 'stop' ? STOPPED : SKIPPED);
+  if (rejected === 0) return;
+  if (onError === 'stop') throw new CommandFailed(STOPPED);
+  throw new CommandFailed(options.importId === undefined ? SKIPPED : SKIPPED_UNDER_ID);
 }
 
 const STOPPED = 'stopped: other lines were imported; to resume, correct the line above and repeat the command';
 
 const SKIPPED =
   'the lines above were not imported: correct them in a file of their own, because a file with another content is another import';
+
+const SKIPPED_UNDER_ID =
+  'the lines above were not imported: correct them, and repeat the command with the same --import-id';
 
 interface Transfer extends Pick<Context, 'stderr' | 'clock'> {
   readonly file: InputFile;
