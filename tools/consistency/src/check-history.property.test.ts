@@ -138,6 +138,12 @@ const SEEDS: Readonly<Record<Rule, Seed>> = {
     const pets = history.stored.toReversed();
     return later(history, { type: 'list', after: 0, ...LATER, result: { pets, isLast: true } });
   },
+  'empty page': (history) =>
+    later(history, { type: 'list', after: 9_000, ...LATER, result: { pets: [], isLast: false } }),
+  'unasked pet': (history) => {
+    const [pet] = history.stored;
+    return pet === undefined ? null : later(history, { type: 'find', id: 9_000, ...LATER, result: pet });
+  },
   'altered pet': ({ operations, stored: [pet, ...others] }) => {
     return pet === undefined ? null : { operations, stored: [{ ...pet, status: 'pending' }, ...others] };
   },

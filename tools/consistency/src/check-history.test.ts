@@ -122,6 +122,30 @@ describe('finds', () => {
     expect(violations(calls, [rex, max])).toEqual(['stale read']);
   });
 
+  test('a pet that is missed between two acknowledgements of its key', () => {
+    const calls = [add([1, 2], rex, rex, 'k'), find([3, 4], 1, null), add([5, 6], rex, rex, 'k')];
+    expect(violations(calls, [rex])).toEqual(['stale read']);
+  });
+
+  test('a pet of unknown outcome that is missed between two reads that show it', () => {
+    const calls = [add([1, 2], rex, 'unknown'), find([3, 4], 1, rex), find([5, 6], 1, null), page([7, 8], [rex])];
+    expect(violations(calls, [rex])).toEqual(['vanished pet']);
+  });
+
+  test('another pet than the one that was asked for', () => {
+    const calls = [add([1, 2], rex, rex), add([1, 2], max, max), find([3, 4], 3, max)];
+    expect(violations(calls, [rex, max])).toEqual(['unasked pet']);
+  });
+
+  test('a pet on a page of another status', () => {
+    const calls = [add([1, 2], rex, rex), add([1, 2], max, max), page([3, 4], [rex, max], { status: 'sold' })];
+    expect(violations(calls, [rex, max])).toEqual(['unasked pet']);
+  });
+
+  test('an empty page that is not the last', () => {
+    expect(violations([page([1, 2], [], { isLast: false })], [])).toEqual(['empty page']);
+  });
+
   test('a pet of unknown outcome that is shown and missed later', () => {
     const calls = [add([1, 2], rex, 'unknown'), find([3, 4], 1, rex), page([5, 6], [])];
     expect(violations(calls, [rex])).toEqual(['vanished pet']);

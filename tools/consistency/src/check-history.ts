@@ -16,6 +16,10 @@ export type Rule =
   | 'vanished pet'
   /** The ids of a page ascend, and all of them come after its beginning. */
   | 'descending page'
+  /** A page that is not the last has pets. */
+  | 'empty page'
+  /** A read shows pets that were asked for: that with the id, or those with the status. */
+  | 'unasked pet'
   /** A pet is what a client has sent. */
   | 'altered pet'
   /** A pet that is shown was added by a call that has begun and has not failed. */
@@ -36,6 +40,7 @@ export function checkHistory(history: History): Violation[] {
   checkIdentities(history, sightings, report);
   checkSources(history, sightings, report);
   checkOrder(history, report);
+  checkSelections(history, report);
   checkReads(history, report);
   return [...violations.values()];
 }
@@ -107,6 +112,24 @@ function checkOrder({ operations, stored }: History, report: Report): void {
     const ids = pets.map(({ id }) => id);
     if (ids.some((id, index) => id <= (ids[index - 1] ?? after))) {
       report('descending page', `after ${after} come ${ids.join(', ')}`);
+    }
+  }
+}
+
+function checkSelections({ operations }: History, report: Report): void {
+  for (const read of operations.filter(isRead)) {
+    const pets = petsIn(read);
+    if (read.type === 'find') {
+      for (const { id } of pets) if (id !== read.id) report('unasked pet', `${id} instead of ${read.id}`);
+      continue;
+    }
+    for (const { id, status } of pets) {
+      if (read.status !== undefined && status !== read.status) {
+        report('unasked pet', `${id}, which is ${status}, on a page of ${read.status}`);
+      }
+    }
+    if (typeof read.result !== 'string' && pets.length === 0 && !read.result.isLast) {
+      report('empty page', `after ${read.after} comes nothing, but another page`);
     }
   }
 }
