@@ -2,20 +2,26 @@
 import { createServer } from 'node:http';
 import { listening } from './listening.ts';
 
-const pet = (id: number) => `{"id":${id},"name":"Rex ${id}","categoryId":7,"status":"available"}`;
-const pets = (count: number) => `[${Array.from({ length: count }, (_, index) => pet(index + 1)).join(',')}]`;
-const lists = new Map(Array.from({ length: 100 }, (_, index) => [String(index + 1), pets(index + 1)]));
+const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
+const pet = (id: number, status: string) => `{"id":${id},"name":"Rex ${id}","categoryId":7,"status":"${status}"}`;
+const pets = (count: number, status: string) => `[${numbers.slice(0, count).map((id) => pet(id, status))}]`;
+/** By status a list for each limit. */
+const lists = new Map(
+  ['available', 'pending', 'sold'].map((status) => [status, ['', ...numbers.map((count) => pets(count, status))]]),
+);
+const PET = '{"id":1,"name":"Rex","categoryId":7,"status":"sold"}';
 
 function bodyFor(url: string): string {
-  if (!url.startsWith('/v1/pets/')) return lists.get(/limit=(\d+)/.exec(url)?.[1] ?? '20') as string;
-  return pet(1);
+  if (url.startsWith('/v1/pets/')) return PET;
+  const [, limit = '20', status = 'available'] = /limit=(\d+)(?:&status=(\w+))?/.exec(url) ?? [];
+  return lists.get(status)?.[Number(limit)] as string;
 }
 const server = createServer((request, response) => {
   const respond = (status: number, body: string) => {
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) });
     response.end(body);
   };
-  if (request.method === 'POST') request.resume().on('end', () => respond(201, pet(1)));
+  if (request.method === 'POST') request.resume().on('end', () => respond(201, PET));
   else respond(200, bodyFor(request.url ?? ''));
 });
 server.listen(0, '127.0.0.1', () => listening(server));
