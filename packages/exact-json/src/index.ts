@@ -1,7 +1,6 @@
 /** @module @animal-store/exact-json */
 
-export { numberLiteral } from './json-member.ts';
-export { integerOf } from './json-number.ts';
+export { exactNumber } from './exact-number.ts';
 export type { ParseOptions } from './parse.ts';
 export { parse } from './parse.ts';
 export { stringify } from './stringify.ts';

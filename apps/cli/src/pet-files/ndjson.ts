@@ -1,10 +1,7 @@
 import { NumberLiteral } from '@animal-store/domain/transport';
-import { integerOf, numberLiteral, stringify } from '@animal-store/exact-json';
+import { exactNumber, stringify } from '@animal-store/exact-json';
 import { type PetFormat, UnreadableRecord } from './pet-format.ts';
 import type { RecordScanner } from './record-scanner.ts';
-
-/** A digit before a point or an exponent: only then can a number that looks like an integer be none, or be written so. */
-const FRACTION_OR_EXPONENT = /\d[.eE]/;
 
 const EMPTY = /^[\t\r ]*$/;
 
@@ -28,7 +25,8 @@ function readLine(text: string): unknown {
   if (EMPTY.test(text)) return undefined;
   const value = parse(text);
   if (typeof value === 'object' && value !== null && 'categoryId' in value && typeof value.categoryId === 'number') {
-    value.categoryId = exactNumber(value.categoryId, text);
+    const exact = exactNumber(value.categoryId, text, 'categoryId');
+    value.categoryId = typeof exact === 'string' ? new NumberLiteral(exact) : exact;
   }
   // A line without a pet is no empty line.
   return value ?? null;
@@ -40,11 +38,4 @@ function parse(text: string): unknown {
   } catch (error) {
     throw new UnreadableRecord(`not valid JSON: ${(error as Error).message}`);
   }
-}
-
-function exactNumber(rounded: number, text: string): bigint | NumberLiteral {
-  // A literal of digits alone that was read as a safe integer was read exactly.
-  if (Number.isSafeInteger(rounded) && !FRACTION_OR_EXPONENT.test(text)) return BigInt(rounded);
-  const literal = numberLiteral(text, 'categoryId') as string;
-  return integerOf(literal) ?? new NumberLiteral(literal);
 }

@@ -1,12 +1,9 @@
 import { isUtf8 } from 'node:buffer';
 import { NumberLiteral, quote } from '@animal-store/domain/transport';
-import { findSyntaxError, integerOf, type JsonSyntaxError, numberLiteral } from '@animal-store/exact-json';
+import { exactNumber, findSyntaxError, type JsonSyntaxError } from '@animal-store/exact-json';
 import { HttpError } from '../http/http-error.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
-
-/** A digit before a point or an exponent: only then can a number that looks like an integer be none, or be written so. */
-const FRACTION_OR_EXPONENT = /\d[.eE]/;
 
 /**
  * Reads the body of a creation, so that no digit of `categoryId` is lost. The domain checks the members.
@@ -21,16 +18,10 @@ export function readNewPetBody(bytes: Buffer): unknown {
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw malformed('must not begin with a byte order mark');
   const value = parse(text);
   if (typeof value === 'object' && value !== null && 'categoryId' in value && typeof value.categoryId === 'number') {
-    value.categoryId = exactNumber(value.categoryId, text);
+    const exact = exactNumber(value.categoryId, text, 'categoryId');
+    value.categoryId = typeof exact === 'string' ? new NumberLiteral(exact) : exact;
   }
   return value;
-}
-
-function exactNumber(rounded: number, text: string): bigint | NumberLiteral {
-  // A literal of digits alone that was read as a safe integer was read exactly.
-  if (Number.isSafeInteger(rounded) && !FRACTION_OR_EXPONENT.test(text)) return BigInt(rounded);
-  const literal = numberLiteral(text, 'categoryId') as string;
-  return integerOf(literal) ?? new NumberLiteral(literal);
 }
 
 function parse(text: string): unknown {
