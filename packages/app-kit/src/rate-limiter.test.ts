@@ -19,11 +19,11 @@ describe('a count that the storage shares', () => {
     );
     return { time, failures, remaining: async () => (await limiter.take('the zoo')).remaining };
   }
-  const OUT_OF_REACH = new DomainError('storage_unavailable', 'out of reach');
-  const outOfReach = () => Promise.reject(OUT_OF_REACH);
+  const UNAVAILABLE = new DomainError('storage_unavailable', 'unavailable');
+  const failsToCount = () => Promise.reject(UNAVAILABLE);
 
   test('is replaced by a count of the process for 5 seconds after a failure', async () => {
-    const { time, failures, remaining } = fallback(outOfReach, outOfReach, () => quota(9));
+    const { time, failures, remaining } = fallback(failsToCount, failsToCount, () => quota(9));
     expect(await remaining()).toBe(1);
     time.now = 4_999;
     expect(await remaining()).toBe(1);
@@ -31,7 +31,7 @@ describe('a count that the storage shares', () => {
     expect(await remaining()).toBe(1);
     time.now = 10_000;
     expect(await remaining()).toBe(9);
-    expect(failures).toEqual([OUT_OF_REACH, OUT_OF_REACH]);
+    expect(failures).toEqual([UNAVAILABLE, UNAVAILABLE]);
   });
 
   test('is replaced after an unexpected error, too, and reports each error', async () => {

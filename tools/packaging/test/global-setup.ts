@@ -34,7 +34,7 @@ export default function setup(project: TestProject): () => void {
   };
 }
 
-/** @returns The names of those that tests can't use. @throws Error if there are any in spite of RUNTIME_TESTS=required. */
+/** @returns The names of runtimes that tests can't use. @throws Error if there are any and RUNTIME_TESTS=required. */
 function prepareRuntimes(): readonly string[] {
   const { RUNTIME_TESTS } = process.env;
   if (!RUNTIME_TESTS) return RUNTIMES.map(({ name }) => name);

@@ -27,7 +27,8 @@ export interface PetReads {
 }
 
 /**
- * Combined reads of pets: calls that come while a read of their kind is in flight share the next one. A pet by its id goes with all others, a page with those that begin at the same place of the same list.
+ * Combined reads of pets: calls that come while a read of their kind is in flight share the next one. Any pets that are
+ * read by id are of one kind; pages are, if they begin at the same place of the same list.
  */
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
   const petIn = createPetCache(MAX_CACHE_BYTES);
