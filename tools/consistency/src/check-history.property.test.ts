@@ -85,10 +85,13 @@ const later = ({ operations, stored }: History, ...more: Operation[]) => ({
 function without({ operations, stored }: History, id: number): History {
   const others = (pets: readonly Pet[]) => pets.filter((pet) => pet.id !== id);
   return {
-    operations: operations.map((one) => {
+    operations: operations.flatMap((one) => {
       if (one.type === 'find') return one.id === id ? { ...one, result: null } : one;
       if (one.type === 'add' || typeof one.result === 'string') return one;
-      return { ...one, result: { ...one.result, pets: others(one.result.pets) } };
+      const pets = others(one.result.pets);
+      // The service would have filled the page with later pets.
+      if (pets.length === 0 && !one.result.isLast) return [];
+      return { ...one, result: { ...one.result, pets } };
     }),
     stored: others(stored),
   };
