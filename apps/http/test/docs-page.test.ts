@@ -11,13 +11,15 @@ const FILES = [
   ['/docs/clients', 'text/html; charset=utf-8', 1_000],
 ] as const;
 
+const EXAMPLE = ['/docs/examples/retries.py', 'text/plain; charset=utf-8', 500] as const;
+
 const MANUALS = ['/docs/http-interface', '/docs/clients'] as const;
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-describe.each(FILES)('%s', (path, type, atLeast) => {
+describe.each([...FILES, EXAMPLE])('%s', (path, type, atLeast) => {
   test('is served to everyone, with a strict policy', async () => {
     const service = await startService();
     const response = await service.call('GET', path, { key: null });
@@ -138,6 +140,8 @@ test.each([
   '/docs/swagger-ui-bundle.js.map',
   '/docs/operations',
   '/docs/clients.md',
+  '/docs/examples',
+  '/docs/examples/x.js',
   '/docs/../../etc/passwd',
   '/docs/..%2f..%2fetc/passwd',
   '/docs/%2e%2e/%2e%2e/etc/passwd',

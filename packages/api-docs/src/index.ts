@@ -1,3 +1,4 @@
+import { readdirSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { renderProse } from './prose.ts';
 import { type Respond, staticContent } from './static-content.ts';
@@ -28,13 +29,14 @@ const HEADERS = {
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
 const JAVASCRIPT = 'text/javascript; charset=utf-8';
+const TEXT = 'text/plain; charset=utf-8';
 
 /** The folder of the repository, which is at the same place in the container image. */
 const MANUALS = new URL('../../../docs/', import.meta.url);
 
 /**
- * The documentation page: Swagger UI over `openapi.json`, and the manuals for clients. Nothing is loaded from elsewhere,
- * and nothing is read before the first request. Links are relative, so that a proxy can put them under a prefix.
+ * The documentation page: Swagger UI over `openapi.json`, the manuals for clients and their examples. Nothing is loaded
+ * from elsewhere, and no file is read before the first request. Links are relative, so that a proxy can put them under a prefix.
  */
 export function docsPage(): readonly DocsRoute[] {
   const file = (path: string, type: string, locate: () => string | URL): DocsRoute => ({
@@ -58,5 +60,8 @@ export function docsPage(): readonly DocsRoute[] {
     file('/docs/swagger-ui-bundle.js', JAVASCRIPT, () => import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js')),
     manual('http-interface'),
     manual('clients'),
+    ...readdirSync(new URL('examples/', MANUALS)).map((name) =>
+      file(`/docs/examples/${name}`, TEXT, () => new URL(`examples/${name}`, MANUALS)),
+    ),
   ];
 }

@@ -10,7 +10,7 @@ const API_KEY = 'the-key-of-the-clients';
 export interface Service extends AsyncDisposable {
   /** The OpenAPI document as the service returns it. */
   readonly document: string;
-  /** The variables that every recipe and every program reads. */
+  /** The variables that every example and every program reads. */
   readonly environment: { readonly BASE_URL: string; readonly API_KEY: string };
 }
 

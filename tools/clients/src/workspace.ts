@@ -7,6 +7,9 @@ import { promisify } from 'node:util';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PACKAGE = join(ROOT, 'tools/clients');
 
+/** The examples for clients. */
+export const EXAMPLES: string = join(ROOT, 'docs/examples');
+
 /** Programs of the repository come before those of this package, which has an older TypeScript, and those of the system. */
 const PATH = [join(ROOT, 'node_modules/.bin'), join(PACKAGE, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
 
@@ -18,6 +21,8 @@ export interface Workspace extends Disposable {
   read(path: string): string;
   /** Writes a shell script that is run in place of a program of this name. */
   writeProgram(name: string, script: string): void;
+  /** Copies a file of docs/examples. */
+  copyExample(name: string): void;
   /** Copies the files of a folder of `programs/`. */
   copyPrograms(folder: string): void;
   /**
@@ -41,6 +46,7 @@ export function createWorkspace(): Workspace {
       mkdirSync(join(folder, 'bin'), { recursive: true });
       writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
     },
+    copyExample: (name) => cpSync(join(EXAMPLES, name), join(folder, name)),
     copyPrograms: (programs) => cpSync(join(PACKAGE, 'programs', programs), folder, { recursive: true }),
     async run(program, words, environment = {}) {
       const path = [join(folder, 'bin'), environment['PATH'] ?? PATH].join(delimiter);

@@ -1,9 +1,9 @@
+import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { activatePython } from '../src/python.ts';
-import { recipe } from '../src/recipes.ts';
 import { expectedOutcome, parseOutcome } from '../src/scenario.ts';
 import { startService } from '../src/service.ts';
-import { createWorkspace, type Workspace } from '../src/workspace.ts';
+import { createWorkspace, EXAMPLES, type Workspace } from '../src/workspace.ts';
 
 const INT64_MAX = '9223372036854775807';
 
@@ -11,7 +11,7 @@ const missing = inject('missingLanguages');
 
 /** Generates a client, builds it and its program, and returns what the program prints. */
 async function tryClient(
-  { recipes, programs }: { recipes: readonly string[]; programs: string },
+  { scripts, programs }: { scripts: readonly string[]; programs: string },
   start: (run: Workspace['run'], environment: NodeJS.ProcessEnv) => Promise<string>,
   prepare: (workspace: Workspace) => Promise<NodeJS.ProcessEnv> = async () => ({}),
 ) {
@@ -20,7 +20,7 @@ async function tryClient(
   workspace.copyPrograms(programs);
   workspace.write('openapi.json', service.document);
   const environment = await prepare(workspace);
-  for (const name of recipes) await workspace.run('sh', ['-euc', recipe(name).code], environment);
+  for (const name of scripts) await workspace.run('sh', ['-eu', join(EXAMPLES, name)], environment);
   return parseOutcome(await start(workspace.run, { ...environment, ...service.environment }));
 }
 
@@ -30,7 +30,7 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
     'openapi-python-client creates, pages to the end and reads errors',
     async () => {
       const outcome = await tryClient(
-        { recipes: ['pip', 'openapi-python-client'], programs: 'python' },
+        { scripts: ['openapi-python-client.sh'], programs: 'python' },
         (run, environment) => run('python3', ['program.py'], environment),
         activatePython,
       );
@@ -39,7 +39,7 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
   );
 
   test.skipIf(missing.includes('Go'))('oapi-codegen compiles, creates, pages to the end and reads errors', async () => {
-    const outcome = await tryClient({ recipes: ['oapi-codegen'], programs: 'go/oapi-codegen' }, (run, environment) =>
+    const outcome = await tryClient({ scripts: ['oapi-codegen.sh'], programs: 'go/oapi-codegen' }, (run, environment) =>
       run('go', ['run', '.'], environment),
     );
     expect(outcome).toEqual(expectedOutcome(INT64_MAX));
@@ -48,7 +48,7 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
   test.skipIf(missing.includes('Go'))(
     'kin-openapi accepts the document, every request and every response',
     async () => {
-      const outcome = await tryClient({ recipes: [], programs: 'go/kin-openapi' }, (run, environment) =>
+      const outcome = await tryClient({ scripts: [], programs: 'go/kin-openapi' }, (run, environment) =>
         run('go', ['run', '.'], environment),
       );
       expect(outcome).toEqual(expectedOutcome(INT64_MAX));
@@ -59,7 +59,7 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
     'openapi-generator for Go compiles, creates, pages to the end and reads errors',
     async () => {
       const outcome = await tryClient(
-        { recipes: ['openapi-generator', 'openapi-generator-go'], programs: 'go/openapi-generator' },
+        { scripts: ['openapi-generator.sh', 'openapi-generator-go.sh'], programs: 'go/openapi-generator' },
         (run, environment) => run('go', ['run', '.'], environment),
       );
       expect(outcome).toEqual(expectedOutcome(INT64_MAX));
@@ -70,7 +70,7 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
     'openapi-generator for Java compiles, creates, pages to the end and reads errors',
     async () => {
       const outcome = await tryClient(
-        { recipes: ['openapi-generator', 'openapi-generator-java'], programs: 'java' },
+        { scripts: ['openapi-generator.sh', 'openapi-generator-java.sh'], programs: 'java' },
         async (run, environment) => {
           const goals = ['compile', 'dependency:copy-dependencies', '-DoutputDirectory=target/lib'];
           await run('mvn', ['--quiet', '--batch-mode', '--file', 'animals', ...goals]);
@@ -85,7 +85,10 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
     'openapi-generator for TypeScript compiles, creates, pages to the end and reads errors',
     async () => {
       const outcome = await tryClient(
-        { recipes: ['openapi-generator', 'openapi-generator-typescript'], programs: 'typescript/openapi-generator' },
+        {
+          scripts: ['openapi-generator.sh', 'openapi-generator-typescript.sh'],
+          programs: 'typescript/openapi-generator',
+        },
         async (run, environment) => {
           await run('tsc', ['--project', '.']);
           return run(process.execPath, ['dist/program.js'], environment);

@@ -1,8 +1,8 @@
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { recipe } from '../src/recipes.ts';
 import { expectedOutcome, parseOutcome } from '../src/scenario.ts';
 import { startService } from '../src/service.ts';
-import { createWorkspace } from '../src/workspace.ts';
+import { createWorkspace, EXAMPLES } from '../src/workspace.ts';
 
 describe('a client in TypeScript generated from the document', { timeout: 60_000 }, () => {
   test.each(['openapi-fetch', 'hey-api'])('%s compiles, creates, pages to the end and reads errors', async (name) => {
@@ -10,8 +10,8 @@ describe('a client in TypeScript generated from the document', { timeout: 60_000
     using workspace = createWorkspace();
     workspace.copyPrograms(`typescript/${name}`);
     workspace.write('openapi.json', service.document);
-    workspace.write('openapi-ts.config.ts', recipe('openapi-ts.config.ts').code);
-    await workspace.run('sh', ['-euc', recipe(name).code]);
+    workspace.copyExample('openapi-ts.config.js');
+    await workspace.run('sh', ['-eu', join(EXAMPLES, `${name}.sh`)]);
     await workspace.run('tsc', ['--project', '.']);
     const output = await workspace.run(process.execPath, ['dist/program.js'], service.environment);
     expect(parseOutcome(output)).toEqual(expectedOutcome('42'));

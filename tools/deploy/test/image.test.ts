@@ -78,6 +78,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
       '/docs/docs.js',
       '/docs/swagger-ui-bundle.js',
       '/docs/clients',
+      '/docs/examples/openapi-ts.config.js',
       '/metrics',
       '/openapi.json',
     ]) {

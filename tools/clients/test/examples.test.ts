@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import type { Language } from '../src/languages.ts';
 import { activatePython } from '../src/python.ts';
-import { MANUAL, type Recipe, readRecipes, recipe } from '../src/recipes.ts';
 import { type Service, startService } from '../src/service.ts';
 import { startUnreliableProxy } from '../src/unreliable-proxy.ts';
-import { createWorkspace, type Workspace } from '../src/workspace.ts';
+import { createWorkspace, EXAMPLES } from '../src/workspace.ts';
 
 const missing = inject('missingLanguages');
 
@@ -13,40 +13,32 @@ const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
 
 const JACKSON = ['jackson-databind:2.21.5', 'jackson-core:2.21.5', 'jackson-annotations:2.21'];
 
-/** Writes a recipe to a file, prepares what it needs, and runs it. @returns What it prints. */
-async function runRecipe({ language, name, code }: Recipe, environment: Service['environment']): Promise<string> {
+/** Copies an example, prepares what it needs, and runs it. @returns What it prints. */
+async function runExample(name: string, environment: Service['environment']): Promise<string> {
   using workspace = createWorkspace();
   const { run } = workspace;
-  workspace.write(name, code);
-  switch (language) {
-    case 'js':
+  workspace.copyExample(name);
+  switch (extname(name)) {
+    case '.js':
       // Packages of the repository are run from their sources.
       return await run(process.execPath, ['--conditions=@animal-store/source', name], environment);
-    case 'python': {
-      const python = await preparePython(workspace);
-      return await run('python3', [name], { ...environment, ...python });
-    }
-    case 'sh':
+    case '.py':
+      return await run('python3', [name], { ...environment, ...(await activatePython(workspace)) });
+    case '.sh':
       // The jq of Debian 12 rounds.
       workspace.writeProgram('jq', `exec go run ${GOJQ} "$@"`);
       return await run('sh', ['-eu', name], environment);
-    case 'go':
+    case '.go':
       return await run('go', ['run', name], environment);
-    case 'java':
+    case '.java':
       for (const artifact of JACKSON) {
         const words = ['dependency:copy', `-Dartifact=com.fasterxml.jackson.core:${artifact}`, '-DoutputDirectory=lib'];
         await run('mvn', ['--quiet', '--batch-mode', ...words]);
       }
       return await run('java', ['-cp', 'lib/*', name], environment);
     default:
-      throw new Error(`no test runs a recipe in ${language}`);
+      throw new Error(`no test runs ${name}`);
   }
-}
-
-async function preparePython(workspace: Workspace): Promise<NodeJS.ProcessEnv> {
-  const environment = await activatePython(workspace);
-  await workspace.run('sh', ['-euc', recipe('pip').code], environment);
-  return environment;
 }
 
 /** Calls the service. */
@@ -59,10 +51,10 @@ async function call({ environment: { BASE_URL, API_KEY } }: Service, path: strin
   return response.text();
 }
 
-/** The name of a recipe, and what it needs. */
+/** The name of an example, and what it needs. */
 type Case = readonly [name: string, ...needs: Language[]];
 
-const REQUESTS: readonly Case[] = [['first-request', 'curl']];
+const REQUESTS: readonly Case[] = [['first-request.sh', 'curl']];
 
 const INT64: readonly Case[] = [
   ['int64-exact-json.js'],
@@ -70,45 +62,48 @@ const INT64: readonly Case[] = [
   ['int64.py', 'Python'],
   ['int64.go', 'Go'],
   ['Int64.java', 'Java'],
-  ['int64-jq', 'curl', 'Go'],
+  ['int64-jq.sh', 'curl', 'Go'],
 ];
 
 const PAGES: readonly Case[] = [['pages-fetch.js'], ['pages-requests.py', 'Python'], ['pages-httpx.py', 'Python']];
 
 const RETRIES: readonly Case[] = [['retries.js'], ['retries.py', 'Python']];
 
-/** The tests of generated clients run these. */
+/** The tests of generated clients use these. */
 const GENERATORS = [
-  'openapi-fetch',
-  'hey-api',
-  'openapi-ts.config.ts',
-  'pip',
-  'openapi-python-client',
-  'oapi-codegen',
-  'openapi-generator',
-  'openapi-generator-java',
-  'openapi-generator-typescript',
-  'openapi-generator-go',
+  'openapi-fetch.sh',
+  'hey-api.sh',
+  'openapi-ts.config.js',
+  'requirements.txt',
+  'openapi-python-client.sh',
+  'oapi-codegen.sh',
+  'openapi-generator.sh',
+  'openapi-generator-java.sh',
+  'openapi-generator-typescript.sh',
+  'openapi-generator-go.sh',
 ];
 
-/** A test of each recipe, skipped if a language is missing. */
-function testRecipes(cases: readonly Case[], run: (recipe: Recipe) => Promise<void>): void {
+/** A test of each example, skipped if a language is missing. */
+function testExamples(cases: readonly Case[], run: (name: string) => Promise<void>): void {
   for (const [name, ...needs] of cases) {
-    test.skipIf(needs.some((language) => missing.includes(language)))(name, () => run(recipe(name)));
+    test.skipIf(needs.some((language) => missing.includes(language)))(name, () => run(name));
   }
 }
 
 // Downloading packages for the first time takes minutes.
-describe('docs/clients.md', { timeout: 300_000 }, () => {
-  test('has no code block with a name that no test runs', () => {
-    const run = ['document', ...GENERATORS, ...[...REQUESTS, ...INT64, ...PAGES, ...RETRIES].map(([name]) => name)];
-    const names = readRecipes().map(({ name }) => name);
-    expect(names.filter((name) => !run.includes(name))).toEqual([]);
+describe('docs/examples', { timeout: 300_000 }, () => {
+  test('has no file that no test runs or docs/clients.md does not link', () => {
+    const run = [...REQUESTS, ...INT64, ...PAGES, ...RETRIES].map(([name]) => name);
+    const files = readdirSync(EXAMPLES).sort();
+    expect(files).toEqual([...run, ...GENERATORS, 'openapi-document.sh'].sort());
+    const manual = readFileSync(join(EXAMPLES, '../clients.md'), 'utf8');
+    expect(files.filter((name) => !manual.includes(`](examples/${name})`))).toEqual([]);
   });
 
   test('names the versions of npm packages that are tested', () => {
-    const named = [...MANUAL.matchAll(/^npm install .*?(\S+)@(\S+)$/gm)];
-    expect(named.length).toBeGreaterThan(3);
+    const scripts = ['openapi-fetch.sh', 'hey-api.sh'].map((name) => readFileSync(join(EXAMPLES, name), 'utf8'));
+    const named = [...scripts.join('').matchAll(/^# npm install .*?(\S+)@(\S+)$/gm)];
+    expect(named).toHaveLength(4);
     for (const [, name, version] of named) {
       const manifest = new URL(`../node_modules/${name}/package.json`, import.meta.url);
       expect([name, version]).toEqual([name, JSON.parse(readFileSync(manifest, 'utf8')).version]);
@@ -116,9 +111,9 @@ describe('docs/clients.md', { timeout: 300_000 }, () => {
   });
 
   describe('sends requests in', () => {
-    testRecipes(REQUESTS, async (recipe) => {
+    testExamples(REQUESTS, async (name) => {
       await using service = await startService();
-      const output = await runRecipe(recipe, service.environment);
+      const output = await runExample(name, service.environment);
       expect(output.trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
     });
   });
@@ -126,31 +121,31 @@ describe('docs/clients.md', { timeout: 300_000 }, () => {
   test.skipIf(missing.includes('curl'))('fetches the document', async () => {
     await using service = await startService();
     using workspace = createWorkspace();
-    await workspace.run('sh', ['-euc', recipe('document').code], service.environment);
+    await workspace.run('sh', ['-eu', join(EXAMPLES, 'openapi-document.sh')], service.environment);
     expect(workspace.read('openapi.json')).toBe(service.document);
   });
 
   describe('keeps all digits in', () => {
-    testRecipes(INT64, async (recipe) => {
+    testExamples(INT64, async (name) => {
       await using service = await startService();
-      expect(await runRecipe(recipe, service.environment)).toBe('9223372036854775807\n');
+      expect(await runExample(name, service.environment)).toBe('9223372036854775807\n');
       expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
     });
   });
 
   describe('reads every page in', () => {
-    testRecipes(PAGES, async (recipe) => {
+    testExamples(PAGES, async (name) => {
       await using service = await startService();
       for (let count = 0; count < 250; count += 1) await call(service, '/pets', { name: 'Rex', categoryId: count });
-      expect(await runRecipe(recipe, service.environment)).toBe('250\n');
+      expect(await runExample(name, service.environment)).toBe('250\n');
     });
   });
 
   describe('creates one pet in spite of lost responses and errors in', () => {
-    testRecipes(RETRIES, async (recipe) => {
+    testExamples(RETRIES, async (name) => {
       await using service = await startService();
       await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
-      expect(await runRecipe(recipe, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
+      expect(await runExample(name, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
       expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
       const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
       expect(waits).toHaveLength(4);

@@ -1,0 +1,10 @@
+const { BASE_URL, API_KEY } = process.env;
+const response = await fetch(`${BASE_URL}/pets`, {
+  method: 'POST',
+  headers: { Authorization: `Bearer ${API_KEY}`, 'Content-Type': 'application/json' },
+  body: JSON.stringify({ name: 'Rex', categoryId: JSON.rawJSON('9223372036854775807') }),
+});
+const pet = JSON.parse(await response.text(), (name, value, { source }) =>
+  name === 'categoryId' ? BigInt(source) : value,
+);
+console.log(String(pet.categoryId));
