@@ -7,15 +7,15 @@ import { isMissing } from './is-missing.ts';
 import { RESTART_TIME, RESTARTS, restartUnderLoad, startInstances } from './rolling-restart.ts';
 import { freePort, serviceAt } from './service.ts';
 
-const MANUAL = readFileSync(new URL('../../../docs/proxies.md', import.meta.url), 'utf8');
+const CONFIGURATIONS = new URL('../../../tools/deploy/proxies/', import.meta.url);
 
 /** The user and group `nobody`: proxies run without privileges, whoever runs the tests. */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** The configuration of the manual, on other addresses. */
-function configuration(language: string, port: number, instances: readonly [number, number]): string {
-  const [, text = ''] = new RegExp(`^\`\`\`${language}\\n([\\s\\S]*?)^\`\`\`$`, 'm').exec(MANUAL) ?? [];
+/** A configuration, on other addresses. */
+function configuration(file: string, port: number, instances: readonly [number, number]): string {
+  const text = readFileSync(new URL(file, CONFIGURATIONS), 'utf8');
   const addresses: Record<string, string> = {
     'listen 80': `listen 127.0.0.1:${port}`,
     'bind :80': `bind 127.0.0.1:${port}`,
@@ -28,8 +28,9 @@ function configuration(language: string, port: number, instances: readonly [numb
 const PROXIES = {
   nginx: {
     program: 'nginx',
+    file: 'nginx.conf',
     words: (folder: string) => ['-p', folder, '-c', 'configuration', '-e', 'stderr'],
-    /** What a package puts around the configuration of the manual. */
+    /** What a package puts around the configuration. */
     whole: (text: string) => `
       daemon off;
       pid nginx.pid;
@@ -47,6 +48,7 @@ const PROXIES = {
   },
   haproxy: {
     program: 'haproxy',
+    file: 'haproxy.cfg',
     words: (folder: string) => ['-db', '-f', join(folder, 'configuration')],
     whole: (text: string) => `${text}\n`,
   },
@@ -54,11 +56,11 @@ const PROXIES = {
 
 /** Starts a proxy for the running test. @returns Its port. */
 async function startProxy(name: keyof typeof PROXIES, instances: readonly [number, number]): Promise<number> {
-  const { program, words, whole } = PROXIES[name];
+  const { program, file, words, whole } = PROXIES[name];
   const port = await freePort();
   const folder = mkdtempSync(join(tmpdir(), `animal-store-${name}-`));
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
-  writeFileSync(join(folder, 'configuration'), whole(configuration(name, port, instances)));
+  writeFileSync(join(folder, 'configuration'), whole(configuration(file, port, instances)));
   const child = spawn(program, words(folder), {
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
@@ -84,24 +86,27 @@ async function startProxy(name: keyof typeof PROXIES, instances: readonly [numbe
   return port;
 }
 
-describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])('%s, configured as the manual says,', (name) => {
-  const isSkipped = isMissing({
-    found: spawnSync(PROXIES[name].program, ['-v']).error === undefined,
-    tests: `the tests of the manual's configuration of ${name}`,
-    because: `${name} is not installed`,
-    remedy: `Install the Debian package ${name === 'nginx' ? 'nginx-light' : name}.`,
-    variable: 'PROXY_TESTS',
-  });
+describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
+  '%s with the configuration of tools/deploy/proxies',
+  (name) => {
+    const isSkipped = isMissing({
+      found: spawnSync(PROXIES[name].program, ['-v']).error === undefined,
+      tests: `the tests of the configuration of ${name}`,
+      because: `${name} is not installed`,
+      remedy: `Install the Debian package ${name === 'nginx' ? 'nginx-light' : name}.`,
+      variable: 'PROXY_TESTS',
+    });
 
-  test.skipIf(isSkipped)(
-    `fails no request during ${RESTARTS} rolling restarts`,
-    async () => {
-      const instances = await startInstances();
-      const proxy = await startProxy(name, instances.ports);
-      const counts = await restartUnderLoad(instances, proxy, 2_000);
-      expect([...counts.keys()].sort()).toEqual([200, 201]);
-      expect((counts.get(200) ?? 0) + (counts.get(201) ?? 0)).toBeGreaterThan(200);
-    },
-    RESTARTS * RESTART_TIME,
-  );
-});
+    test.skipIf(isSkipped)(
+      `fails no request during ${RESTARTS} rolling restarts`,
+      async () => {
+        const instances = await startInstances();
+        const proxy = await startProxy(name, instances.ports);
+        const counts = await restartUnderLoad(instances, proxy, 2_000);
+        expect([...counts.keys()].sort()).toEqual([200, 201]);
+        expect((counts.get(200) ?? 0) + (counts.get(201) ?? 0)).toBeGreaterThan(200);
+      },
+      RESTARTS * RESTART_TIME,
+    );
+  },
+);
