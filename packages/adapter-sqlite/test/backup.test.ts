@@ -1,24 +1,17 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
 const run = promisify(execFile);
 
-const MANUAL = readFileSync(new URL('../../../docs/storage-sqlite.md', import.meta.url), 'utf8');
-
-/** A part of the manual's section about backups. */
-function documented(pattern: RegExp): string {
-  const [, section = ''] = MANUAL.split('## Backup');
-  const [, found] = pattern.exec(section) ?? [];
-  if (found === undefined) throw new Error(`docs/storage-sqlite.md has no ${pattern}`);
-  return found;
-}
+const PROGRAMS = fileURLToPath(new URL('../../../tools/deploy/sqlite/', import.meta.url));
 
 /** A file that takes long to copy: an interrupted copy of it never ends. */
 async function largeFile(): Promise<string> {
@@ -59,34 +52,33 @@ function expectWhole(file: string): void {
   }
 }
 
-const hasSqlite3 = await run('sh', ['-c', 'command -v sqlite3']).then(
-  () => true,
-  () => false,
-);
-if (!hasSqlite3) process.stderr.write('\nNOT RUN: the test of backups with sqlite3, because it is not installed.\n');
-
-describe('the backup of the manual ends while another process commits', () => {
-  test.skipIf(!hasSqlite3)(
-    'with sqlite3',
-    async () => {
-      const script = documented(/^(sqlite3 .*\.backup .*)$/m);
-      const target = await copied((file, to) => {
-        const onTheseFiles = script
-          .replace('/var/lib/animal-store/animals.db', file)
-          .replace('/var/backups/animals.db', to);
-        return run('sh', ['-c', `exec ${onTheseFiles}`], { timeout: 12_000 });
-      });
-      expectWhole(target);
-    },
-    25_000,
+test('backup.mjs copies a file while another process commits, and restore.sh puts the copy in its place', async () => {
+  const copy = await copied((file, to) =>
+    run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 12_000 }).then(({ stdout }) =>
+      expect(stdout).toBe('ok\n'),
+    ),
   );
+  expectWhole(copy);
 
-  test('with Node.js', async () => {
-    const program = documented(/--eval "\n([^"]*\bbackup\([^"]*)"/);
-    const target = await copied((file, to) => {
-      const onTheseFiles = program.replace('/data/animals.db', file).replace('/data/backup.db', to);
-      return run(process.execPath, ['--input-type=module', '--eval', onTheseFiles], { timeout: 12_000 });
-    });
-    expectWhole(target);
-  }, 25_000);
-});
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  await storage.pets.add({ name: 'Max', categoryId: 1n });
+  await storage.close();
+  writeFileSync(`${file}-wal`, 'of the database that is replaced');
+  await run(join(PROGRAMS, 'restore.sh'), [copy, file]);
+  expectWhole(file);
+  expect([statSync(copy).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o600, 0o600]);
+}, 25_000);
+
+test('backup.mjs fails for a damaged file', async () => {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  for (let count = 0; count < 1_000; count += 1) await storage.pets.add({ name: 'Rex', categoryId: 1n });
+  await storage.close();
+  const bytes = readFileSync(file);
+  writeFileSync(file, bytes.fill(0xff, bytes.length - 8_192));
+  const failure = await run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, `${file}.copy`]).catch(
+    (error) => error,
+  );
+  expect(failure).toMatchObject({ code: 1 });
+}, 25_000);

@@ -1,8 +1,18 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { request } from 'node:http';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { makeNetwork, start } from './containers.ts';
 import { buildImage, docker, MONGODB_IMAGE } from './docker.ts';
+
+const run = promisify(execFile);
+
+const SQLITE = fileURLToPath(new URL('../sqlite/', import.meta.url));
 
 const KEY = 'the-key-of-the-tests';
 const VERSION = '1.2.3-test';
@@ -175,7 +185,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await (await (await serviceOf(second)).call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
   });
 
-  test('keeps pets in a SQLite file in a volume across a restart', async () => {
+  test('keeps pets in a SQLite file in a volume across a restart, and restores a backup', async () => {
     const on = [
       '--volume=/data',
       '--env=STORAGE=sqlite',
@@ -185,7 +195,17 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     const container = await start(...RESTRICTED, ...PUBLISHED, ...on, image);
     expect((await (await serviceOf(container)).add('Rex')).status).toBe(201);
     await docker('restart', container);
-    expect(await (await (await serviceOf(container)).call('/v1/pets/1', KEY)).text()).toContain('"name":"Rex"');
+    const { call, add } = await serviceOf(container);
+    expect(await (await call('/v1/pets/1', KEY)).text()).toContain('"name":"Rex"');
+
+    const copy = join(mkdtempSync(join(tmpdir(), 'animal-store-backup-')), 'backup.db');
+    onTestFinished(() => rmSync(dirname(copy), { recursive: true }));
+    const { stdout } = await run(join(SQLITE, 'backup-container.sh'), [container, copy]);
+    expect(stdout).toBe('ok\n');
+    expect((await add('Max')).status).toBe(201);
+    await run(join(SQLITE, 'restore-container.sh'), [copy, container]);
+    const pets = await (await serviceOf(container)).call('/v1/pets', KEY);
+    expect(await pets.text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
   });
 });
 
