@@ -48,6 +48,27 @@ test('the kustomization applies every manifest, and each reference by name has i
   expect(kustomization.images.map((image: { name: string }) => image.name)).toEqual([container.image]);
 });
 
+test('the example of a cluster adapts manifests that the kustomization has', () => {
+  const file = new URL('../cluster/kustomization.yaml', import.meta.url);
+  const { resources, images, patches } = parse(readFileSync(file, 'utf8'));
+  expect(resources.map((path: string) => new URL(`${path}/`, file).href)).toEqual([folder.href]);
+  expect(images.map(({ name }: { name: string }) => name)).toEqual([container.image]);
+  const patched = patches.map(({ patch }: { patch: string }) => parse(patch));
+  for (const { kind, metadata } of patched) expect(the(kind).metadata.name).toBe(metadata.name);
+  const data = Object.assign({}, ...patched.map(({ data }: { data: object }) => data));
+  expect(configurationOf({ ...environment(), ...data }).ignored).toEqual([]);
+});
+
+test('scrape.yaml finds the port of the metrics in the namespace, for the job of the alerts', () => {
+  const read = (name: string) => readFileSync(new URL(`../monitoring/${name}`, import.meta.url), 'utf8');
+  const [job] = parse(read('scrape.yaml')).scrape_configs;
+  expect(read('alerts.yaml')).toContain(`{job="${job.job_name}"}`);
+  expect(job.kubernetes_sd_configs[0].namespaces.names).toEqual([the('Namespace').metadata.name]);
+  const [{ regex }] = job.relabel_configs;
+  const kept = container.ports.filter(({ name }: { name: string }) => new RegExp(`^(?:${regex})$`).test(name));
+  expect(kept).toEqual([{ name: 'probes', containerPort: configurationOf(environment()).probePort }]);
+});
+
 test('every selector selects the pods of the Deployment', () => {
   const { labels } = deployment.template.metadata;
   const selectors = [
