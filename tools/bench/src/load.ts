@@ -14,27 +14,38 @@ export interface Sample {
   readonly cpu: number;
   /** The server's CPU time for a second of the run; 1 is a core that was always busy. */
   readonly busy: number;
+  /** Successful responses. */
+  readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;
 }
 
-/** Operations that a run chooses in advance. Each connection repeats its own share of them. */
+export interface LoadOptions {
+  /** Those of pets that the server has. */
+  readonly ids: readonly string[];
+  readonly connections: number;
+  readonly seconds: number;
+  /** Operations that the run chooses in advance. Each connection repeats its own share of them. */
+  readonly variety?: number;
+  /** Runs with the same seed choose the same operations. */
+  readonly seed?: number;
+}
+
 const VARIETY = 6_400;
 const LEAST_PER_CONNECTION = 50;
 
 /**
  * Each connection sends a request, waits for its response and sends the next.
  *
- * @param ids Those of pets that the server has.
  * @throws Error If no response was successful.
  */
 export async function runLoad(
   server: Server,
   workload: Workload,
-  { ids, connections, seconds }: { ids: readonly string[]; connections: number; seconds: number },
+  { ids, connections, seconds, variety = VARIETY, seed = connections }: LoadOptions,
 ): Promise<Sample> {
-  const random = seededRandom(connections);
-  const perConnection = Math.max(LEAST_PER_CONNECTION, Math.ceil(VARIETY / connections));
+  const random = seededRandom(seed);
+  const perConnection = Math.max(LEAST_PER_CONNECTION, Math.ceil(variety / connections));
   const requests = () =>
     Array.from({ length: perConnection }, () => ({ ...server.api(workload(random, ids)), headers: server.headers }));
 
@@ -70,6 +81,7 @@ export async function runLoad(
     p99: quantile(latencies, 0.99),
     cpu: (cpu / (latencies.length + failed)) * 1e6,
     busy: cpu / elapsed,
+    succeeded: latencies.length,
     failed: failed + result.errors,
   };
 }

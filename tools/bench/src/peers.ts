@@ -26,10 +26,19 @@ export function peer(name: string): readonly string[] {
 
 /** The command that starts the Animal Store of a checkout of this repository, which has its dependencies installed. */
 export function animalStore(checkout: string = ROOT): readonly string[] {
+  return application('http', checkout);
+}
+
+/** The command line of the Animal Store. */
+export function animalStoreCli(): readonly string[] {
+  return application('cli', ROOT);
+}
+
+function application(name: string, checkout: string): readonly string[] {
   // Older checkouts have another name for the condition.
   const { compilerOptions } = JSON.parse(readFileSync(`${checkout}/tsconfig.base.json`, 'utf8'));
-  const conditions = compilerOptions.customConditions.map((name: string) => `--conditions=${name}`);
-  return [process.execPath, ...conditions, `${checkout}/apps/http/src/main.ts`];
+  const conditions = compilerOptions.customConditions.map((condition: string) => `--conditions=${condition}`);
+  return [process.execPath, ...conditions, `${checkout}/apps/${name}/src/main.ts`];
 }
 
 /** What the README tells people to type. */

@@ -3,7 +3,7 @@ import type { Measurement } from './results.ts';
 import { median, type Ratio, ratioOf } from './statistics.ts';
 
 /** The median of the rounds. */
-export const medianOf = ({ samples }: Measurement, key: keyof Sample): number =>
+export const medianOf = ({ samples }: Pick<Measurement, 'samples'>, key: keyof Sample): number =>
   median(samples.map((sample) => sample[key]));
 
 /** What a server measured, divided by what another one did in the same round. */
@@ -42,6 +42,7 @@ const QUANTITIES = {
   p50: 'median latency',
   p99: 'p99 latency',
   busy: 'load',
+  succeeded: 'successes',
   failed: 'failures',
 } satisfies Record<keyof Sample, string>;
 
