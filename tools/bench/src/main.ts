@@ -14,7 +14,7 @@ ${Object.entries(SUITES)
   --quick              a short run: few workloads, the most important servers
   --only NAME          one group of servers, storage or workload; may be repeated
   --connections 1,32   numbers of connections
-  --out FOLDER         for JSON files and charts (tools/bench/results)`;
+  --out FOLDER         for JSON files (tools/bench/results)`;
 
 function exitWithUsage(reason: string): never {
   console.error(`bench: ${reason}\n\n${USAGE}`);

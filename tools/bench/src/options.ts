@@ -8,7 +8,7 @@ export interface BenchOptions {
   readonly only: readonly string[];
   /** Numbers of connections; null for those that the suite chooses. */
   readonly connections: readonly number[] | null;
-  /** The folder for JSON files and charts. */
+  /** The folder for JSON files. */
   readonly out: string;
   /** What follows the name of the suite. */
   readonly rest: readonly string[];

@@ -7,7 +7,7 @@ export const medianOf = ({ samples }: Pick<Measurement, 'samples'>, key: keyof S
   median(samples.map((sample) => sample[key]));
 
 /** What a server measured, divided by what another one did in the same round. */
-export function ratioTo(base: Measurement, { samples }: Measurement, key: keyof Sample): Ratio {
+function ratioTo(base: Measurement, { samples }: Measurement, key: keyof Sample): Ratio {
   const values = (of: readonly Sample[]) => of.map((sample) => sample[key]);
   return ratioOf(values(samples), values(base.samples));
 }

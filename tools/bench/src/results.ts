@@ -16,19 +16,23 @@ export interface Measurement {
 const IDENTITY = ['group', 'workload', 'connections', 'server'] as const;
 
 /** Keeps what was measured in a JSON file. What is measured again replaces what the file held about it. */
-export function saveMeasurements(file: string, added: readonly Measurement[]): readonly Measurement[] {
+export function saveMeasurements(file: string, added: readonly Measurement[]): void {
   const same = (one: Measurement, other: Measurement) => IDENTITY.every((key) => one[key] === other[key]);
   const kept = readMeasurements(file).filter((old) => !added.some((fresh) => same(old, fresh)));
-  const measurements = [...kept, ...added];
-  saveJson(file, { measurements });
-  return measurements;
+  saveJson(file, { measurements: [...kept, ...added] });
 }
 
-function readMeasurements(file: string): readonly Measurement[] {
+/** What a file holds; nothing if there is none. */
+export function readMeasurements(file: string): readonly Measurement[] {
+  return readJson<{ measurements: readonly Measurement[] }>(file)?.measurements ?? [];
+}
+
+/** What `saveJson` wrote, or null if there is no such file. NaN has become null. */
+export function readJson<T>(file: string): T | null {
   try {
-    return JSON.parse(readFileSync(file, 'utf8')).measurements;
+    return JSON.parse(readFileSync(file, 'utf8'));
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
 }

@@ -1,5 +1,4 @@
 import { join } from 'node:path';
-import { writeCharts } from '../charts.ts';
 import { comparePeers } from '../compare.ts';
 import { ANIMAL_STORE, GROUPS, type GroupName } from '../groups.ts';
 import { type BenchOptions, chosen } from '../options.ts';
@@ -45,8 +44,7 @@ export async function run(options: BenchOptions, progress: Progress): Promise<vo
     all.push(...measurements);
     progress.clear();
     console.log(workloadTable(measurements));
-    const saved = saveMeasurements(file, measurements);
-    if (!quick) writeCharts(options.out, saved);
+    saveMeasurements(file, measurements);
   });
   for (const key of ['perSecond', 'p99', 'cpu'] as const) console.log(ratioTable(all, ANIMAL_STORE, key));
   console.log(`Medians of ${plan.rounds} rounds, with their spread. Results: ${file}`);
