@@ -23,11 +23,10 @@ function readDependencies(): string[] {
   return [...new Set(names)].filter((name) => !/^@(?:animal-store|types)\//.test(name));
 }
 
-/** The names in the first column of the first table. `@scope/*` stands for several packages. */
+/** The names before the colon of each line. `@scope/*` stands for several packages. */
 function readDocumented(): string[] {
-  const [table = ''] = /^\| package .*?\n\n/ms.exec(readFileSync(new URL('docs/dependencies.md', ROOT), 'utf8')) ?? [];
-  const [, , ...rows] = table.trimEnd().split('\n');
-  return rows.flatMap((row) => (row.split('|')[1] as string).split(',')).map((name) => name.trim());
+  const lines = readFileSync(new URL('docs/dependencies.md', ROOT), 'utf8').matchAll(/^- (.+?): /gm);
+  return [...lines].flatMap(([, names = '']) => names.split(', '));
 }
 
 test('docs/dependencies.md gives a reason for each dependency, and for no other package', () => {
