@@ -20,6 +20,11 @@ export interface Sample {
   readonly failed: number;
 }
 
+/** A server, or several that are one service: their connections are as many for each of them. */
+export interface Target extends Pick<Server, 'name' | 'api' | 'headers' | 'cpuSeconds'> {
+  readonly url: string | readonly string[];
+}
+
 export interface LoadOptions {
   /** Those of pets that the server has. */
   readonly ids: readonly string[];
@@ -40,7 +45,7 @@ const LEAST_PER_CONNECTION = 50;
  * @throws Error If no response was successful.
  */
 export async function runLoad(
-  server: Server,
+  server: Target,
   workload: Workload,
   { ids, connections, seconds, variety = VARIETY, seed = connections }: LoadOptions,
 ): Promise<Sample> {
@@ -55,7 +60,7 @@ export async function runLoad(
   let end = 0;
   let cpuBefore = 0;
   const result = await autocannon({
-    url: server.url,
+    url: urlOf(server),
     connections,
     duration: seconds,
     sampleInt: 100,
@@ -86,6 +91,9 @@ export async function runLoad(
   };
 }
 
+/** The types of autocannon don't say that it accepts several. */
+const urlOf = ({ url }: Target) => url as string;
+
 const FILL_CONNECTIONS = 64;
 
 /**
@@ -94,7 +102,7 @@ const FILL_CONNECTIONS = 64;
  * @returns The ids of some of them, taken evenly: `keep` at most.
  * @throws Error If the server creates none.
  */
-export async function fill(server: Server, count: number, keep = 10_000): Promise<string[]> {
+export async function fill(server: Target, count: number, keep = 10_000): Promise<string[]> {
   const ids: string[] = [];
   const every = Math.ceil(count / keep);
   // A server that sheds load creates fewer than it is asked for.
@@ -109,10 +117,10 @@ export async function fill(server: Server, count: number, keep = 10_000): Promis
   return ids;
 }
 
-async function create(server: Server, count: number, onCreated: (id: string) => void): Promise<void> {
+async function create(server: Target, count: number, onCreated: (id: string) => void): Promise<void> {
   let next = 0;
   await autocannon({
-    url: server.url,
+    url: urlOf(server),
     connections: Math.min(FILL_CONNECTIONS, count),
     amount: count,
     sampleInt: 100,

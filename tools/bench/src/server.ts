@@ -98,8 +98,11 @@ async function stop(child: ChildProcess): Promise<void> {
   clearTimeout(timer);
 }
 
-/** The time on a CPU of each thread, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. */
-function cpuSeconds(pid: number | undefined): number {
+/**
+ * The time on a CPU of each thread, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN if there is
+ * no such process here.
+ */
+export function cpuSeconds(pid: number | undefined): number {
   const threads = readThreads(pid);
   const nanoseconds = threads.map((thread) => Number.parseInt(readProc(pid, `task/${thread}/schedstat`) || '0', 10));
   return threads.length === 0 ? Number.NaN : nanoseconds.reduce((sum, own) => sum + own, 0) / 1e9;

@@ -13,6 +13,10 @@ export const SUITES: Readonly<Record<string, Suite>> = {
   heap: { summary: 'bytes of memory for a pet, beside a Map of objects', load: () => import('./suites/heap.ts') },
   start: { summary: 'time to the first response, and memory while idle', load: () => import('./suites/start.ts') },
   overload: { summary: 'the service under twice the load it can serve', load: () => import('./suites/overload.ts') },
+  instances: {
+    summary: 'several instances of the service on one MongoDB: cost of requests, ids, idempotency',
+    load: () => import('./suites/instances.ts'),
+  },
   charts: {
     summary: 'writes the charts of docs/ from the results of peers and growth',
     load: () => import('./suites/charts.ts'),

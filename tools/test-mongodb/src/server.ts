@@ -1,6 +1,13 @@
 import { MongoClient } from 'mongodb';
 import { Wait } from 'testcontainers';
-import { hasHostNetwork, mongoContainer, removeStaleContainers, SMALL, whyNoContainers } from './containers.ts';
+import {
+  hasHostNetwork,
+  mongoContainer,
+  processOf,
+  removeStaleContainers,
+  SMALL,
+  whyNoContainers,
+} from './containers.ts';
 import { databaseOf } from './database-url.ts';
 import { initiate } from './initiate.ts';
 
@@ -20,6 +27,8 @@ export type MongoForTests =
 
 export interface RunningServer {
   readonly provided: MongoForTests;
+  /** The id of its process on this machine; absent if it is not known. */
+  readonly pid?: number;
   stop(): Promise<void>;
 }
 
@@ -48,8 +57,10 @@ async function containerServer(): Promise<RunningServer> {
   try {
     const url = `mongodb://${container.getHost()}:${container.getMappedPort(PORT)}/?directConnection=true`;
     await initiate(url, [{ host: `localhost:${PORT}` }]);
+    const hostNetwork = await hasHostNetwork();
     return {
-      provided: { url, prefix: runPrefix('animals'), containers: true, hostNetwork: await hasHostNetwork() },
+      provided: { url, prefix: runPrefix('animals'), containers: true, hostNetwork },
+      ...(hostNetwork && { pid: await processOf(container.getId()) }),
       stop,
     };
   } catch (error) {
