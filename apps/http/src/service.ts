@@ -45,9 +45,9 @@ export async function runService(onListening: (stop: Stop) => void): Promise<voi
 }
 
 async function start(onListening: (stop: Stop) => void): Promise<void> {
-  const fd = openStandardOutput();
+  const output = openStandardOutput();
   const { configuration, developmentKey } = withKey(readConfiguration(process.env));
-  const log = createLog(configuration.logLevel, { fd, readable: isatty(1) });
+  const log = createLog(configuration.logLevel, { output, readable: isatty(1) });
   // Without a listener Node.js would open its debugger.
   if (configuration.production) process.on('SIGUSR1', () => log.warn('SIGUSR1 is ignored in production'));
   const storage = await loadStorage(configuration.storage);

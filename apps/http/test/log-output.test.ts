@@ -93,6 +93,28 @@ test('reports lost lines as soon as the log can be written again', async () => {
   ]);
 });
 
+test('continues to serve while nobody reads its output', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const fd = openSync(path, 'w');
+  onTestFinished(() => {
+    closeSync(fd);
+    closeSync(reader);
+  });
+  const { child, exit, service } = await startWithOutput(fd, { API_KEYS: KEY });
+  // A pipe holds 64 KiB.
+  const headers = { 'x-request-id': 'x'.repeat(128) };
+  for (let count = 0; count < 400; count += 1) {
+    expect((await service.call('GET', '/v1/pets', { headers })).status).toBe(200);
+  }
+  expect(await linesLost(service)).toBe(0);
+  child.kill('SIGTERM');
+  expect(await exit).toBe(0);
+});
+
 test('changes no response if an observer throws', async () => {
   const defect = new Error('a defect of the observer');
   const throws = () => {

@@ -56,7 +56,7 @@ function pipe() {
 const report = (lines: number, reason: string) => `lost ${lines}: ${reason}\n`;
 
 function writerTo(fd: number, limits: Partial<typeof LINE_WRITER_LIMITS> = {}) {
-  return createLineWriter(fd, report, { ...LINE_WRITER_LIMITS, delay: 10, ...limits });
+  return createLineWriter({ fd, mayBlock: false }, report, { ...LINE_WRITER_LIMITS, delay: 10, ...limits });
 }
 
 /** Lines of 1,000 bytes, numbered. */

@@ -1,6 +1,7 @@
-import { write } from 'node:fs';
+import { write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import type { Output } from './standard-output.ts';
 
 /** Sizes in bytes, times in milliseconds. */
 export const LINE_WRITER_LIMITS = {
@@ -19,7 +20,7 @@ const RETRY_MAX = 100;
 
 const LINE_FEED = 0x0a;
 
-/** Writes lines in the background. No call blocks or throws, whatever happens to the file descriptor. */
+/** Writes lines in the background. No call blocks or throws, whatever happens to the output. */
 export interface LineWriter {
   /** @param lines One line or several, each with its line feed. */
   add(lines: string): void;
@@ -34,13 +35,12 @@ export interface LineWriter {
 const writeAsync = promisify(write);
 
 /**
- * @param fd Non-blocking, unless it is a file: a blocked write occupies a thread of libuv's pool, and a process with such a
- * thread does not end.
+ * @param output Writes to it are synchronous if they can't block, because a thread of libuv's pool costs ten times as much.
  * @param reportLoss Makes the line that is written as soon as writing succeeds again. It gets the number of lines lost since the
  * last report, and why the last of them was lost.
  */
 export function createLineWriter(
-  fd: number,
+  { fd, mayBlock }: Output,
   reportLoss: (lines: number, reason: string) => string,
   limits: typeof LINE_WRITER_LIMITS = LINE_WRITER_LIMITS,
 ): LineWriter {
@@ -70,7 +70,7 @@ export function createLineWriter(
     let pause = 1;
     while (rest.length > 0) {
       try {
-        const { bytesWritten } = await writeAsync(fd, rest);
+        const { bytesWritten } = await (mayBlock ? writeAsync(fd, rest) : { bytesWritten: writeSync(fd, rest) });
         torn = rest[bytesWritten - 1] !== LINE_FEED;
         rest = rest.subarray(bytesWritten);
         pause = 1;
@@ -98,7 +98,7 @@ export function createLineWriter(
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       // All at once: if the event loop is delayed, so is each write.
-      const chunk = Buffer.concat(queue.splice(0));
+      const chunk = queue.length === 1 ? (queue.pop() as Buffer) : Buffer.concat(queue.splice(0));
       const rest = unreported === 0 || (await reported()) ? await writeAll(chunk) : chunk;
       if (rest !== null) lose(rest, reason);
       queuedBytes -= chunk.length;

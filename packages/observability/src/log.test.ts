@@ -17,7 +17,7 @@ async function logged(
     closeSync(fd);
     rmSync(folder, { recursive: true });
   });
-  const log = createLog(level, { fd, readable });
+  const log = createLog(level, { output: { fd, mayBlock: true }, readable });
   write(log);
   await log.close();
   return readFileSync(file, 'utf8');

@@ -2,6 +2,7 @@ import { errorFields } from './error-fields.ts';
 import { jsonEvent, readableEvent } from './event-format.ts';
 import { LEVELS, type LogLevel } from './levels.ts';
 import { createLineWriter } from './line-writer.ts';
+import type { Output } from './standard-output.ts';
 import { createThrottle } from './throttle.ts';
 
 /** The log of a service. No call blocks or throws. */
@@ -34,12 +35,12 @@ export interface Log {
  * Creates a log of JSON objects, one a line, or of lines for a person to read.
  *
  * @param level The least severe level that is written.
- * @param fd Where it is written, see {@link createLineWriter}.
+ * @param output Where it is written.
  * @param readable Whether a person reads along.
  */
-export function createLog(level: LogLevel, { fd, readable }: { fd: number; readable: boolean }): Log {
+export function createLog(level: LogLevel, { output, readable }: { output: Output; readable: boolean }): Log {
   const format = readable ? readableEvent : jsonEvent;
-  const writer = createLineWriter(fd, (lines, reason) => format('warn', 'log lines were lost', { lines, reason }));
+  const writer = createLineWriter(output, (lines, reason) => format('warn', 'log lines were lost', { lines, reason }));
   const isLevelEnabled = (severity: LogLevel) => LEVELS[severity] >= LEVELS[level];
 
   function print(text: string): void {

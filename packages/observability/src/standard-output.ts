@@ -1,21 +1,26 @@
-import { constants, openSync } from 'node:fs';
-import { isatty } from 'node:tty';
+import { constants, fstatSync, openSync } from 'node:fs';
+
+/** Where the log is written. */
+export interface Output {
+  readonly fd: number;
+  /** Whether a write may wait for a reader or a disk. Otherwise a write that would wait fails with EAGAIN. */
+  readonly mayBlock: boolean;
+}
 
 /**
- * Opens standard output so that writing to it never blocks, not even to a terminal that is stopped with Ctrl-S. Errors of Node's
- * own streams, to which libraries may write, no longer end the process.
- *
- * @returns A file descriptor. A write that would block fails with EAGAIN.
+ * Opens standard output so that no write to it blocks the event loop, not even one to a terminal that is stopped with Ctrl-S.
+ * Errors of Node's own streams, to which libraries may write, no longer end the process.
  */
-export function openStandardOutput(): number {
-  // The streams make a pipe or a socket non-blocking as soon as they exist.
+export function openStandardOutput(): Output {
   for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
-  if (!isatty(1)) return 1;
+  // A file that is opened again is written from its beginning.
+  if (fstatSync(1).isFile()) return { fd: 1, mayBlock: true };
   try {
-    // Node.js itself writes to terminals synchronously.
-    return openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
+    // Whether a write blocks is shared by all processes that have inherited a pipe or a terminal, unless it is opened again.
+    const fd = openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
+    return { fd, mayBlock: false };
   } catch {
-    // Another user's terminal, or not Linux.
-    return 1;
+    // A socket, another user's terminal, or not Linux.
+    return { fd: 1, mayBlock: true };
   }
 }
