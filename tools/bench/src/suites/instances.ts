@@ -121,7 +121,7 @@ function tableOf(measurements: readonly Measurement[]): string {
       failed === 0 ? '' : `${failed} not successful`,
     ];
   });
-  const title = `${first.workload}, ${first.connections} connections`;
+  const title = `${first.workload}, ${first.connections} connection${first.connections === 1 ? '' : 's'}`;
   return table([[title, 'requests/s', 'CPU µs', 'of mongod', 'commands', 'p50 ms', 'p99 ms', ''], ...rows]);
 }
 
