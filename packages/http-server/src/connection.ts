@@ -42,6 +42,10 @@ export class Connection {
   #latest: IncomingRequest | null = null;
   /** The response that is under way. */
   #current: OutgoingResponse | null = null;
+  /** How many requests have been accepted. */
+  #accepted = 0;
+  /** The number of the request that timed out while nothing was read; 0 if there is none. */
+  #late = 0;
   /** Whether the parser has given up. */
   #isBroken = false;
   /** Whether the last response has begun. Requests after it are not served (RFC 9112, section 9.6). */
@@ -69,6 +73,7 @@ export class Connection {
     }
     this.#all.noteActivity();
     this.#latest = request;
+    this.#accepted += 1;
     if (this.#isIdle) this.#serve(request, response);
     else this.#wait(request, response, null);
   }
@@ -76,8 +81,11 @@ export class Connection {
   /** Rejects what the parser has given up on: the request that it was reading, or bytes that are no request. */
   breakOff(rejection: Rejection): void {
     if (this.#isClosing || this.#isBroken || this.#socket.destroyed) return;
-    // A client can't send in time what is not read.
-    if (rejection === TIMED_OUT && this.#reading.isHeld) return;
+    if (rejection === TIMED_OUT && this.#waiting.length > 0) {
+      // A client can't send in time what is not read. Node reports a request only once.
+      this.#late = this.#latest?.isBodyIncomplete ? this.#accepted : this.#accepted + 1;
+      return;
+    }
     this.#isBroken = true;
     this.#reading.hold();
     if (!this.#latest?.isBodyIncomplete) this.#rejectInTurn(null, rejection);
@@ -159,6 +167,17 @@ export class Connection {
     this.#all.countWaiting(1);
   }
 
+  #readOn(): void {
+    this.#reading.release();
+    const number = this.#late;
+    if (number === 0) return;
+    this.#late = 0;
+    setTimeout(() => {
+      const isLatest = number === this.#accepted;
+      if (number > this.#accepted || (isLatest && this.#latest?.isBodyIncomplete)) this.breakOff(TIMED_OUT);
+    }, this.#all.limits.requestTimeout).unref();
+  }
+
   #rejectInTurn(request: IncomingMessage | null, rejection: Rejection): void {
     if (this.#isIdle) this.#reject(request, null, rejection);
     else this.#wait(request, null, rejection);
@@ -194,7 +213,7 @@ export class Connection {
     const next = this.#waiting.shift();
     if (next === undefined) return;
     this.#all.countWaiting(-1);
-    if (this.#waiting.length === 0) this.#reading.release();
+    if (this.#waiting.length === 0) this.#readOn();
     const { request, response, rejection, run } = next;
     run(() => {
       if (rejection === null) this.#serve(request as IncomingRequest, response as OutgoingResponse);

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { Rejection, readBody } from '../src/index.ts';
 import { get, open, serve } from './serving.ts';
 
@@ -25,6 +25,28 @@ test.each(['stops', 'trickles in'])('a body that %s fails with 408 in the listen
   await closed;
   clearInterval(trickle);
   expect(statuses()).toEqual([408]);
+});
+
+test('bodies of tiny chunks that never end fail with 408, though they are read in turns', async () => {
+  const { port } = await serve(async (request, response) => {
+    response
+      .writeHead(
+        await readBody(request, 1e9).then(
+          () => 200,
+          ({ status }: Rejection) => status,
+        ),
+      )
+      .end();
+  }, SHORT);
+  const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
+  const clients = Array.from({ length: 20 }, () => open(port, head));
+  const piece = '1\r\nx\r\n'.repeat(2_000);
+  const flood = setInterval(() => {
+    for (const { socket } of clients) if (!socket.destroyed && socket.writableLength === 0) socket.write(piece);
+  }, 1);
+  onTestFinished(() => clearInterval(flood));
+  await Promise.all(clients.map(({ closed }) => closed));
+  for (const { statuses } of clients) expect(statuses()).toEqual([408]);
 });
 
 test('an idle connection is closed, before its first request or after it', async () => {

@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { type IncomingRequest, type Rejection, readBody } from '../src/index.ts';
 import { startListenerProcess } from './processes.ts';
 import { get, open, post, serve } from './serving.ts';
+
+const SHORT = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
+
+/** 200, or the status of the rejection of its body. */
+const bodyStatus = (request: IncomingRequest) =>
+  readBody(request, 10_000).then(
+    () => 200,
+    ({ status }: Rejection) => status,
+  );
 
 describe('requests that are sent without waiting for responses', () => {
   test('are served one after the other', async () => {
@@ -43,19 +53,57 @@ describe('requests that are sent without waiting for responses', () => {
   });
 
   test('do not time out while they wait', async () => {
-    const { port } = await serve(
-      async (_request, response) => {
-        await sleep(500);
-        response.end();
-      },
-      { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 },
-    );
+    const { port } = await serve(async (_request, response) => {
+      await sleep(500);
+      response.end();
+    }, SHORT);
     // The third is read in part with the others, and its rest only after them.
     const client = open(port, get('/1') + get('/2') + get('/3').slice(0, 20));
     await sleep(50);
     client.socket.write(get('/3', 'Connection: close\r\n').slice(20));
     await client.closed;
     expect(client.statuses()).toEqual([200, 200, 200]);
+  });
+
+  test.each([
+    ['header section', get('/slow') + get('/slow'), 'GET / HTTP/1.1\r\nHost: x\r\nX: '],
+    ['body', get('/slow'), 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n'],
+    // Its header section ends after the first response, and then it waits for the second.
+    ['header section and body', get('/slow') + get('/slow'), 'POST / HTTP/1.1\r\nHost: x\r\n'],
+  ])('time out after they have waited: a %s that trickles in', async (what, before, partial) => {
+    const { port } = await serve(async (request, response) => {
+      if (request.url === '/slow') await sleep(300);
+      response.writeHead(await bodyStatus(request)).end();
+    }, SHORT);
+    const { socket, statuses, closed } = open(port, before + partial);
+    if (what.includes('and')) {
+      await expect.poll(statuses, { interval: 5 }).toEqual([200]);
+      socket.write('Content-Length: 1000\r\n\r\n');
+    }
+    const trickle = setInterval(() => socket.write('x'), 20);
+    onTestFinished(() => clearInterval(trickle));
+    await closed;
+    expect(statuses()).toEqual([...Array(before.split('GET').length - 1).fill(200), 408]);
+  });
+
+  test('have their own time limit after one that was late while it waited', async () => {
+    const { port } = await serve(
+      async (request, response) => {
+        if (request.url === '/slow') await sleep(1_200);
+        response.writeHead(await bodyStatus(request)).end();
+      },
+      { ...SHORT, requestTimeout: 1_000 },
+    );
+    const { socket, statuses, closed } = open(port, get('/slow') + get('/') + get('/').slice(0, -2));
+    await expect.poll(statuses, { timeout: 3_000, interval: 5 }).toEqual([200, 200]);
+    socket.write('\r\n');
+    await sleep(600);
+    // Takes 600 of its 1,000 ms, and is under way 1,000 ms after the first response.
+    socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nx');
+    await sleep(600);
+    socket.write('x');
+    await closed;
+    expect(statuses()).toEqual([200, 200, 200, 200]);
   });
 
   test('do not fill the memory with responses that nobody reads', async () => {
