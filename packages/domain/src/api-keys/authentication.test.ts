@@ -133,6 +133,37 @@ describe('createAuthentication', () => {
     ]);
   });
 
+  test.each(['succeeds', 'fails'])('records a use again only when the call before %s', async (end) => {
+    const pending: PromiseWithResolvers<void>[] = [];
+    const { key, authenticate } = issuedOn(() => ({
+      ...keysInMemory(),
+      recordUse() {
+        pending.push(Promise.withResolvers());
+        return (pending.at(-1) as PromiseWithResolvers<void>).promise;
+      },
+    }));
+    for (let count = 0; count < 100; count += 1) expect(authenticate(key)).toBe('the zoo');
+    expect(pending).toHaveLength(1);
+    if (end === 'succeeds') pending[0]?.resolve();
+    else pending[0]?.reject(new Error('unavailable'));
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(authenticate(key)).toBe('the zoo');
+    expect(pending).toHaveLength(2);
+  });
+
+  test('records a use again after a call that has thrown', () => {
+    let calls = 0;
+    const { key, authenticate } = issuedOn(() => ({
+      ...keysInMemory(),
+      recordUse() {
+        calls += 1;
+        throw new Error('unavailable');
+      },
+    }));
+    for (let count = 0; count < 2; count += 1) expect(authenticate(key)).toBe('the zoo');
+    expect(calls).toBe(2);
+  });
+
   test('records whole milliseconds if the clock is finer', async () => {
     const { key, keys, time, authenticate } = issuedOn(keysInMemory);
     time.now = NOON + 0.75;

@@ -30,6 +30,9 @@ export function createAuthentication({
   digest: Digest;
   clock: Clock;
 }): Authenticate {
+  /** The ids of keys whose use is being recorded. While storage is slow to write, each request would add a write. */
+  const recording = new Set<string>();
+
   function holderOf(key: ApiKey | null): string | null {
     const now = Math.floor(clock());
     if (key === null || !isUsable(key, now)) return null;
@@ -37,14 +40,17 @@ export function createAuthentication({
     return key.holder;
   }
 
-  function recordUse(key: ApiKey, now: number): void {
+  function recordUse({ id }: ApiKey, now: number): void {
+    if (recording.has(id)) return;
+    recording.add(id);
     // For administrators only: a valid key is accepted even if its use can't be recorded.
-    const ignore = () => {};
+    const onSettled = () => void recording.delete(id);
     try {
-      const recorded = issuedKeys.recordUse(key.id, now);
-      if (isPromise(recorded)) recorded.then(undefined, ignore);
+      const recorded = issuedKeys.recordUse(id, now);
+      if (isPromise(recorded)) recorded.then(onSettled, onSettled);
+      else onSettled();
     } catch {
-      ignore();
+      onSettled();
     }
   }
 
