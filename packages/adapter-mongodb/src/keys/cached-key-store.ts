@@ -88,14 +88,7 @@ export function createCachedKeyStore(
 
     revoke: (id, at) => change(id, () => keys.revoke(id, at)),
 
-    recordUse(id, at) {
-      // Changed here first, so that the requests until the next query don't all write it.
-      const entry = hits.get(id);
-      if (entry?.key == null) return change(id, () => keys.recordUse(id, at));
-      const lastUsedAt = Math.max(entry.key.lastUsedAt ?? at, at);
-      hits.set(id, { ...entry, key: Object.freeze({ ...entry.key, lastUsedAt }) });
-      return keys.recordUse(id, at);
-    },
+    recordUse: (id, at) => change(id, () => keys.recordUse(id, at)),
   };
 }
 
