@@ -96,6 +96,22 @@ test('pets outlive the process in a file', async () => {
   expect(await second.call('get_pet', { id: '1' })).toEqual({ id: '1', ...rex });
 });
 
+test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])('ends with 0 on %s while it loads', (signal) => {
+  const program = `
+    import { registerHooks } from 'node:module';
+    let sent = false;
+    registerHooks({
+      resolve(url, context, next) {
+        if (!sent && url.startsWith('@modelcontextprotocol/')) sent = process.kill(process.pid, '${signal}');
+        return next(url, context);
+      },
+    });`;
+  const hook = `--import=data:text/javascript,${encodeURIComponent(program)}`;
+  const env = { PATH: process.env['PATH'] as string };
+  const { status, stderr, stdout } = spawnSync(process.execPath, [hook, ...ARGUMENTS], { env, encoding: 'utf8' });
+  expect([status, stdout, stderr]).toEqual([0, '', '']);
+});
+
 test('ends with 2 and one line if the environment is wrong', () => {
   const env = { PATH: process.env['PATH'] as string, STORAGE: 'mongodb' };
   const { status, stderr, stdout } = spawnSync(process.execPath, ARGUMENTS, { env, encoding: 'utf8' });
