@@ -9,10 +9,15 @@ import { createServer } from './server.ts';
 const CATALOGUE: InjectionToken<AwaitableCatalogue> = Symbol('catalogue');
 const SERVER: InjectionToken<McpServer> = Symbol('server');
 
-/** Puts the tools and the use cases on a storage. @returns Makes the server of a connection. */
-export function compose(storage: PetStorage): () => McpServer {
+/**
+ * Puts the tools and the use cases on a storage.
+ *
+ * @param calls Has the calls in flight.
+ * @returns Makes the server of a connection.
+ */
+export function compose(storage: PetStorage, calls: Set<Promise<unknown>>): () => McpServer {
   const container = root.createChildContainer();
   container.register(CATALOGUE, { useFactory: instanceCachingFactory(() => createAwaitableCatalogue(storage.pets)) });
-  container.register(SERVER, { useFactory: (from) => createServer(from.resolve(CATALOGUE)) });
+  container.register(SERVER, { useFactory: (from) => createServer(from.resolve(CATALOGUE), calls) });
   return () => container.resolve(SERVER);
 }

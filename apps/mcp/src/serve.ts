@@ -1,7 +1,12 @@
+import { finished } from 'node:stream';
 import { ConfigurationError, loadStorage, readStorageSettings, throwIfAny } from '@animal-store/app-kit';
 import type { StopSignals } from '@animal-store/app-kit/stop-signals';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { compose } from './composition.ts';
+import { delayEnd } from './delayed-end.ts';
+
+/** How long calls in flight may take at the end, in milliseconds: longer than a call of a storage takes. */
+const FINISH_LIMIT = 6_000;
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve(onStop: StopSignals['onStop']): Promise<void> {
@@ -10,13 +15,19 @@ export async function serve(onStop: StopSignals['onStop']): Promise<void> {
     const settings = readStorageSettings(process.env, 'allowed', errors);
     throwIfAny(errors);
     const storage = (await loadStorage(settings)).open();
-    const connection = serveStdio(compose(storage));
-    const stop = async () => {
-      await connection.close();
-      await storage.close();
+    const calls = new Set<Promise<unknown>>();
+    const input = delayEnd(calls, FINISH_LIMIT);
+    const connection = serveStdio(compose(storage, calls), { transport: new StdioServerTransport(input) });
+    const stop = () => {
+      process.stdin.unpipe(input).pause();
+      input.end();
     };
     onStop(stop);
-    process.stdin.once('end', stop);
+    finished(process.stdin.pipe(input, { end: false }), async () => {
+      await connection.close();
+      await storage.close();
+    });
+    finished(process.stdin, stop);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.stderr.write(`animal-store-mcp: ${error.message}\n`);

@@ -14,8 +14,12 @@ const STATUS = { type: 'string', enum: PET_STATUSES, description: 'Availability 
 
 type Arguments = Readonly<Record<string, unknown>>;
 
-/** An MCP server whose tools are the use cases of the catalogue. 64-bit integers leave it as decimal strings. */
-export function createServer(catalogue: AwaitableCatalogue): McpServer {
+/**
+ * An MCP server whose tools are the use cases of the catalogue. 64-bit integers leave it as decimal strings.
+ *
+ * @param calls Has the calls in flight.
+ */
+export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<unknown>>): McpServer {
   const server = new McpServer({ name: 'animal-store', version: '1.0.0' });
 
   /** @param members The schema of each argument. @param call Returns what the tool returns as structured content. */
@@ -26,7 +30,11 @@ export function createServer(catalogue: AwaitableCatalogue): McpServer {
     call: (given: Arguments) => Promise<Record<string, unknown>>,
   ): void {
     const inputSchema = accepting({ type: 'object', properties: members, required });
-    server.registerTool(name, { description, inputSchema, annotations }, (given) => result(call(given)));
+    server.registerTool(name, { description, inputSchema, annotations }, (given) => {
+      const called = result(call(given));
+      calls.add(called);
+      return called.finally(() => calls.delete(called));
+    });
   }
 
   tool(

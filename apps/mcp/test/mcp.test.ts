@@ -1,7 +1,10 @@
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
@@ -94,6 +97,56 @@ test('pets outlive the process in a file', async () => {
   await first.client.close();
   const second = await connect(environment);
   expect(await second.call('get_pet', { id: '1' })).toEqual({ id: '1', ...rex });
+});
+
+describe('calls in flight', () => {
+  const initialize = {
+    id: 1,
+    method: 'initialize',
+    params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'test', version: '1.0.0' } },
+  };
+  const create = { id: 2, method: 'tools/call', params: { name: 'create_pet', arguments: rex } };
+  const lines = (...messages: object[]) =>
+    messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`).join('');
+
+  /** A server on a file whose write lock is held until `unlock`. */
+  function locked() {
+    const file = freshFile();
+    const storage = new DatabaseSync(file);
+    onTestFinished(() => storage.close());
+    const server = spawn(process.execPath, ARGUMENTS, { env: { PATH: process.env['PATH'], SQLITE_FILE: file } });
+    onTestFinished(() => void server.kill('SIGKILL'));
+    const output = { out: '', err: '' };
+    server.stdout.on('data', (chunk) => (output.out += chunk));
+    server.stderr.on('data', (chunk) => (output.err += chunk));
+    storage.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
+    return { server, output, unlock: () => storage.exec('COMMIT'), exit: once(server, 'exit') };
+  }
+
+  const created = /"structuredContent":\{"id":"1".*"id":2/;
+
+  test('get their responses if the client ends its side after them', async () => {
+    const { server, output, unlock, exit } = locked();
+    server.stdin.end(lines(initialize, { method: 'notifications/initialized' }, create));
+    await expect.poll(() => output.out).toContain('"id":1');
+    await sleep(300);
+    unlock();
+    expect(await exit).toEqual([0, null]);
+    expect(output).toEqual({ out: expect.stringMatching(created), err: '' });
+  });
+
+  test('get their responses after a signal, and later ones are not served', async () => {
+    const { server, output, unlock, exit } = locked();
+    server.stdin.write(lines(initialize, { method: 'notifications/initialized' }, create));
+    await expect.poll(() => output.out).toContain('"id":1');
+    server.kill('SIGTERM');
+    await sleep(300);
+    server.stdin.write(lines({ ...create, id: 3 }));
+    unlock();
+    expect(await exit).toEqual([0, null]);
+    expect(output).toEqual({ out: expect.stringMatching(created), err: '' });
+    expect(output.out).not.toContain('"id":3');
+  });
 });
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])('ends with 0 on %s while it loads', (signal) => {
