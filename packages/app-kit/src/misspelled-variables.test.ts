@@ -3,8 +3,10 @@ import { findMisspelledVariables } from './misspelled-variables.ts';
 
 const KNOWN = [
   'PORT',
+  'PROBE_PORT',
   'HOST',
   'BASE_PATH',
+  'PUBLIC_URL',
   'STORAGE',
   'LOG_LEVEL',
   'RATE_LIMIT',
@@ -38,6 +40,9 @@ describe('findMisspelledVariables', () => {
     ['BASEPATH', 'BASE_PATH'],
     ['STOP_GRACE', 'STOP_GRACE_SECONDS'],
     ['STOP_GRACE_MS', 'STOP_GRACE_SECONDS'],
+    ['PUBLIC_URI', 'PUBLIC_URL'],
+    ['PROB_PORT', 'PROBE_PORT'],
+    ['RATE_LIMTI', 'RATE_LIMIT'],
     ['port', 'PORT'],
   ])('takes %s for %s', (name, meant) => {
     expect(findMisspelledVariables({ [name]: 'x' }, KNOWN)).toEqual([
@@ -66,6 +71,15 @@ describe('findMisspelledVariables', () => {
     'MONGODB_PORT_27017_TCP_ADDR',
     'ANIMAL_STORE_PORT',
     'KUBERNETES_PORT',
+    'PROXY_PORT',
+    'PROM_PORT',
+    'PROOF_PORT',
+    // Of other programs.
+    'PROBE_HOST',
+    'PUBLIC_PATH',
+    'PUBLIC_FILE',
+    'PUBLIC_DB',
+    'BASE_URL',
     // Of MongoDB's own image, and of the tests.
     'MONGO_INITDB_ROOT_USERNAME',
     'MONGO_INITDB_DATABASE',

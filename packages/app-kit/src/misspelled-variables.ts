@@ -1,4 +1,5 @@
 import { distance } from 'fastest-levenshtein';
+import { storageVariables } from './storage-settings.ts';
 
 /** Last words of names of variables that hold the location of a database. */
 const PLACES: ReadonlySet<string> = new Set(['URL', 'URI', 'FILE', 'PATH', 'DB', 'DATABASE', 'DSN']);
@@ -27,9 +28,19 @@ function resembles(name: string, known: string): boolean {
   const [given, meant] = [normalized(name), normalized(known)];
   if (given === meant) return true;
   if (meant.length < SHORTEST) return false;
-  if (distance(given, meant) <= (meant.length < 9 ? 1 : 2)) return true;
   const [givenWords, meantWords] = [words(name), words(known)];
-  return isOtherPlace(givenWords, meantWords) || lacksLastWord(givenWords, meantWords);
+  if (distance(given, meant) <= (meant.length < 9 ? 1 : 2) && haveSimilarWords(givenWords, meantWords)) return true;
+  const isStorage = storageVariables.some(([, variable]) => variable === known);
+  return (isStorage && isOtherPlace(givenWords, meantWords)) || lacksLastWord(givenWords, meantWords);
+}
+
+/** At most one letter of a word differs, or two are swapped: PROXY_PORT is not PROBE_PORT. */
+function haveSimilarWords(given: readonly string[], meant: readonly string[]): boolean {
+  if (given.length !== meant.length) return true;
+  return meant.every((word, index) => {
+    const other = given[index] ?? '';
+    return distance(other, word) <= 1 || sorted(other) === sorted(word);
+  });
 }
 
 /** MONGO_URI for MONGODB_URL, SQLITE_PATH for SQLITE_FILE. */
@@ -47,6 +58,10 @@ function lacksLastWord(given: readonly string[], meant: readonly string[]): bool
 
 function words(name: string): string[] {
   return name.toUpperCase().split('_');
+}
+
+function sorted(word: string): string {
+  return [...word].sort().join('');
 }
 
 function normalized(name: string): string {
