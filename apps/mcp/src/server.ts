@@ -8,7 +8,7 @@ const HOLDER = ' mcp ';
 const INTEGER = {
   type: ['string', 'integer'],
   pattern: '^-?[0-9]+$',
-  description: 'A 64-bit integer. Write it as a decimal string if it is beyond 2^53.',
+  description: 'A 64-bit integer. Write it as a decimal string if it has more than 15 digits.',
 };
 const STATUS = { type: 'string', enum: PET_STATUSES, description: 'Availability of the animal.' };
 
@@ -83,11 +83,14 @@ function accepting(schema: Record<string, unknown>): StandardSchemaWithJSON<Argu
   return { '~standard': { version: 1, vendor: 'animal-store', validate, jsonSchema } };
 }
 
+/** A double keeps 15 digits: the SDK's JSON.parse may have rounded a number of more digits to this integer. */
+const EXACT_BELOW = 1e15;
+
 function integer(name: string, given: unknown): unknown {
   if (typeof given === 'string' && /^-?\d{1,19}$/.test(given)) return BigInt(given);
-  if (!Number.isInteger(given)) return given;
-  if (Number.isSafeInteger(given)) return BigInt(given as number);
-  return new Violation(`${name} must be a decimal string if it is beyond 2^53`);
+  if (typeof given !== 'number' || !Number.isInteger(given)) return given;
+  if (Math.abs(given) < EXACT_BELOW) return BigInt(given);
+  return new Violation(`${name} must be a decimal string if it has more than 15 digits`);
 }
 
 function shown({ id, categoryId, ...rest }: Pet): Record<string, unknown> {

@@ -79,8 +79,14 @@ describe.each([
     expect(await call('create_pet', { categoryId: 'x', status: 'lost' })).toEqual({
       error: expect.stringMatching(/^name is required; categoryId must be an integer .*; status must be one of /),
     });
-    expect(await call('create_pet', { ...rex, categoryId: 2 ** 60 })).toEqual({
-      error: 'categoryId must be a decimal string if it is beyond 2^53',
+    // JSON.parse has rounded the first: 9007199254740990.6 was sent.
+    for (const categoryId of [9007199254740991, -(10 ** 15), 2 ** 60]) {
+      expect(await call('create_pet', { ...rex, categoryId })).toEqual({
+        error: 'categoryId must be a decimal string if it has more than 15 digits',
+      });
+    }
+    expect(await call('create_pet', { ...rex, categoryId: 10 ** 15 - 1 })).toMatchObject({
+      categoryId: '999999999999999',
     });
     expect(await call('get_pet', { id: '7' })).toEqual({ error: 'no pet has the id 7' });
     expect(await call('get_pet', {})).toEqual({ error: expect.stringMatching(/^id must be/) });
