@@ -1,5 +1,6 @@
 import { DomainError, LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
 import { type AwaitableCatalogue, Violation } from '@animal-store/domain/transport';
+import { createThrottle, reasonOf } from '@animal-store/observability';
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 
 /** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
@@ -22,6 +23,16 @@ type Arguments = Readonly<Record<string, unknown>>;
 export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<unknown>>): McpServer {
   const server = new McpServer({ name: 'animal-store', version: '1.0.0' });
 
+  const isStorageReportDue = createThrottle();
+
+  function report(error: unknown): void {
+    if (!DomainError.is(error)) {
+      process.stderr.write(`${(error as Error).stack}\n`);
+    } else if (error.code === 'storage_unavailable' && isStorageReportDue()) {
+      process.stderr.write(`animal-store-mcp: the storage is unavailable: ${reasonOf(error)}\n`);
+    }
+  }
+
   /** @param members The schema of each argument. @param call Returns what the tool returns as structured content. */
   function tool(
     name: string,
@@ -31,7 +42,7 @@ export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<u
   ): void {
     const inputSchema = accepting({ type: 'object', properties: members, required });
     server.registerTool(name, { description, inputSchema, annotations }, (given) => {
-      const called = result(call(given));
+      const called = result(call(given), report);
       calls.add(called);
       return called.finally(() => calls.delete(called));
     });
@@ -97,12 +108,15 @@ function shown({ id, categoryId, ...rest }: Pet): Record<string, unknown> {
   return { id: String(id), ...rest, categoryId: String(categoryId) };
 }
 
-async function result(call: Promise<Record<string, unknown>>): Promise<CallToolResult> {
+async function result(
+  call: Promise<Record<string, unknown>>,
+  report: (error: unknown) => void,
+): Promise<CallToolResult> {
   try {
     const structuredContent = await call;
     return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
   } catch (error) {
-    if (!DomainError.is(error)) process.stderr.write(`${(error as Error).stack}\n`);
+    report(error);
     const text = DomainError.is(error) ? error.message : 'unexpected error in the service; it has been logged';
     return { isError: true, content: [{ type: 'text', text }] };
   }

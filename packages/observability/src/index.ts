@@ -11,3 +11,4 @@ export { reasonOf } from './reason-of.ts';
 export { singleFlight } from './single-flight.ts';
 export { openStandardOutput } from './standard-output.ts';
 export { monitorStorage, type StorageMonitor, type StorageMonitorOptions } from './storage-monitor.ts';
+export { createThrottle } from './throttle.ts';
