@@ -34,11 +34,17 @@ describe('a count that the storage shares', () => {
     expect(failures).toEqual([UNAVAILABLE, UNAVAILABLE]);
   });
 
-  test('is replaced after an unexpected error, too, and reports each error', async () => {
+  test('is replaced after an unexpected error, too, and reports it', async () => {
     const defect = new TypeError('a defect');
     const { failures, remaining } = fallback(() => Promise.reject(defect));
     expect(await remaining()).toBe(1);
     expect(failures).toEqual([defect]);
+  });
+
+  test('reports one of many failures at once', async () => {
+    const { failures, remaining } = fallback(...Array(100).fill(failsToCount));
+    await Promise.all(Array.from({ length: 100 }, remaining));
+    expect(failures).toEqual([UNAVAILABLE]);
   });
 
   test('is replaced if it is slow', async () => {

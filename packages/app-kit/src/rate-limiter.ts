@@ -45,8 +45,10 @@ export function withFallback(
       try {
         return await withTimeout(shared.take(holder), SHARED_TIMEOUT, LATE);
       } catch (error) {
-        onFailure(error);
-        aloneUntil = clock() + ALONE;
+        if (clock() >= aloneUntil) {
+          aloneUntil = clock() + ALONE;
+          onFailure(error);
+        }
         return own.take(holder);
       }
     },
