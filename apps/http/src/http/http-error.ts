@@ -39,17 +39,12 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
   readonly headers: Headers;
-  readonly status: number;
 
-  /**
-   * @param message For the client: what to do about it.
-   * @param status If the code is only the nearest of the closed set.
-   */
-  constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
+  /** @param message For the client: what to do about it. */
+  constructor(code: ErrorCode, message: string, headers: Headers = {}) {
     super(message);
     this.code = code;
     this.headers = headers;
-    this.status = status;
   }
 
   /** A 503 with Retry-After. */
@@ -87,8 +82,8 @@ export function errorResponse(error: unknown): HttpResponse {
 
 function described(error: unknown): { code: ErrorCode; message: string; own: Headers; status?: number } {
   if (error instanceof HttpError) {
-    const { code, message, headers, status } = error;
-    return { code, message, own: headers, status };
+    const { code, message, headers } = error;
+    return { code, message, own: headers };
   }
   if (error instanceof Rejection) {
     const { message, status } = error;
