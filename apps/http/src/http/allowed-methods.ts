@@ -1,4 +1,4 @@
-/** Stands for a last segment that is a parameter. No path contains it: `<` is no character of a URL. */
+/** Stands for a last segment that is a parameter. */
 const PARAMETER = '<parameter>';
 
 /**

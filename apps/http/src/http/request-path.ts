@@ -1,6 +1,6 @@
 /**
  * The path of a request, percent-decoded once: `/v1/pets/%37` is `/v1/pets/7`, `/v1/pets/%2537` is `/v1/pets/%37`, an
- * encoded slash separates nothing. A path with a malformed escape stays as it was sent, and so matches no route.
+ * encoded slash separates nothing. A path with a malformed escape stays as it was sent.
  *
  * @param request Anything with an absolute URL.
  */

@@ -45,12 +45,7 @@ export const SHARED_RESPONSES = {
   default: 'OtherError',
 } as const;
 
-/**
- * The responses that operations refer to, by name.
- *
- * @param basePath Where the paths of the operations begin.
- * @param paths The paths of the operations.
- */
+/** The responses that operations refer to, by name. */
 export function sharedResponses(notFoundMessage: string) {
   return {
     BadRequest: errorResponseObject(
