@@ -1,9 +1,11 @@
 import { NumberLiteral } from '@animal-store/domain/transport';
-import { exactNumber, stringify } from '@animal-store/exact-json';
+import { restoreNumber, stringify } from '@animal-store/exact-json';
 import { type PetFormat, UnreadableRecord } from './pet-format.ts';
 import type { RecordScanner } from './record-scanner.ts';
 
 const EMPTY = /^[\t\r ]*$/;
+
+const toNumberLiteral = (text: string) => new NumberLiteral(text);
 
 const byLine: RecordScanner = {
   endOfRecord(text, from, to) {
@@ -24,10 +26,7 @@ export const ndjson: PetFormat = {
 function readLine(text: string): unknown {
   if (EMPTY.test(text)) return undefined;
   const value = parse(text);
-  if (typeof value === 'object' && value !== null && 'categoryId' in value && typeof value.categoryId === 'number') {
-    const exact = exactNumber(value.categoryId, text, 'categoryId');
-    value.categoryId = typeof exact === 'string' ? new NumberLiteral(exact) : exact;
-  }
+  restoreNumber(value, text, 'categoryId', toNumberLiteral);
   // A line without a pet is no empty line.
   return value ?? null;
 }

@@ -1,9 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { NumberLiteral, quote } from '@animal-store/domain/transport';
-import { exactNumber, findSyntaxError, type JsonSyntaxError } from '@animal-store/exact-json';
+import { findSyntaxError, type JsonSyntaxError, restoreNumber } from '@animal-store/exact-json';
 import { HttpError } from '../http/http-error.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
+
+const toNumberLiteral = (text: string) => new NumberLiteral(text);
 
 /**
  * Reads the body of a creation, so that no digit of `categoryId` is lost. The domain checks the members.
@@ -17,10 +19,7 @@ export function readNewPetBody(bytes: Buffer): unknown {
   const text = bytes.toString();
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw malformed('must not begin with a byte order mark');
   const value = parse(text);
-  if (typeof value === 'object' && value !== null && 'categoryId' in value && typeof value.categoryId === 'number') {
-    const exact = exactNumber(value.categoryId, text, 'categoryId');
-    value.categoryId = typeof exact === 'string' ? new NumberLiteral(exact) : exact;
-  }
+  restoreNumber(value, text, 'categoryId', toNumberLiteral);
   return value;
 }
 
