@@ -22,6 +22,11 @@ describe('createMemoryRateLimiter', () => {
     expect(limiter.take('another zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
   });
 
+  test('ends a window at most its length later, whatever fraction of a millisecond it begins at', () => {
+    const limiter = createMemoryRateLimiter({ limit: 1, window: 60_000 }, () => 33_000.1);
+    expect(limiter.take('the zoo')).toMatchObject({ resetsIn: 60_000 });
+  });
+
   test('removes holders whose window has ended', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;

@@ -24,7 +24,8 @@ export function createMemoryRateLimiter(policy: RatePolicy, clock: MonotonicCloc
         windows.set(holder, window);
       }
       window.used += 1;
-      return quotaAfter(window.used, policy, window.endsAt - now);
+      // A sum of fractions may be rounded up.
+      return quotaAfter(window.used, policy, Math.min(window.endsAt - now, policy.window));
     },
   };
 }
