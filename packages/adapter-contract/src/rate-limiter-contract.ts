@@ -54,11 +54,34 @@ export function rateLimiterContract(name: string, open: (policy: RatePolicy) => 
       expect(await limiter.take('the zoo')).toMatchObject({ allowed: true, remaining: 1 });
     });
 
-    test('counts each of a hundred requests at once', async () => {
+    test('counts each of a hundred requests at once, and gives each its own remaining number', async () => {
       const limiter = await open({ limit: 40, window: LONG });
       const quotas = await Promise.all(Array.from({ length: 100 }, () => limiter.take('the zoo')));
-      expect(quotas.filter(({ allowed }) => allowed)).toHaveLength(40);
-      expect(Math.min(...quotas.map(({ remaining }) => remaining))).toBe(0);
+      const allowed = quotas.filter((quota) => quota.allowed).map(({ remaining }) => remaining);
+      expect(allowed.sort((one, other) => other - one)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
+      const rejected = quotas.filter((quota) => !quota.allowed);
+      expect(new Set(rejected.map(({ remaining }) => remaining))).toEqual(new Set([0]));
+      for (const { resetsIn } of rejected) expect(resetsIn).toBeGreaterThan(0);
+      expect(await limiter.take('the zoo')).toMatchObject({ allowed: false, remaining: 0 });
+    });
+
+    test('counts many holders at once, each for itself', async () => {
+      const limiter = await open({ limit: 3, window: LONG });
+      const holders = Array.from({ length: 60 }, (_, index) => `zoo ${index % 12}`);
+      const quotas = await Promise.all(holders.map((holder) => limiter.take(holder)));
+      const allowed = holders.filter((_, index) => quotas[index]?.allowed);
+      expect(allowed.sort()).toEqual(holders.slice(0, 36).sort());
+    });
+
+    test('allows no more in each window if windows end during a burst', async () => {
+      const limiter = await open({ limit: 1, window: 1 });
+      for (let burst = 0; burst < 10; burst += 1) {
+        const started = performance.now();
+        const quotas = await Promise.all(Array.from({ length: 100 }, () => limiter.take(`zoo ${burst}`)));
+        const windows = Math.ceil(performance.now() - started) + 1;
+        expect(quotas.filter(({ allowed }) => allowed).length).toBeLessThanOrEqual(windows);
+        expect(new Set(quotas.map(({ remaining }) => remaining))).toEqual(new Set([0]));
+      }
     });
   });
 }
