@@ -67,7 +67,7 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
 
     ready: () => connection.call(({ check }) => check()),
 
-    createRateLimiter: (policy) => createMongoRateLimiter(connection, limits, policy),
+    createRateLimiter: (policy) => createMongoRateLimiter(connection, policy),
 
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),

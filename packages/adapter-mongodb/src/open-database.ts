@@ -9,12 +9,14 @@ import { createKeyLookup, type KeyLookup } from './keys/key-lookup.ts';
 import type { PetOperations } from './pets/mongo-pet-store.ts';
 import { createPetCreation } from './pets/pet-creation.ts';
 import { createPetReads } from './pets/pet-reads.ts';
+import { createRequestCounter, type RequestCounter } from './rate-limit/request-counter.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /** A database that is ready for work. */
-export interface OpenDatabase extends Pick<Collections, 'keys' | 'rates'> {
+export interface OpenDatabase extends Pick<Collections, 'keys'> {
   readonly pets: PetOperations;
   readonly findKey: KeyLookup;
+  readonly countRequest: RequestCounter;
   readonly barrier: ReadBarrier;
   /** Succeeds if the primary can be read and written. */
   check(): Promise<void>;
@@ -49,7 +51,7 @@ export async function openDatabase(
       },
       keys: collections.keys,
       findKey: createKeyLookup(collections.keys, barrier, limits),
-      rates: collections.rates,
+      countRequest: createRequestCounter(collections.rates, limits),
       barrier,
       check,
       stop: primary.stop,

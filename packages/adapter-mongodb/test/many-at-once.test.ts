@@ -171,6 +171,25 @@ describeWithMongo('many calls at once', () => {
     for (const { planSummary } of queries) expect(planSummary).toMatch(/^(EXPRESS_)?IXSCAN \{ digest: 1 \}/);
   });
 
+  test('count the requests of each holder by a few writes', async () => {
+    const { storage, url } = open();
+    await storage.ready();
+    await databaseAt(url).command({ profile: 2 });
+    const limiter = storage.createRateLimiter({ limit: 1_000, window: 60_000 });
+    const holders = times(400, (index) => (index % 4 === 0 ? 'another zoo' : 'the zoo'));
+    const quotas = await Promise.all(holders.map((holder) => limiter.take(holder)));
+    await databaseAt(url).command({ profile: 0 });
+    const remainingOf = (holder: string) =>
+      quotas.filter((_, index) => holders[index] === holder).map(({ remaining }) => remaining);
+    // The calls are counted in their order.
+    expect(remainingOf('the zoo')).toEqual(times(300, (index) => 999 - index));
+    expect(remainingOf('another zoo')).toEqual(times(100, (index) => 999 - index));
+    const counts = { ns: /\.rates$/, 'command.findAndModify': 'rates' };
+    const writes = await databaseAt(url).collection('system.profile').countDocuments(counts);
+    expect(writes).toBeGreaterThanOrEqual(2);
+    expect(writes).toBeLessThanOrEqual(6);
+  });
+
   test('repeat creations by a few queries, each with the pet of its own key', async () => {
     const { storage, url } = open();
     const creation = (index: number, fingerprint = 'first') =>

@@ -1,6 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { DomainError } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
 import {
   behindProxy,
   databaseAt,
@@ -11,7 +10,7 @@ import {
 } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { TIME_LIMITS } from '../src/index.ts';
+import { type MongoStorage, TIME_LIMITS } from '../src/index.ts';
 import { failureOf, idempotent, misconfigurationOf, openStorage, rex, TOLERANCE } from './fixtures.ts';
 
 const create = idempotent('k1');
@@ -19,7 +18,8 @@ const create = idempotent('k1');
 const open = (url: string) => openStorage({ url });
 
 /** Every method that needs the server, called several times at once, is `storage_unavailable` within its time limit. */
-async function expectUnavailable({ pets, keys, ready }: PetStorage): Promise<void> {
+async function expectUnavailable({ pets, keys, ready, createRateLimiter }: MongoStorage): Promise<void> {
+  const limiter = createRateLimiter({ limit: 1, window: 60_000 });
   const started = performance.now();
   const calls = Array.from({ length: 10 }, (_, index) => [
     pets.add(rex),
@@ -32,6 +32,7 @@ async function expectUnavailable({ pets, keys, ready }: PetStorage): Promise<voi
     keys.revoke('a', 1),
     keys.recordUse('a', 1),
     ready(),
+    limiter.take('the zoo'),
   ]);
   const ends = await Promise.all(
     calls.flat().map(async (call) => {
@@ -48,7 +49,7 @@ async function expectUnavailable({ pets, keys, ready }: PetStorage): Promise<voi
 }
 
 /** The storage works again by itself, as a client notices that retries. */
-async function expectHealing({ pets, ready }: PetStorage): Promise<void> {
+async function expectHealing({ pets, ready }: MongoStorage): Promise<void> {
   const started = performance.now();
   for (;;) {
     try {
