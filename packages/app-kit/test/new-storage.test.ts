@@ -26,7 +26,7 @@ const link = (folder: string, name: string) => {
 
 beforeAll(() => {
   copy = mkdtempSync(join(tmpdir(), 'animal-store-new-storage-'));
-  for (const folder of ['packages', 'apps']) {
+  for (const folder of ['packages', 'apps', 'docs']) {
     const filter = (path: string) => !/\/(?:dist|test|coverage)$/.test(path);
     cpSync(join(ROOT, folder), join(copy, folder), { recursive: true, verbatimSymlinks: true, filter });
   }

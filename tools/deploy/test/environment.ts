@@ -26,5 +26,5 @@ export function configurationOf(given: Record<string, string>): Configuration & 
 
 /** The memory that a process needs with connections that each send a body: docs/operations.md, Capacity. In bytes. */
 export function memoryFor(connections: number): number {
-  return 120e6 + connections * 80e3;
+  return 170e6 + connections * 80e3;
 }

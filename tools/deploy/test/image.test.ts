@@ -38,7 +38,10 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     const [{ Config, Size }] = JSON.parse(await docker('image', 'inspect', image));
     expect(Config.User).toBe('1000:1000');
     // A shell in between would not forward signals.
-    expect([Config.Entrypoint, Config.Cmd]).toEqual([null, ['node', 'apps/http/dist/main.js']]);
+    expect([Config.Entrypoint, Config.Cmd]).toEqual([
+      null,
+      ['node', '--max-semi-space-size=16', 'apps/http/dist/main.js'],
+    ]);
     expect(Config.Healthcheck.Test.slice(0, 2)).toEqual(['CMD', 'node']);
     expect(Object.keys(Config.ExposedPorts)).toEqual(['3000/tcp']);
     expect(Config.Env).toEqual(expect.arrayContaining(['NODE_ENV=production', 'HOST=0.0.0.0']));
