@@ -12,7 +12,9 @@ import { run } from './packages.ts';
 export function expectContractToPass(consumer: string, name: string, tests: string, node = process.execPath): void {
   writeFileSync(join(consumer, `${name}.test.js`), tests);
   const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
-  run(node, [vitest, 'run', '--reporter=json', `--outputFile=${name}.json`, name], consumer);
+  // The places of the storages go with the project.
+  const environment = { ...process.env, TMPDIR: consumer };
+  run(node, [vitest, 'run', '--reporter=json', `--outputFile=${name}.json`, name], consumer, environment);
   const { success, numPassedTests, testResults } = JSON.parse(readFileSync(join(consumer, `${name}.json`), 'utf8'));
   expect(success).toBe(true);
   expect(numPassedTests).toBeGreaterThan(40);
