@@ -14,7 +14,12 @@ export function expectContractToPass(consumer: string, name: string, tests: stri
   const vitest = join(consumer, 'node_modules/vitest/vitest.mjs');
   // The places of the storages go with the project.
   const environment = { ...process.env, TMPDIR: consumer };
-  run(node, [vitest, 'run', '--reporter=json', `--outputFile=${name}.json`, name], consumer, environment);
+  run(
+    node,
+    [vitest, 'run', '--reporter=default', '--reporter=json', `--outputFile=${name}.json`, name],
+    consumer,
+    environment,
+  );
   const { success, numPassedTests, testResults } = JSON.parse(readFileSync(join(consumer, `${name}.json`), 'utf8'));
   expect(success).toBe(true);
   expect(numPassedTests).toBeGreaterThan(40);
