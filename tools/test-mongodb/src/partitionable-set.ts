@@ -26,7 +26,7 @@ export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start'
   isolate(member: number): void;
   /** Ends all of that. */
   reconnect(): void;
-  /** Ends all of that, and waits until the first member is the primary and the others have everything that it has. */
+  /** Ends all of that, and waits until the first member is the primary and the others have everything that it had then. */
   heal(): Promise<void>;
   /** Waits until a member is the primary and can be written. */
   becomesPrimary(member: number): Promise<void>;
@@ -35,6 +35,8 @@ export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start'
 
 /** The first member is the primary whenever it can be, the second can follow it, and the third votes and is never elected. */
 const RANKED = [2, 1, 0] as const;
+
+const STATUS = { replSetGetStatus: 1 } as const;
 
 const SETTINGS = {
   heartbeatIntervalMillis: 200,
@@ -82,6 +84,15 @@ export async function startPartitionableSet(
     throw error;
   }
 
+  async function run(member: number, command: Document): Promise<Document> {
+    const client = new MongoClient(urlPastProxies(member, 'admin'));
+    try {
+      return await client.db().command(command);
+    } finally {
+      await client.close();
+    }
+  }
+
   /** Waits until the response of a member to a command is as it should be. */
   async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<void> {
     const client = new MongoClient(urlPastProxies(member, 'admin'));
@@ -96,6 +107,11 @@ export async function startPartitionableSet(
     } finally {
       await client.close();
     }
+  }
+
+  /** Waits until each member has a status as it should be. */
+  async function all(isRight: (status: Document) => boolean): Promise<void> {
+    await Promise.all(members.map((member) => until(member, STATUS, isRight)));
   }
 
   function reconnect(): void {
@@ -124,14 +140,12 @@ export async function startPartitionableSet(
     reconnect,
     async heal() {
       reconnect();
-      for (const member of members) {
-        await until(member, { replSetGetStatus: 1 }, ({ members: seen }) =>
-          (seen as Document[]).every(
-            ({ stateStr, optime }, index) =>
-              stateStr === (index === 0 ? 'PRIMARY' : 'SECONDARY') && optime.ts.equals(seen[0].optime.ts),
-          ),
-        );
-      }
+      await all(({ members: seen }) =>
+        (seen as Document[]).every(({ stateStr }, index) => stateStr === (index === 0 ? 'PRIMARY' : 'SECONDARY')),
+      );
+      // Clients may write on, so equal positions need not come.
+      const { optimes } = await run(members[0], STATUS);
+      await all((status) => status['optimes'].appliedOpTime.ts.greaterThanOrEqual(optimes.appliedOpTime.ts));
     },
     becomesPrimary: (member) => until(member, { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true),
     stop,
