@@ -65,7 +65,9 @@ async function runApp(main, args) {
   const options = ['--conditions=@animal-store/source', `--import=${watch}`];
   const cwd = process.env.INIT_CWD ?? process.cwd();
   const program = [chooseNode(), ...options, join(root, main), ...args];
-  return exitCodeOf(await runProgram(program, { env: process.env, cwd, linked: true }));
+  // Node.js keeps the JavaScript that it makes of the sources: the next start takes less time and memory.
+  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'), ...process.env };
+  return exitCodeOf(await runProgram(program, { env, cwd, linked: true }));
 }
 
 const [name, ...args] = process.argv.slice(2);
