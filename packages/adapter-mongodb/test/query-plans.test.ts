@@ -87,6 +87,23 @@ describeWithMongo('every query', () => {
       expect(query?.['command'].hint).toEqual({ status: 1, _id: 1 });
     });
 
+    test('pages that begin at different places, which one command reads', async () => {
+      const page = (after: bigint, limit: number, status?: PetStatus) => ({ after, limit, ...(status && { status }) });
+      const pages = [page(0n, 21), page(50n, 11), page(0n, 31, 'sold'), page(20n, 5, 'pending'), page(0n, 7, 'sold')];
+      const [first, query, ...more] = await profiled(async ({ pets }) => {
+        // The others wait for this one.
+        await Promise.all([page(0n, 1), ...pages].map((selection) => pets.list(selection)));
+      });
+      expect(first?.['command'].find).toBe('pets');
+      expect(more).toEqual([]);
+      expect(query).toMatchObject({
+        docsExamined: 68,
+        command: { readConcern: { level: 'majority' }, maxTimeMS: 1_500 },
+      });
+      expect(query?.['keysExamined']).toBeLessThanOrEqual(68 + 4);
+      expect(query?.['hasSortStage']).toBeUndefined();
+    });
+
     test('a creation that is repeated', async () => {
       const queries = await profiled(async ({ pets }) => {
         expect(await pets.add({ ...max, name: 'Rex 7' }, create)).toMatchObject({ name: 'Rex 7' });

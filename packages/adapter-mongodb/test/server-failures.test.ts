@@ -10,7 +10,7 @@ describeWithContainers('while many calls are made at once', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
     server = await startReplicaSet(1);
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   /** Pets in a database of their own, so many that some ids are reserved. */
@@ -82,6 +82,18 @@ describeWithContainers('while many calls are made at once', () => {
     expect(calls.slice(1).map(({ status }) => status)).toEqual(Array(19).fill('fulfilled'));
   });
 
+  test('a command that the server rejects rejects the pages that it reads, and none of another command', async () => {
+    const { pets } = await prepared();
+    await failing({ times: 1 }, { failCommands: ['aggregate'], errorCode: 2 });
+    const calls = await Promise.allSettled(times(17, (index) => pets.list({ after: BigInt(index), limit: 5 })));
+    // The first is read alone, by find; of the others eight share a command.
+    expect(calls.filter(({ status }) => status === 'rejected')).toHaveLength(8);
+    expect(calls[0]?.status).toBe('fulfilled');
+    expect(calls.find(({ status }) => status === 'rejected')).toMatchObject({
+      reason: { code: 'storage_unavailable' },
+    });
+  });
+
   test.each<[string, Document]>([
     ['a connection that breaks', { closeConnection: true }],
     ['a primary that steps down', { errorCode: 189 }],
@@ -93,6 +105,10 @@ describeWithContainers('while many calls are made at once', () => {
       expect(await read()).not.toBeNull();
       await off();
     }
+    const off = await failing({ times: 1 }, { failCommands: ['aggregate'], ...failure });
+    const lists = await Promise.all(times(9, (index) => pets.list({ after: BigInt(index), limit: 1 })));
+    expect(lists.every(({ length }) => length === 1)).toBe(true);
+    await off();
   });
 
   test.each<[string, string, (pets: PetStore, index: number) => unknown]>([

@@ -2,8 +2,7 @@ import { LIMITS, type Pet } from '@animal-store/domain';
 import type { PetSelection } from '@animal-store/domain/ports';
 import type { Db, Document } from 'mongodb';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
-import { createKeyedBatches } from '../batching/keyed-batches.ts';
-import { findRaw } from '../connection/raw-find.ts';
+import { findAllRaw, findRaw, type Query } from '../connection/raw-reads.ts';
 import type { ReadBarrier } from '../connection/read-barrier.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { createPetCache } from './pet-cache.ts';
@@ -15,8 +14,14 @@ const PET_MEMBERS = { name: 1, categoryId: 1, status: 1 } as const;
 /** How many pets one query returns at most: about a megabyte, a fraction of what one response may hold. */
 const MAX_PETS = 1_000;
 
-/** The longest page that others wait for: the largest of the interface, and the pet that shows that there is a next one. */
+/** The longest page that shares a command: the largest of the interface, and the pet that shows that there is a next one. */
 const MAX_SHARED_LIMIT = LIMITS.page.max + 1;
+
+/** How many pages one command reads at most: together fewer than {@link MAX_PETS}. With 4 or 20 there are fewer a second. */
+const MAX_PAGES = 8;
+
+/** How many calls wait for the pages of one batch at most: 25 commands of pages that begin at different places. */
+const MAX_SELECTIONS = 200;
 
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
@@ -27,31 +32,18 @@ export interface PetReads {
 }
 
 /**
- * Combined reads of pets: calls that come while a read of their kind is in flight share the next one. Any pets that are
- * read by id are of one kind; pages are, if they begin at the same place of the same list.
+ * Combined reads of pets: calls that come while a read of their kind is in flight share the next one. Pets that are read
+ * by id are of one kind, pages of another.
  */
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
   const petIn = createPetCache(MAX_CACHE_BYTES);
   const oneAtATime = { parallel: 1, maxWaiting: MAX_WAITING, maxWait: limits.batch };
 
-  async function query(filter: Document, limit: number, options: Document = {}): Promise<Pet[]> {
-    const documents = await findRaw(db, {
-      find: PET_COLLECTION.name,
-      filter,
-      projection: PET_MEMBERS,
-      limit,
-      maxTimeMS: limits.operation,
-      ...options,
-    });
-    return documents.map((document) => petIn(document));
-  }
+  const query = (filter: Document, limit: number) =>
+    ({ filter, projection: PET_MEMBERS, limit, maxTimeMS: limits.operation }) satisfies Query;
 
-  function queryPage({ status, after, limit }: PetSelection): Promise<Pet[]> {
-    const filter = { _id: { $gt: after } };
-    const sort = { _id: 1 };
-    return status === undefined
-      ? query(filter, limit, { sort })
-      : query({ status, ...filter }, limit, { sort, hint: BY_STATUS });
+  async function run(one: Query): Promise<Pet[]> {
+    return (await findRaw(db, PET_COLLECTION.name, one)).map(petIn);
   }
 
   const find = createBatches(
@@ -60,30 +52,78 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
         const wanted = [...new Set(ids)];
         // The server has a shorter way to one.
         const [only] = wanted.length === 1 ? wanted : [];
-        const pets = await query({ _id: only ?? { $in: wanted } }, wanted.length);
+        const pets = await run(query({ _id: only ?? { $in: wanted } }, wanted.length));
         const found = new Map(pets.map((pet) => [pet.id, pet]));
         return (id: bigint) => found.get(id) ?? null;
       }),
     { ...oneAtATime, maxItems: MAX_PETS },
   );
 
-  const list = createKeyedBatches(
-    ({ status, after, limit }: PetSelection) => `${status} ${after} ${limit > MAX_SHARED_LIMIT ? limit : 'shared'}`,
-    (selections) =>
+  /** The order names the whole index of pages by status: in several queries of one command no hint can. */
+  const pageQuery = ({ status, after, limit }: PetSelection) =>
+    status === undefined
+      ? { ...query({ _id: { $gt: after } }, limit), sort: { _id: 1 } }
+      : { ...query({ status, _id: { $gt: after } }, limit), sort: BY_STATUS };
+
+  function readPage(selection: PetSelection): Promise<Pet[]> {
+    const page = pageQuery(selection);
+    return run(selection.status === undefined ? page : { ...page, hint: BY_STATUS });
+  }
+
+  async function readPages(selections: readonly PetSelection[]): Promise<Pet[][]> {
+    const [only, ...more] = selections;
+    if (only !== undefined && more.length === 0) return [await readPage(only)];
+    const pages = await findAllRaw(db, PET_COLLECTION.name, selections.map(pageQuery));
+    return pages.map((page) => page.map(petIn));
+  }
+
+  const sharedPage = createBatches(
+    (selections: readonly PetSelection[]) =>
       barrier(async () => {
-        const { status, after } = selections[0] as PetSelection;
-        const limit = Math.max(...selections.map((selection) => selection.limit));
-        const pets: Pet[] = [];
-        for (let full = true; full && pets.length < limit; ) {
-          const wanted = Math.min(limit - pets.length, MAX_PETS);
-          const page = await queryPage({ status, after: pets.at(-1)?.id ?? after, limit: wanted });
-          pets.push(...page);
-          full = page.length === wanted;
+        const longest = new Map<string, PetSelection>();
+        for (const selection of selections) {
+          const place = placeOf(selection);
+          if (selection.limit > (longest.get(place)?.limit ?? 0)) longest.set(place, selection);
         }
-        return (selection) => pets.slice(0, selection.limit);
+        const wanted = [...longest];
+        const pages = new Map<string, () => Pet[]>();
+        for (let begin = 0; begin < wanted.length; begin += MAX_PAGES) {
+          const together = wanted.slice(begin, begin + MAX_PAGES);
+          const result = await settled(readPages(together.map(([, selection]) => selection)));
+          for (const [index, [place]] of together.entries()) pages.set(place, () => result()[index] as Pet[]);
+        }
+        return (selection: PetSelection) => (pages.get(placeOf(selection)) as () => Pet[])().slice(0, selection.limit);
       }),
-    { ...oneAtATime, maxItems: MAX_WAITING },
+    { ...oneAtATime, maxItems: MAX_SELECTIONS },
   );
 
-  return { find, list };
+  async function longPage({ status, after, limit }: PetSelection): Promise<Pet[]> {
+    const pets: Pet[] = [];
+    for (let full = true; full && pets.length < limit; ) {
+      const wanted = Math.min(limit - pets.length, MAX_PETS);
+      const page = await barrier(() => readPage({ status, after: pets.at(-1)?.id ?? after, limit: wanted }));
+      pets.push(...page);
+      full = page.length === wanted;
+    }
+    return pets;
+  }
+
+  return { find, list: (selection) => (selection.limit > MAX_SHARED_LIMIT ? longPage : sharedPage)(selection) };
+}
+
+/** Pages that begin at the same place of the same list are parts of the longest of them. */
+function placeOf({ status, after }: PetSelection): string {
+  return `${status} ${after}`;
+}
+
+/** @returns Returns the result of work that has ended, or throws its error. */
+async function settled<T>(work: Promise<T>): Promise<() => T> {
+  try {
+    const result = await work;
+    return () => result;
+  } catch (failure) {
+    return () => {
+      throw failure;
+    };
+  }
 }
