@@ -34,8 +34,8 @@ export default defineConfig(async () => ({
     // At least two, even on one core: most tests wait for something.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     // Limits for a test that hangs. A busy machine may be several times slower than a quiet one.
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    testTimeout: 60_000,
+    hookTimeout: 90_000,
     expect: { poll: { timeout: 15_000 } },
     projects: await projects(),
   },

@@ -44,7 +44,7 @@ describe('the completion script for bash', () => {
     expect(code).toBe(0);
     expect(spawnSync('bash', ['-n'], { input: out, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
     expect(out).toContain('complete -o default -F _animal_store animal-store\n');
-  }, 20_000);
+  });
 
   test.each([
     [['pe'], 'pets\n'],
@@ -63,7 +63,7 @@ describe('the completion script for bash', () => {
     const folder = folderWithProgram();
     expect(complete(['pets', '$(touch evaluated)', '--na`touch evaluated`'], folder)).toBe('\n');
     expect(existsSync(join(folder, 'evaluated'))).toBe(false);
-  }, 20_000);
+  });
 });
 
 const missing = ['zsh', 'fish', 'script'].filter((name) => spawnSync(name, ['--version']).error !== undefined);
@@ -106,9 +106,9 @@ describe.skipIf(missing.length > 0)('the completion script for zsh', () => {
         text += chunk;
       });
       terminal.stdin.write("autoload -U compinit; compinit -u; source <(animal-store completion zsh); echo rea''dy\n");
-      await expect.poll(() => text, { timeout: 10_000 }).toMatch(/^ready/m);
+      await expect.poll(() => text).toMatch(/^ready/m);
       terminal.stdin.write(`${typed}\n`);
-      await expect.poll(() => text, { timeout: 10_000 }).toMatch(output);
+      await expect.poll(() => text).toMatch(output);
     },
     25_000,
   );

@@ -87,7 +87,7 @@ describe('an import', () => {
     expect(out).toBe(
       '\ufeffid,name,categoryId,status\r\n1,"Rex\r\nthe ""dog""",9223372036854775807,sold\r\n2,007,-1,\r\n',
     );
-  }, 20_000);
+  });
 
   test('reports every line with an error, with its number and the reason, and creates nothing', async () => {
     const file = fileOf(`${line('Rex')}nonsense\n\n${line(' ', ',"status":"lost"')}${line('Max')}`);
@@ -102,7 +102,7 @@ describe('an import', () => {
     ]);
     // Nothing was opened for it.
     expect(existsSync(join(folder, 'animals.db'))).toBe(false);
-  }, 20_000);
+  });
 
   test('leaves lines with errors out with --on-error skip', async () => {
     const { runWith, run: print } = commandLine();
@@ -216,7 +216,7 @@ describe('an import', () => {
     const { code, err } = await ended(child);
     expect(code).toBe(1);
     expect(err).toMatch(/^animal-store: the input can't be copied to a temporary file: ENOENT.*; set TMPDIR\n$/);
-  }, 20_000);
+  });
 
   test('accepts an empty file', async () => {
     const { run: print } = commandLine();

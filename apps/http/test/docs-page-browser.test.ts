@@ -35,11 +35,11 @@ const missing = isMissing({
   variable: 'BROWSER_TESTS',
 });
 
-describe.skipIf(missing)('the documentation page in a browser', { timeout: 60_000 }, () => {
+describe.skipIf(missing)('the documentation page in a browser', () => {
   let browser: Browser;
   beforeAll(async () => {
     browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  }, 60_000);
+  });
   afterAll(() => browser?.close());
 
   interface Opening {

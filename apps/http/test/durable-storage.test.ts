@@ -17,7 +17,7 @@ test('shows a pet to another process at once, and keeps it when both have ended'
   expect(one.output.err + other.output.err).toBe('');
   const third = serviceAt(await listeningAt(startProcess(environment)));
   expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
-}, 20_000);
+});
 
 test('ends with code 2 in production without any key', async () => {
   const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });

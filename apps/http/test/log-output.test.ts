@@ -21,7 +21,7 @@ async function startWithOutput(fd: number, environment: Record<string, string>) 
   onTestFinished(() => void child.kill('SIGKILL'));
   const exit = new Promise<number | null>((resolve) => child.on('exit', resolve));
   const service = serviceAt(port);
-  await expect.poll(() => isLive(service), { timeout: 10_000 }).toBe(true);
+  await expect.poll(() => isLive(service)).toBe(true);
   return { child, exit, service };
 }
 
@@ -150,7 +150,7 @@ async function startOnTerminal(environment: Record<string, string>) {
     output += chunk;
   });
   const says = async (pattern: RegExp) => {
-    await expect.poll(() => output, { timeout: 10_000 }).toMatch(pattern);
+    await expect.poll(() => output).toMatch(pattern);
     return pattern.exec(output) as RegExpExecArray;
   };
   const pid = Number((await says(/pid (\d+)/))[1]);
@@ -172,7 +172,7 @@ function isRunning(pid: number): boolean {
 
 async function stops(pid: number): Promise<void> {
   process.kill(pid, 'SIGTERM');
-  await expect.poll(() => isRunning(pid), { timeout: 10_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid)).toBe(false);
 }
 
 describe.skipIf(missing).each([

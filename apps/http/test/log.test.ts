@@ -112,10 +112,10 @@ describe('the log', () => {
         (response) => response.status,
         () => null,
       );
-    await expect.poll(status, { timeout: 10_000 }).toBe(503);
+    await expect.poll(status).toBe(503);
     await running.says(/"level":40,.*rejected with 503: the storage failed/);
     expect(running.output.out).not.toContain('"msg":"request"');
-  }, 20_000);
+  });
 
   test('logs no requests if LOG_LEVEL=error', async () => {
     // Nothing says where it listens.
@@ -129,7 +129,7 @@ describe('the log', () => {
         return null;
       }
     };
-    await expect.poll(responded, { timeout: 10_000 }).toBe(200);
+    await expect.poll(responded).toBe(200);
     running.process.kill('SIGTERM');
     expect(await running.exit).toBe(0);
     expect(running.output).toEqual({ out: '', err: '' });

@@ -115,5 +115,5 @@ describe('/metrics', () => {
       'reason="stopping"': 1,
     });
     expect((await samples(service, 'animal_store_storage_up')).get('')).toBe(0);
-  }, 20_000);
+  });
 });

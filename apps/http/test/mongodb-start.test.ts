@@ -32,7 +32,7 @@ describeWithContainers('at the start', () => {
       'animal-store: MONGODB_URL: the server is a standalone: majority writes need a replica set (one member is ' +
         'enough): start mongod with --replSet and run rs.initiate()\n',
     );
-  }, 60_000);
+  });
 });
 
 test('warns at the start of an option that switches off the verification of certificates', async () => {
@@ -80,7 +80,7 @@ describeWithMongo('at the start', () => {
     const { call } = serviceAt(await listeningAt(running));
     expect((await call('GET', '/v1/pets')).status).toBe(200);
     expect(lines(running, 40)).toHaveLength(1);
-  }, 30_000);
+  });
 
   test('ends with code 2 if the server rejects the password as soon as it is available', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
@@ -91,7 +91,7 @@ describeWithMongo('at the start', () => {
     expect(await running.exit).toBe(2);
     expect(running.output.err).toMatch(/^animal-store: MONGODB_URL: the server rejects [^\n]*\n$/);
     expect(running.output.out + running.output.err).not.toContain(SECRET);
-  }, 30_000);
+  });
 
   test('ends with code 2 in production if all keys are revoked or expired', async () => {
     const url = freshDatabase();

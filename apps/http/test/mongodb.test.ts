@@ -34,9 +34,9 @@ describeWithMongo('the service on MongoDB', () => {
     const status = async () => (await call('GET', '/v1/pets', { key })).status;
     expect(await status()).toBe(200);
     await keyring.revoke(record.id);
-    await expect.poll(status, { timeout: 10_000, interval: 200 }).toBe(401);
+    await expect.poll(status, { interval: 200 }).toBe(401);
     expect((await call('GET', '/v1/pets')).status).toBe(200);
-  }, 15_000);
+  });
 
   test('starts without the database, logs it, responds with 503 within 5 seconds, and recovers', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
@@ -56,7 +56,7 @@ describeWithMongo('the service on MongoDB', () => {
     await running.says(/the storage is unavailable/);
 
     proxy.pass();
-    await expect.poll(async () => (await call('GET', '/readyz')).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(200);
     expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
-  }, 40_000);
+  });
 });

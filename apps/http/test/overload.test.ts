@@ -11,7 +11,7 @@ test('sheds nine of ten operations while the event loop is delayed, and responds
     for (const start = performance.now(); performance.now() - start < 80; );
   }, 5);
   onTestFinished(() => clearInterval(block));
-  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(503);
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status).toBe(503);
   const responses = [];
   for (let turn = 0; turn < 10; turn += 1) responses.push(await call('GET', '/v1/pets'));
   const rejected = responses.filter(({ status }) => status !== 200);
@@ -30,8 +30,8 @@ test('sheds nine of ten operations while the event loop is delayed, and responds
   for (const path of ['/livez', '/readyz', '/metrics'])
     expect((await call('GET', path, { key: null })).status).toBe(200);
   clearInterval(block);
-  await expect.poll(async () => (await call('GET', '/v1/pets')).status, { timeout: 5_000 }).toBe(200);
-}, 20_000);
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status).toBe(200);
+});
 
 test('responds to every request with success or 503 under overload, and loses no acknowledged pet', async () => {
   const port = await listeningAt(startProcess({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '10' }));
@@ -80,7 +80,7 @@ test('responds to every request with success or 503 under overload, and loses no
 
   const tenStatuses = async () =>
     (await Promise.all(Array.from({ length: 10 }, () => call('GET', '/v1/pets')))).map(({ status }) => status);
-  await expect.poll(tenStatuses, { timeout: 5_000 }).toEqual(Array(10).fill(200));
+  await expect.poll(tenStatuses).toEqual(Array(10).fill(200));
   const there = new Set<string>();
   for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined; ) {
     const response = await call('GET', next);
@@ -88,4 +88,4 @@ test('responds to every request with success or 503 under overload, and loses no
     next = /<([^>]+)>; rel="next"/.exec(String(response.headers['link']))?.[1];
   }
   expect(added.filter((path) => !there.has(path))).toEqual([]);
-}, 60_000);
+});

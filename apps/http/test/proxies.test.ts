@@ -82,7 +82,7 @@ async function startProxy(name: keyof typeof PROXIES, instances: readonly [numbe
         (response) => response.status,
         () => `${child.exitCode} ${log}`,
       );
-  await expect.poll(status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(status).toBe(200);
   return port;
 }
 

@@ -31,7 +31,7 @@ test('starts on a file that another program has locked, and is ready when it is 
   expect((await call('GET', '/readyz')).status).toBe(200);
   expect((await call('GET', '/v1/pets')).status).toBe(200);
   expect(lines(running, 50)).toEqual([]);
-}, 30_000);
+});
 
 test('logs an error for a damaged file, and is not ready', async () => {
   const file = freshFile();
@@ -62,4 +62,4 @@ test('logs an error for a damaged file, and is not ready', async () => {
         at: file,
       },
     ]);
-}, 40_000);
+});

@@ -29,4 +29,4 @@ test('names the spans of OpenTelemetry by route, and logs their trace ids', asyn
   ]);
   const requests = objects(running.output.out).filter(({ msg }) => msg === 'request');
   expect(requests.map((request) => request['traceId'])).toEqual(spans.map((span) => span['traceId']));
-}, 20_000);
+});

@@ -12,7 +12,7 @@ describeWithContainers('a replica set of three', () => {
   let replicaSet: ReplicaSet;
   beforeAll(async () => {
     replicaSet = await startReplicaSet(3);
-  }, 90_000);
+  });
   afterAll(() => replicaSet?.stop());
 
   test('loses and duplicates no acknowledged pet while its primary is killed again and again', {
@@ -83,7 +83,7 @@ describeWithContainers('a replica set of three', () => {
     process.stdout.write(`${stored.length} creates, ${kills} kills, ${failures} calls failed meanwhile\n`);
   });
 
-  test('does not return an earlier creation before the majority has it', { timeout: 60_000 }, async () => {
+  test('does not return an earlier creation before the majority has it', async () => {
     const url = replicaSet.url('majority');
     const [one, other] = [openStorage({ url }), openStorage({ url })];
     await one.ready();

@@ -70,7 +70,7 @@ describeWithContainers('a server', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
     server = await startReplicaSet(1);
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   const member = () => server.members[0] as number;

@@ -74,10 +74,10 @@ describeWithPartitions('a network partition', () => {
   let set: PartitionableSet;
   beforeAll(async () => {
     set = await startPartitionableSet(ELECTION_TIMEOUT);
-  }, 90_000);
+  });
   afterAll(() => set?.stop());
 
-  afterEach(() => set.heal(), 60_000);
+  afterEach(() => set.heal());
 
   describe('right after the primary has acknowledged writes', () => {
     test.each([

@@ -17,7 +17,7 @@ describeWithContainers('a primary that steps down', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
     server = await startReplicaSet(1);
-  }, 60_000);
+  });
   afterAll(() => server?.stop());
 
   // For half a second after it has connected, the driver's monitor waits for no news of the server: the driver then

@@ -70,7 +70,7 @@ test('backup.mjs copies a file while another process commits, and restore.sh put
   await run(join(PROGRAMS, 'restore.sh'), [copy, file]);
   expectWhole(file);
   expect([statSync(copy).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o600, 0o600]);
-}, 25_000);
+});
 
 test('backup.mjs fails for a damaged file', async () => {
   const file = freshFile();
@@ -83,4 +83,4 @@ test('backup.mjs fails for a damaged file', async () => {
     (error) => error,
   );
   expect(failure).toMatchObject({ code: 1 });
-}, 25_000);
+});

@@ -125,7 +125,7 @@ describe('a file that another process has locked', () => {
     other.close();
     await storage.ready();
     expect(await storage.pets.add(rex)).toMatchObject({ name: 'Rex' });
-  }, 10_000);
+  });
 });
 
 describe('opening rejects in one line', () => {

@@ -84,4 +84,4 @@ test('checkpoints, other processes and closed connections replace no file', asyn
   await startProcess(file, 'await addFrom(0, 2_000); await storage.close();').acknowledged();
   await storage.pets.add(rex);
   await storage.ready();
-}, 20_000);
+});

@@ -22,7 +22,7 @@ test('processes that open a new file at the same time create one pet for each id
   expect(first?.size).toBe(200);
   for (const other of others) expect(new Map([...other].sort())).toEqual(new Map([...(first ?? [])].sort()));
   expect(await storageAt(file).pets.list({ after: 0n, limit: 1_000 })).toHaveLength(200);
-}, 20_000);
+});
 
 test('a storage sees at once what another one has created or revoked', async () => {
   const file = freshFile();
@@ -78,7 +78,7 @@ describe('while another process holds the lock for writing', () => {
     other.exec('ROLLBACK');
     await storage.ready();
     expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
-  }, 10_000);
+  });
 
   test('waiting writes are rejected when the storage is closed', async () => {
     const { storage } = locked();

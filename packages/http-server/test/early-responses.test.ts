@@ -51,7 +51,7 @@ describe('a response that comes before the body of its request', () => {
     await closed;
     expect(received().length).toBeGreaterThan(text.length);
     expect(errors).toEqual([]);
-  }, 20_000);
+  });
 
   test('does not wait for the body', async () => {
     const { port } = await serve();

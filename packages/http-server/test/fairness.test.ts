@@ -53,7 +53,7 @@ test('reads no further while nobody reads the body', async () => {
     response.end();
   });
   flood(port, chunked('/'), '1\r\nx\r\n'.repeat(10_000), true);
-  await expect.poll(() => buffered, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(() => buffered).toBeGreaterThan(0);
   // Node reads 64 KiB at a time.
   expect(buffered).toBeLessThan(100_000);
-}, 20_000);
+});

@@ -90,7 +90,7 @@ test('serves others beside 500 slow clients', async () => {
   await Promise.all(slow.map(({ closed }) => closed));
   clearInterval(trickle);
   for (const { statuses } of slow) expect(statuses()).toEqual([408]);
-}, 20_000);
+});
 
 test('drops connections above the limit, until another has been closed', async () => {
   const { port, drops } = await serve(undefined, {}, { maxConnections: 2 });

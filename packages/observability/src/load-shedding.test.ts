@@ -27,9 +27,9 @@ describe('createLoadShedding', () => {
     await sleep(1_500);
     expect(shed()).toBe(0);
     const release = blockEveryTurn(80);
-    await expect.poll(shed, { timeout: 2_000 }).toBe(9);
+    await expect.poll(shed).toBe(9);
     release();
-    await expect.poll(shed, { timeout: 2_000 }).toBe(0);
+    await expect.poll(shed).toBe(0);
   });
 
   test('sheds nothing because of a single long task', async () => {
@@ -48,7 +48,7 @@ describe('createLoadShedding', () => {
   test('does not count the time between two measurements as delay', async () => {
     const shed = shedOfTen(9);
     await sleep(300);
-    await expect.poll(shed, { timeout: 5_000 }).toBe(0);
+    await expect.poll(shed).toBe(0);
   });
 
   test('sheds nothing if the limit is 0', async () => {

@@ -9,7 +9,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const KEY = 'the-key-of-the-tests';
 
-describe('npm start', { timeout: 30_000 }, () => {
+describe('npm start', () => {
   test.each<[string, (npm: Npm) => void]>([
     ['npm is killed', (npm) => process.kill(npm.pid, 'SIGKILL')],
     ['npm and its launcher are killed', (npm) => process.kill(-npm.pid, 'SIGKILL')],
@@ -27,7 +27,7 @@ describe('npm start', { timeout: 30_000 }, () => {
     const npm = await startService();
     const request = await beginRequest(npm.port);
     stop(npm);
-    await expect.poll(() => npm.output(), { timeout: 3_000 }).toContain('"stopping"');
+    await expect.poll(() => npm.output()).toContain('"stopping"');
     await sleep(500);
     request.finish();
     expect(await request.status).toBe(201);
@@ -42,7 +42,7 @@ describe('npm start', { timeout: 30_000 }, () => {
     const npm = await startService();
     const request = await beginRequest(npm.port);
     process.kill(-npm.pid, 'SIGINT');
-    await expect.poll(() => npm.output(), { timeout: 3_000 }).toContain('"stopping"');
+    await expect.poll(() => npm.output()).toContain('"stopping"');
     await sleep(600);
     process.kill(-npm.pid, 'SIGINT');
     await expect(request.status).rejects.toThrow(/hang up|ECONNRESET/);

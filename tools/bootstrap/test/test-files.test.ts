@@ -47,7 +47,7 @@ function writeRepository(files: Record<string, string>): string {
   return root;
 }
 
-describe('the test run', { timeout: 30_000 }, () => {
+describe('the test run', () => {
   test('includes every test file of this repository', async () => {
     expect(await findForgottenTests(ROOT.replace(/\/$/, ''))).toEqual([]);
   });

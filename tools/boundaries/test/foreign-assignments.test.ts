@@ -45,7 +45,7 @@ test('the check finds every assignment to a method or an internal field of an ob
   expect(findForeignAssignments([file], options, folder)).toEqual(
     FORBIDDEN.map((statement, index) => `program.ts:${index + 4}: ${statement}`),
   );
-}, 30_000);
+});
 
 test('no package and no application assigns methods or internal fields of objects of Node.js and libraries', () => {
   const files = globSync('{packages,apps}/*/{src,test}/**/*.ts', { cwd: ROOT }).map((file) => join(ROOT, file));

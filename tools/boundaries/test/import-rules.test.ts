@@ -34,7 +34,7 @@ describe('a repository with probes', () => {
     root = writeRepository(Object.assign({}, CLEAN, ...Object.values(PROBES)), NPM_PACKAGES);
     cpSync(join(ROOT, CONFIG), join(root, CONFIG));
     result = cruise(root);
-  }, 60_000);
+  });
   afterAll(() => rmSync(root, { recursive: true }));
 
   test('has probes of each rule', () => {
@@ -59,7 +59,7 @@ describe('this repository', () => {
   let result: ICruiseResult;
   beforeAll(() => {
     result = cruise(ROOT);
-  }, 60_000);
+  });
 
   test('breaks no rule', () => {
     expect(result.summary.violations).toEqual([]);

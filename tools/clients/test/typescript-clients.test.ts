@@ -4,7 +4,7 @@ import { expectedOutcome, parseOutcome } from '../src/scenario.ts';
 import { startService } from '../src/service.ts';
 import { createWorkspace, EXAMPLES } from '../src/workspace.ts';
 
-describe('a client in TypeScript generated from the document', { timeout: 60_000 }, () => {
+describe('a client in TypeScript generated from the document', () => {
   test.each(['openapi-fetch', 'hey-api'])('%s compiles, creates, pages to the end and reads errors', async (name) => {
     await using service = await startService();
     using workspace = createWorkspace();

@@ -156,7 +156,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
 
     const begin = performance.now();
     await docker('kill', '--signal=TERM', container);
-    await expect.poll(() => docker('logs', container), { timeout: 5_000 }).toContain('"stopping"');
+    await expect.poll(() => docker('logs', container)).toContain('"stopping"');
     await sleep(500);
     inFlight.end(body.slice(10));
     expect(await responded).toBe(201);
