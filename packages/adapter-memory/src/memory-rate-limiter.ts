@@ -24,8 +24,7 @@ export function createMemoryRateLimiter(policy: RatePolicy, clock: MonotonicCloc
         windows.set(holder, window);
       }
       window.used += 1;
-      // A sum of fractions may be rounded up.
-      return quotaAfter(window.used, policy, Math.min(window.endsAt - now, policy.window));
+      return quotaAfter(window.used, policy, window.endsAt - now);
     },
   };
 }

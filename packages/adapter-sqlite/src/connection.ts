@@ -14,6 +14,9 @@ import type { Write, Writes } from './writing/writes.ts';
 /** How long a read waits for a lock, in milliseconds. */
 const READ_TIMEOUT = 3_000;
 
+/** How long closing takes at most, in milliseconds, however slow the disk is: less than 5 seconds. */
+const CLOSE_TIMEOUT = 4_800;
+
 /** Between two tries of a read that waits, in milliseconds. */
 const BUSY_PAUSE = 10;
 
@@ -89,10 +92,11 @@ export function openConnection(file: string): Connection {
   }
 
   async function closeAll(): Promise<void> {
+    const end = performance.now() + CLOSE_TIMEOUT;
     await writes.close();
     // Not the last connection, unless there was no write: the last one copies the log into the database.
     reader?.db.close();
-    await thread.end();
+    await thread.end(end - performance.now());
   }
 
   return {

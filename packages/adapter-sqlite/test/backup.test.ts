@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -54,7 +54,7 @@ function expectWhole(file: string): void {
 
 test('backup.mjs copies a file while another process commits, and restore.sh puts the copy in its place', async () => {
   const copy = await copied((file, to) =>
-    run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 12_000 }).then(({ stdout }) =>
+    run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 50_000 }).then(({ stdout }) =>
       expect(stdout).toBe('ok\n'),
     ),
   );
@@ -70,6 +70,30 @@ test('backup.mjs copies a file while another process commits, and restore.sh put
   await run(join(PROGRAMS, 'restore.sh'), [copy, file]);
   expectWhole(file);
   expect([statSync(copy).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o600, 0o600]);
+});
+
+test('backup.mjs fails without a file, and makes none', async () => {
+  const file = freshFile();
+  await expect(run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, `${file}.copy`])).rejects.toMatchObject({
+    code: 2,
+    stderr: `there is no file ${file}\n`,
+  });
+  expect([existsSync(file), existsSync(`${file}.copy`)]).toEqual([false, false]);
+});
+
+test.each<[string, (copy: string) => void]>([
+  ['is missing', () => {}],
+  ['is empty', (copy) => writeFileSync(copy, '')],
+  ['is something else', (copy) => writeFileSync(copy, 'name,categoryId\n')],
+])('restore.sh keeps the database if the copy %s', async (_, make) => {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  await storage.pets.add({ name: 'Rex', categoryId: 1n });
+  await storage.close();
+  make(`${file}.copy`);
+  const failure = await run(join(PROGRAMS, 'restore.sh'), [`${file}.copy`, file]).catch((error) => error);
+  expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file}.copy is no SQLite database`) });
+  expectWhole(file);
 });
 
 test('backup.mjs fails for a damaged file', async () => {

@@ -6,6 +6,9 @@ import { openDatabase } from '../src/database/open-database.ts';
 import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
 import { freshFile } from './fresh-file.ts';
 
+/** More than a thread that is well needs to end, in milliseconds. */
+const END_TIMEOUT = 20_000;
+
 const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
 
 /** The program of a thread, as text. `commits` is called for each batch, `reply` answers it. */
@@ -27,7 +30,7 @@ const dataOf = (path: string) => () => ({ path, identity: fileIdentity(path) });
 
 function threadOn(file: string, onBatch?: string): WriterThread {
   const thread = createWriterThread(dataOf(file), onBatch === undefined ? undefined : program(onBatch));
-  onTestFinished(() => thread.end());
+  onTestFinished(() => thread.end(END_TIMEOUT));
   return thread;
 }
 
@@ -89,7 +92,7 @@ describe('a thread that ends unexpectedly', () => {
 
 describe('the end', () => {
   test('of a thread that was never needed is immediate', async () => {
-    await createWriterThread(dataOf(freshFile())).end();
+    await createWriterThread(dataOf(freshFile())).end(END_TIMEOUT);
   });
 
   test('writes the log back into the file', async () => {
@@ -98,7 +101,7 @@ describe('the end', () => {
     await thread.commit([createRex]);
     db.close();
     expect(existsSync(`${file}-wal`)).toBe(true);
-    await thread.end();
+    await thread.end(END_TIMEOUT);
     expect(existsSync(`${file}-wal`)).toBe(false);
   });
 
@@ -106,7 +109,8 @@ describe('the end', () => {
     const thread = createWriterThread(dataOf(freshFile()), program('for (;;);'));
     const batch = expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
     const begin = performance.now();
-    await thread.end();
+    await thread.end(700);
+    expect(performance.now() - begin).toBeGreaterThan(600);
     expect(performance.now() - begin).toBeLessThan(3_000);
     await batch;
   });

@@ -14,5 +14,6 @@ describe('quotaAfter', () => {
 
   test('resets in 0 milliseconds if the window has just ended', () => {
     expect(quotaAfter(1, { limit: 1, window: 60_000 }, -5).resetsIn).toBe(0);
+    expect(quotaAfter(1, { limit: 1, window: 60_000 }, 61_000).resetsIn).toBe(60_000);
   });
 });

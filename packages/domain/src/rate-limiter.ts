@@ -14,7 +14,7 @@ export interface Quota {
   readonly allowed: boolean;
   /** Requests that may still be made in this window; 0 or more. */
   readonly remaining: number;
-  /** Milliseconds until the window ends and the quota is whole again. */
+  /** Milliseconds until the window ends and the quota is whole again: 0 to the length of the window. */
   readonly resetsIn: number;
 }
 
@@ -24,7 +24,15 @@ export interface RateLimiter {
   take(holder: string): Awaitable<Quota>;
 }
 
-/** The quota that is left after this many requests of a window. */
-export function quotaAfter(used: number, { limit }: RatePolicy, resetsIn: number): Quota {
-  return { allowed: used <= limit, remaining: Math.max(limit - used, 0), resetsIn: Math.max(resetsIn, 0) };
+/**
+ * The quota that is left after this many requests of a window.
+ *
+ * @param resetsIn Milliseconds until the window ends. Clocks that differ or are set may make it any number.
+ */
+export function quotaAfter(used: number, { limit, window }: RatePolicy, resetsIn: number): Quota {
+  return {
+    allowed: used <= limit,
+    remaining: Math.max(limit - used, 0),
+    resetsIn: Math.min(Math.max(resetsIn, 0), window),
+  };
 }

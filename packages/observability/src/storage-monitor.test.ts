@@ -112,6 +112,29 @@ describe('monitorStorage', () => {
     expect(right.fatal).toEqual([]);
   });
 
+  test('can be stopped by the report of its first check', async () => {
+    const reports: string[] = [];
+    const monitor = monitorStorage({
+      storage: {
+        ready() {
+          throw REFUSED;
+        },
+      },
+      names: {},
+      messages: { unavailable: '', misconfigured: '' },
+      misconfiguration: () => MISCONFIGURED,
+      findMisconfiguration: async () => null,
+      onMisconfiguration(message) {
+        monitor.stop();
+        reports.push(message);
+      },
+      onCheck: () => {},
+      log: { info: () => {}, warn: () => {}, error: () => {} },
+    });
+    await vi.advanceTimersByTimeAsync(0);
+    expect(reports).toEqual([MISCONFIGURED]);
+  });
+
   test.each([UNAVAILABLE, REFUSED, null])('logs and reports nothing once stopped (%s)', async (failure) => {
     const { logged, fatal, stop, pass } = monitor(failure, 'there is no API key');
     stop();

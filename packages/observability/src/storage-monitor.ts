@@ -85,7 +85,8 @@ export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
     timer = setTimeout(check, failing ? PAUSE.unavailable : PAUSE.available).unref();
   }
 
-  check();
+  // Not now: a callback may stop the monitor, which the caller does not have yet.
+  queueMicrotask(check);
   return {
     stop() {
       stopped = true;

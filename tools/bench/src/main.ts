@@ -16,6 +16,11 @@ ${Object.entries(SUITES)
   --connections 1,32   numbers of connections
   --out FOLDER         for JSON files (tools/bench/results)`;
 
+if (process.argv.slice(2).some((argument) => ['help', '--help', '-h'].includes(argument))) {
+  console.log(USAGE);
+  process.exit();
+}
+
 function exitWithUsage(reason: string): never {
   console.error(`bench: ${reason}\n\n${USAGE}`);
   process.exit(2);

@@ -3,6 +3,8 @@
 set -eu
 # The copy holds what the file holds.
 umask 077
-docker exec --interactive "$1" node --input-type=module - /data/animals.db /data/backup.db <"$(dirname "$0")/backup.mjs"
-docker cp "$1:/data/backup.db" - | tar --extract --to-stdout >"$2"
-docker exec "$1" node --eval "fs.rmSync('/data/backup.db')"
+file=$(docker exec "$1" node --print 'process.env.SQLITE_FILE ?? ""')
+[ -n "$file" ] || { echo "the container $1 has no SQLITE_FILE" >&2; exit 1; }
+trap 'docker exec "$1" node --eval "fs.rmSync(process.argv[1], { force: true })" "$file.backup"' EXIT
+docker exec --interactive "$1" node --input-type=module - "$file" "$file.backup" <"$(dirname "$0")/backup.mjs"
+docker cp "$1:$file.backup" - | tar --extract --to-stdout >"$2"

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -189,12 +189,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   });
 
   test('keeps pets in a SQLite file in a volume across a restart, and restores a backup', async () => {
-    const on = [
-      '--volume=/data',
-      '--env=STORAGE=sqlite',
-      '--env=SQLITE_FILE=/data/animals.db',
-      `--env=API_KEYS=${KEY}`,
-    ];
+    const on = ['--volume=/data', '--env=STORAGE=sqlite', '--env=SQLITE_FILE=/data/zoo.db', `--env=API_KEYS=${KEY}`];
     const container = await start(...RESTRICTED, ...PUBLISHED, ...on, image);
     expect((await (await serviceOf(container)).add('Rex')).status).toBe(201);
     await docker('restart', container);
@@ -206,6 +201,9 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     const { stdout } = await run(join(SQLITE, 'backup-container.sh'), [container, copy]);
     expect(stdout).toBe('ok\n');
     expect((await add('Max')).status).toBe(201);
+    const empty = join(dirname(copy), 'empty.db');
+    writeFileSync(empty, '');
+    await expect(run(join(SQLITE, 'restore-container.sh'), [empty, container])).rejects.toMatchObject({ code: 1 });
     await run(join(SQLITE, 'restore-container.sh'), [copy, container]);
     const pets = await (await serviceOf(container)).call('/v1/pets', KEY);
     expect(await pets.text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');

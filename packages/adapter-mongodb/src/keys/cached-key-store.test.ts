@@ -49,6 +49,7 @@ function sharedStore() {
       return revoked;
     },
     async recordUse(id, at) {
+      if (state.failing) throw new Error('down');
       change(id, (key) => ({ ...key, lastUsedAt: at }));
     },
   };
@@ -144,6 +145,16 @@ describe('createCachedKeyStore', () => {
     await expect(state.keys.revoke(record().id, 8)).rejects.toThrow();
     state.failing = false;
     expect(await state.keys.find(record().digest)).toMatchObject({ revokedAt: 8 });
+  });
+
+  test('queries a key no more often while its uses cannot be recorded', async () => {
+    const state = sharedStore();
+    state.records.set(record().digest, record());
+    await state.keys.find(record().digest);
+    state.failing = true;
+    await expect(state.keys.recordUse(record().id, 8)).rejects.toThrow();
+    expect(await state.keys.find(record().digest)).toEqual(record());
+    expect(state.queries).toBe(1);
   });
 
   test('shares a query among a hundred lookups at once, and caches no failure', async () => {

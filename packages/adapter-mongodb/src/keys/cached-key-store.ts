@@ -88,7 +88,11 @@ export function createCachedKeyStore(
 
     revoke: (id, at) => change(id, () => keys.revoke(id, at)),
 
-    recordUse: (id, at) => change(id, () => keys.recordUse(id, at)),
+    async recordUse(id, at) {
+      // A failure discards nothing: otherwise each request would look the key up while no use can be recorded.
+      await keys.recordUse(id, at);
+      forget(id);
+    },
   };
 }
 

@@ -44,11 +44,17 @@ export function createPetCache(maxBytes: number): (document: Buffer) => Pet {
     const known = recent.get(id);
     if (known?.bytes.equals(document)) return known.pet;
     const old = older.get(id);
-    // A copy: the document is a part of the response.
-    const entry = old?.bytes.equals(document) ? old : { bytes: Buffer.from(document), pet: decoded(document) };
+    const entry = old?.bytes.equals(document) ? old : { bytes: copied(document), pet: decoded(document) };
     keep(id, entry);
     return entry.pet;
   };
+}
+
+/** With memory of its own: a slice of Node's pool would keep 64 KiB of it alive, one of a response the whole response. */
+function copied(document: Buffer): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(document.length);
+  document.copy(bytes);
+  return bytes;
 }
 
 function decoded(document: Buffer): Pet {

@@ -8,9 +8,6 @@ import type { Write } from './writes.ts';
 /** The program of the thread, a source or a built module like this one. */
 const PROGRAM = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
 
-/** How long the thread may take to close its connection, in milliseconds. */
-const END_TIMEOUT = 2_000;
-
 /** A thread with a connection of its own, on which it commits writes, so that no other thread waits for the disk. */
 export interface WriterThread {
   /**
@@ -21,8 +18,8 @@ export interface WriterThread {
    */
   commit(writes: readonly Write[]): Promise<Committed>;
 
-  /** Closes the connection and ends the thread. */
-  end(): Promise<void>;
+  /** Closes the connection and ends the thread. @param timeout How long to wait for that, in milliseconds. */
+  end(timeout: number): Promise<void>;
 }
 
 /** @param data Called when a thread is started. */
@@ -61,7 +58,7 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
       return pending.promise;
     },
 
-    async end() {
+    async end(timeout) {
       const ending = worker;
       if (ending === null) return;
       ending.ref();
@@ -71,7 +68,7 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
           // Not awaited: a thread that waits for the disk can't be ended.
           void ending.terminate();
           resolve();
-        }, END_TIMEOUT);
+        }, timeout);
         ending.once('exit', () => {
           clearTimeout(timer);
           resolve();
