@@ -22,8 +22,6 @@ const QUIET = [
   `--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP * ~NOTFOUND`,
 ];
 
-const PATIENT = { timeout: 10_000 };
-
 const INT64_MAX = '9223372036854775807';
 const INT64_MIN = '-9223372036854775808';
 
@@ -114,14 +112,14 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
     const received = page.waitForResponse((response) => response.url().includes('/v1/pets'));
     await operation(page, id).locator('button.execute').click();
     const response = await received;
-    const shown = shownResponse(page, id);
-    await expect.poll(() => visibleText(shown), PATIENT).toContain(response.headers()['x-request-id']);
+    const displayed = shownResponse(page, id);
+    await expect.poll(() => visibleText(displayed)).toContain(response.headers()['x-request-id']);
     return {
       sent: response.request().postData(),
       method: response.request().method(),
       url: response.url(),
-      status: await visibleText(shown.locator('.response-col_status')),
-      body: await visibleText(shown.locator('.highlight-code pre').first()),
+      status: await visibleText(displayed.locator('.response-col_status')),
+      body: await visibleText(displayed.locator('.highlight-code pre').first()),
       curl: await visibleText(operation(page, id).locator('.curl-command pre')),
     };
   }
@@ -225,7 +223,7 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
     const { expectQuiet, page } = await openPage();
     const schemas = page.locator('.models');
     await schemas.locator('.json-schema-2020-12-expand-deep-button').nth(1).click();
-    await expect.poll(() => visibleText(schemas), PATIENT).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
+    await expect.poll(() => visibleText(schemas)).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
     expectQuiet();
   });
 
@@ -233,7 +231,7 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
     const { expectQuiet, page } = await openPage();
     await open(page, 'createPet');
     const statuses = () => operation(page, 'createPet').locator('tr.response > .response-col_status').allInnerTexts();
-    await expect.poll(statuses, PATIENT).toEqual(['201']);
+    await expect.poll(statuses).toEqual(['201']);
     await page.getByRole('button', { name: 'Show 9 error responses', expanded: false }).click();
     expect(await statuses()).toEqual(['201', '400', '401', '413', '415', '422', '429', '500', '503', 'default']);
     await page.getByRole('button', { name: 'Hide 9 error responses', expanded: true }).click();
@@ -298,9 +296,9 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
       const { expectQuiet, page } = await openPage({ colorScheme: 'dark' });
       const isDark = () => page.evaluate(`document.documentElement.classList.contains('dark-mode')`);
       const colours = async () => [await background(page), await isDark()];
-      await expect.poll(colours, PATIENT).toEqual([DARK, true]);
+      await expect.poll(colours).toEqual([DARK, true]);
       await page.emulateMedia({ colorScheme: 'light' });
-      await expect.poll(colours, PATIENT).toEqual([LIGHT, false]);
+      await expect.poll(colours).toEqual([LIGHT, false]);
       expectQuiet();
     });
 

@@ -7,7 +7,7 @@ import { KEY, OTHER_KEY, type Service, startService } from './service.ts';
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 20_000);
 const CONNECTIONS = 16;
 /** A connection that says nothing for this long, in milliseconds, hangs. */
-const PATIENCE = 20_000;
+const RESPONSE_TIMEOUT = 20_000;
 
 const oddText = fc.oneof(
   fc.string({ maxLength: 40 }),
@@ -136,12 +136,12 @@ const request = fc
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
   });
 
-/** Sends requests on one connection and gives up on it when it is closed, or has been sent to and is silent for a moment. */
+/** Sends requests on one connection and gives up on it when it is closed, or has been sent to and is silent for a while. */
 function exchange(port: AddressInfo['port'], requests: readonly Buffer[]): Promise<string> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     const socket: Socket = connect(port, '127.0.0.1', () => socket.end(Buffer.concat(requests)));
-    socket.setTimeout(PATIENCE, () => {
+    socket.setTimeout(RESPONSE_TIMEOUT, () => {
       socket.destroy();
       reject(
         new Error(
@@ -150,7 +150,7 @@ function exchange(port: AddressInfo['port'], requests: readonly Buffer[]): Promi
       );
     });
     socket.on('data', (chunk) => chunks.push(chunk));
-    // A server may reset a connection on which it refuses to read on.
+    // A server may reset a connection that it stops reading.
     socket.on('error', () => {});
     socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
   });
@@ -203,7 +203,7 @@ test(`serves valid requests during ${REQUESTS} hostile ones, without a 5xx, a ha
   }
   expect(await goodOnes).toBeGreaterThan(0);
   expect(service.unexpectedErrors).toEqual([]);
-  // The attack came far: it was refused in every way there is, and some of it was no attack.
+  // The requests got each kind of rejection, and some of them were valid.
   const rare = REQUESTS >= 20_000 ? ['413', '415', '431'] : [];
   for (const status of ['200', '201', '400', '401', '404', '405', ...rare]) {
     expect([status, counts.get(status) ?? 0]).not.toEqual([status, 0]);

@@ -191,7 +191,7 @@ describe('the service does what the document says', () => {
     time.now = Date.UTC(2030, 11, 5);
     await check('/pets/{petId}', 'GET', call('GET', '/v1/pets/1'));
 
-    // Those that need a storage out of reach, a fault or a limit have tests of their own.
+    // Responses that need an unavailable storage, an unexpected error or a limit have tests of their own.
     const elsewhere = ['429', '500', '503', 'default'];
     for (const { get, post } of Object.values(document.paths)) {
       for (const operation of [get, post].filter((value) => value !== undefined)) {

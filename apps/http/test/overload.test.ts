@@ -13,7 +13,7 @@ test('sheds nine of ten operations while the event loop is delayed, and responds
   onTestFinished(() => clearInterval(block));
   await expect.poll(async () => (await call('GET', '/v1/pets')).status).toBe(503);
   const responses = [];
-  for (let turn = 0; turn < 10; turn += 1) responses.push(await call('GET', '/v1/pets'));
+  for (let count = 0; count < 10; count += 1) responses.push(await call('GET', '/v1/pets'));
   const rejected = responses.filter(({ status }) => status !== 200);
   expect(rejected).toHaveLength(9);
   for (const { json, headers } of rejected) {
@@ -38,10 +38,10 @@ test('responds to every request with success or 503 under overload, and loses no
   const { call } = serviceAt(port);
   const body = '{"name":"Rex","categoryId":7,"status":"available"}';
   const fields = `Host: a\r\nAuthorization: Bearer ${KEY}\r\n`;
-  const addition = `POST /v1/pets HTTP/1.1\r\n${fields}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
+  const creation = `POST /v1/pets HTTP/1.1\r\n${fields}Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`;
   const page = `GET /v1/pets HTTP/1.1\r\n${fields}\r\n`;
   // The probe is responded last, and ends every batch with the same bytes.
-  const batch = `${(addition + page).repeat(10)}GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
+  const batch = `${(creation + page).repeat(10)}GET /livez HTTP/1.1\r\nHost: a\r\n\r\n`;
   const { text: probed } = await call('GET', '/livez');
 
   const counts = new Map<string, number>();

@@ -78,8 +78,8 @@ describe('PROBE_PORT', () => {
     await running.says(/"stopping"/);
     await expectNotReady();
     expect((await main.call('GET', '/v1/pets')).status).toBe(200);
-    const refused = () => main.call('GET', '/v1/pets').then(String, (error: NodeJS.ErrnoException) => error.code);
-    await expect.poll(refused).toBe('ECONNREFUSED');
+    const failureCode = () => main.call('GET', '/v1/pets').then(String, (error: NodeJS.ErrnoException) => error.code);
+    await expect.poll(failureCode).toBe('ECONNREFUSED');
     await expectNotReady();
     expect(await slow).toMatch(/^HTTP\/1\.1 201 /);
     expect(await running.exit).toBe(0);

@@ -32,7 +32,7 @@ async function serviceOnFailingStorage(
   return { ...(await serve({ configuration, storage: loaded })), failure };
 }
 
-/** Sends an animal whose last character comes after six seconds. @returns All that was answered. */
+/** Sends an animal whose last character comes after six seconds. @returns The whole response. */
 async function addSlowly(port: number, key: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
@@ -52,7 +52,7 @@ test.each([false, true])(
     const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
     await add(REX);
     failure.promised = promised;
-    failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
+    failure.with = new DomainError('storage_unavailable', 'the storage is unavailable: try again');
     for (const response of [
       await call('GET', '/v1/pets'),
       await call('GET', '/v1/pets/1'),
@@ -63,7 +63,7 @@ test.each([false, true])(
       expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
       expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
     }
-    // What needs no storage is answered as ever.
+    // Requests that need no storage are served.
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
     expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
     expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
@@ -102,7 +102,7 @@ test.each([false, true])(
 test('responds to an unknown key with 503 while the storage is unavailable, and with 401 afterwards', async () => {
   const { call, failure } = await serviceOnFailingStorage();
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
-  failure.with = new DomainError('storage_unavailable', 'the storage is out of reach: try again');
+  failure.with = new DomainError('storage_unavailable', 'the storage is unavailable: try again');
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
 });
 

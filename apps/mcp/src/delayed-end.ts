@@ -1,5 +1,5 @@
 import { PassThrough } from 'node:stream';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setImmediate as nextIteration } from 'node:timers/promises';
 import { withTimeout } from '@animal-store/app-kit';
 
 const LATE = new Error('a call in flight took too long');
@@ -14,9 +14,9 @@ const LATE = new Error('a call in flight took too long');
 export function delayEnd(calls: ReadonlySet<Promise<unknown>>, limit: number): PassThrough {
   async function finish(): Promise<void> {
     // The SDK begins calls, and writes their responses, some microtasks after it can.
-    await turn();
+    await nextIteration();
     await withTimeout(Promise.all(calls), limit, LATE).catch(() => {});
-    await turn();
+    await nextIteration();
   }
   return new PassThrough({ flush: (callback) => void finish().then(() => callback()) });
 }

@@ -58,7 +58,7 @@ export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<u
     },
     async ({ limit, status, after }) => {
       const { pets, next } = await catalogue.listPets({ limit, status, after: integer('after', after) });
-      return { pets: pets.map(shown), next: next === null ? null : String(next) };
+      return { pets: pets.map(asOutput), next: next === null ? null : String(next) };
     },
   );
 
@@ -73,7 +73,7 @@ export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<u
     },
     async ({ name, categoryId, status, idempotencyKey: key }) => {
       const newPet = { name, categoryId: integer('categoryId', categoryId), status };
-      return shown(await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key }));
+      return asOutput(await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key }));
     },
   );
 
@@ -81,7 +81,7 @@ export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<u
     'get_pet',
     { description: 'Get an animal by its id.', required: ['id'], readOnlyHint: true },
     { id: INTEGER },
-    async ({ id }) => shown(await catalogue.getPet(integer('id', id))),
+    async ({ id }) => asOutput(await catalogue.getPet(integer('id', id))),
   );
 
   return server;
@@ -104,7 +104,7 @@ function integer(name: string, given: unknown): unknown {
   return new Violation(`${name} must be a decimal string if it has more than 15 digits`);
 }
 
-function shown({ id, categoryId, ...rest }: Pet): Record<string, unknown> {
+function asOutput({ id, categoryId, ...rest }: Pet): Record<string, unknown> {
   return { id: String(id), ...rest, categoryId: String(categoryId) };
 }
 

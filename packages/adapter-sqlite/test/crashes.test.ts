@@ -59,7 +59,7 @@ test.each([1, 20])(
     expect(failures).toBe(20n);
     expect(Object.keys(acknowledged).length).toBeGreaterThan(0);
     expect(storedKeys(file)).toEqual(Object.entries(acknowledged));
-    // With room again, the file is as good as ever.
+    // When the disk has space again, the file can be written.
     const storage = createSqliteStorage({ file });
     onTestFinished(async () => storage.close());
     expect(await storage.pets.find(1n)).toMatchObject({ id: 1n, name: 'Rex' });

@@ -66,7 +66,7 @@ describe('a new file', () => {
       const { code, cause } = await storage.ready().catch((error) => error);
       writeSync(1, code + ' ' + cause.errcode + '\\n');
     `;
-    // The disk has room for a page.
+    // The disk has space for a page.
     const outcome = await startProcess(freshFile(), program, '8').acknowledged();
     expect([...outcome.keys()]).toEqual(['storage_unavailable']);
   });

@@ -11,7 +11,7 @@ const END_TIMEOUT = 20_000;
 
 const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
 
-/** The program of a thread, as text. `commits` is called for each batch, `reply` answers it. */
+/** The program of a thread, as text. `commits` is called for each batch, `reply` responds to it. */
 function program(onBatch: string): URL {
   const text = `
     import { existsSync, rmSync } from 'node:fs';

@@ -35,7 +35,7 @@ export function integerViolation(rule: string, value: unknown): string {
 }
 
 /**
- * A value as an error message quotes it: a string as JSON, cut after 40 characters; a bigint, a boolean or a
+ * A value as an error message quotes it: a string as JSON, truncated after 40 characters; a bigint, a boolean or a
  * {@link NumberLiteral} as its text; anything else by its kind. A number may have been rounded when it was read.
  */
 export function quote(value: unknown): string {
@@ -44,18 +44,18 @@ export function quote(value: unknown): string {
       return value.length <= LONGEST ? JSON.stringify(value) : `${JSON.stringify(value.slice(0, LONGEST))}…`;
     case 'bigint':
     case 'boolean':
-      return cut(String(value));
+      return truncated(String(value));
     case 'undefined':
       return 'missing';
     case 'object':
       if (value === null) return 'null';
-      if (value instanceof NumberLiteral) return cut(value.text);
+      if (value instanceof NumberLiteral) return truncated(value.text);
       return Array.isArray(value) ? 'an array' : 'an object';
     default:
       return `a ${typeof value}`;
   }
 }
 
-function cut(text: string): string {
+function truncated(text: string): string {
   return text.length <= LONGEST ? text : `${text.slice(0, LONGEST)}…`;
 }

@@ -12,7 +12,7 @@ import type { Socket } from 'node:net';
 export function closeGracefully(socket: Socket, last: string, { idle, max }: { idle: number; max: number }): void {
   socket.on('error', ignore);
   socket.once('finish', () => {
-    const timer = setTimeout(cut, max, socket);
+    const timer = setTimeout(closeAtOnce, max, socket);
     socket.once('close', () => clearTimeout(timer));
     socket.setTimeout(idle);
     // Node's server reads nothing while writes are pending, and gets no 'drain' event from a socket that has been ended.
@@ -25,7 +25,7 @@ export function closeGracefully(socket: Socket, last: string, { idle, max }: { i
 }
 
 /** Closes a connection at once. It is reset if bytes are unread, and what is not written yet is lost. */
-export function cut(socket: Socket): void {
+export function closeAtOnce(socket: Socket): void {
   socket.destroy();
 }
 

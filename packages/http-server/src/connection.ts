@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeGracefully, cut } from './closing.ts';
+import { closeAtOnce, closeGracefully } from './closing.ts';
 import type { Connections } from './connections.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { OutgoingResponse } from './outgoing-response.ts';
@@ -30,8 +30,8 @@ export function connectionOf(socket: Socket): Connection {
 
 /**
  * A connection whose requests are served one after the other (RFC 9112, section 9.3.2, allows only safe requests to be served
- * concurrently). Requests that a client sends without waiting for responses wait here, each for a turn of the event loop, and
- * nothing more is read meanwhile: Node parses all that it can read at once.
+ * concurrently). Requests that a client sends without waiting for responses wait here, each for an iteration of the event loop,
+ * and nothing more is read meanwhile: Node parses all that it can read at once.
  */
 export class Connection {
   readonly #socket: Socket;
@@ -39,13 +39,13 @@ export class Connection {
   readonly #reading: Reading;
   readonly #waiting: Waiting[] = [];
   /** The request that was parsed last, while something of it may be outstanding. */
-  #latest: IncomingRequest | null = null;
-  /** The response that is under way. */
+  #lastRequest: IncomingRequest | null = null;
+  /** The response to the request in flight. */
   #current: OutgoingResponse | null = null;
   /** How many requests have been accepted. */
   #accepted = 0;
   /** The number of the request that timed out while nothing was read; 0 if there is none. */
-  #late = 0;
+  #timedOut = 0;
   /** Whether the parser has given up. */
   #isBroken = false;
   /** Whether the last response has begun. Requests after it are not served (RFC 9112, section 9.6). */
@@ -54,7 +54,7 @@ export class Connection {
   constructor(socket: Socket, all: Connections) {
     this.#socket = socket;
     this.#all = all;
-    this.#reading = new Reading(socket, all.turns);
+    this.#reading = new Reading(socket, all.scheduler);
     connections.set(socket, this);
   }
 
@@ -72,7 +72,7 @@ export class Connection {
       return;
     }
     this.#all.noteActivity();
-    this.#latest = request;
+    this.#lastRequest = request;
     this.#accepted += 1;
     if (this.#isIdle) this.#serve(request, response);
     else this.#wait(request, response, null);
@@ -83,24 +83,24 @@ export class Connection {
     if (this.#isClosing || this.#isBroken || this.#socket.destroyed) return;
     if (rejection === TIMED_OUT && this.#waiting.length > 0) {
       // A client can't send in time what is not read. Node reports a request only once.
-      this.#late = this.#latest?.isBodyIncomplete ? this.#accepted : this.#accepted + 1;
+      this.#timedOut = this.#lastRequest?.isBodyIncomplete ? this.#accepted : this.#accepted + 1;
       return;
     }
     this.#isBroken = true;
     this.#reading.hold();
-    if (!this.#latest?.isBodyIncomplete) this.#rejectInTurn(null, rejection);
+    if (!this.#lastRequest?.isBodyIncomplete) this.#rejectInOrder(null, rejection);
     else if (this.#waiting.length > 0) (this.#waiting.at(-1) as Waiting).rejection = rejection;
-    else if (this.#current !== null) this.#latest.reject(rejection);
+    else if (this.#current !== null) this.#lastRequest.reject(rejection);
     // The request has its response already.
     else this.close();
   }
 
   /** Rejects a request for a tunnel, for which Node's server lets go of the socket. */
   rejectTunnel(request: IncomingMessage): void {
-    this.#socket.on('error', () => this.cut());
-    this.#socket.on('timeout', () => this.cut());
+    this.#socket.on('error', () => this.drop());
+    this.#socket.on('timeout', () => this.drop());
     this.#isBroken = true;
-    if (!this.#isClosing) this.#rejectInTurn(request, NO_TUNNELS);
+    if (!this.#isClosing) this.#rejectInOrder(request, NO_TUNNELS);
   }
 
   /** Whether the connection closes after a response whose header section is not written yet. */
@@ -128,9 +128,9 @@ export class Connection {
     this.stopAccepting();
     // Its timers would outlive it.
     if (this.#socket.destroyed) return;
-    this.#reading.holdUntilWritten(this.#isBroken ? null : this.#latest);
+    this.#reading.holdUntilWritten(this.#isBroken ? null : this.#lastRequest);
     const { requestTimeout, lingerTimeout } = this.#all.limits;
-    const isSending = this.#isBroken || this.#latest?.isBodyIncomplete === true;
+    const isSending = this.#isBroken || this.#lastRequest?.isBodyIncomplete === true;
     if (onEnd !== undefined) this.#socket.once('finish', onEnd);
     closeGracefully(this.#socket, last, { idle: isSending ? requestTimeout : lingerTimeout, max: requestTimeout });
   }
@@ -140,14 +140,14 @@ export class Connection {
     if (this.#isIdle && !this.#isClosing) this.close();
   }
 
-  /** Closes the connection whatever is under way. */
-  cut(): void {
-    cut(this.#socket);
+  /** Closes the connection at once, also with a request in flight. */
+  drop(): void {
+    closeAtOnce(this.#socket);
   }
 
-  /** Reads nothing more until other connections have had their turn. */
-  waitATurn(): void {
-    this.#reading.waitATurn();
+  /** Reads nothing more until other connections have been served. */
+  yieldToOthers(): void {
+    this.#reading.yieldToOthers();
   }
 
   forgetWaiting(): void {
@@ -169,16 +169,16 @@ export class Connection {
 
   #readOn(): void {
     this.#reading.release();
-    const number = this.#late;
+    const number = this.#timedOut;
     if (number === 0) return;
-    this.#late = 0;
+    this.#timedOut = 0;
     setTimeout(() => {
-      const isLatest = number === this.#accepted;
-      if (number > this.#accepted || (isLatest && this.#latest?.isBodyIncomplete)) this.breakOff(TIMED_OUT);
+      const isLast = number === this.#accepted;
+      if (number > this.#accepted || (isLast && this.#lastRequest?.isBodyIncomplete)) this.breakOff(TIMED_OUT);
     }, this.#all.limits.requestTimeout).unref();
   }
 
-  #rejectInTurn(request: IncomingMessage | null, rejection: Rejection): void {
+  #rejectInOrder(request: IncomingMessage | null, rejection: Rejection): void {
     if (this.#isIdle) this.#reject(request, null, rejection);
     else this.#wait(request, null, rejection);
   }
@@ -203,7 +203,7 @@ export class Connection {
 
   readonly #onResponseClose = (): void => {
     this.#current = null;
-    if (!this.#latest?.isBodyIncomplete) this.#latest = null;
+    if (!this.#lastRequest?.isBodyIncomplete) this.#lastRequest = null;
     if (this.#isClosing || this.#socket.destroyed) return;
     if (this.#waiting.length > 0) setImmediate(this.#serveNext);
     else if (this.#isBroken || this.#all.closesIdle) this.close();

@@ -4,7 +4,7 @@ import { Connection } from './connection.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 import type { Limits } from './limits.ts';
 import type { OutgoingResponse } from './outgoing-response.ts';
-import { Turns } from './reading.ts';
+import { FairScheduler } from './reading.ts';
 import type { Rejection } from './rejection.ts';
 import type { RenderedRejection } from './rejection-text.ts';
 
@@ -44,7 +44,7 @@ export class Connections {
   readonly listener: Serving['listener'];
   readonly renderRejection: Serving['renderRejection'];
   readonly limits: Limits;
-  readonly turns = new Turns();
+  readonly scheduler = new FairScheduler();
   readonly #onDrop: Serving['onDrop'];
   readonly #open = new Set<Connection>();
   #waiting = 0;
@@ -98,8 +98,8 @@ export class Connections {
     this.#waiting += change;
     if (this.#waiting <= WAITING_MAX) return;
     this.#dropHeaviest();
-    // What others have sent would be parsed in this turn, before the memory of those that were dropped is free.
-    for (const connection of this.#open) connection.waitATurn();
+    // What others have sent would be parsed at once, before the memory of those that were dropped is free.
+    for (const connection of this.#open) connection.yieldToOthers();
   }
 
   /** From now on each response closes its connection. */
@@ -113,10 +113,10 @@ export class Connections {
     for (const connection of this.#open) connection.closeIfIdle();
   }
 
-  /** Closes all connections whatever is under way on them. @returns How many there were. */
-  cut(): number {
+  /** Closes all connections at once, also those with requests in flight. @returns How many there were. */
+  dropAll(): number {
     const { size } = this.#open;
-    for (const connection of this.#open) connection.cut();
+    for (const connection of this.#open) connection.drop();
     return size;
   }
 
@@ -125,7 +125,7 @@ export class Connections {
     for (const connection of heaviest) {
       if (this.#waiting <= WAITING_MAX / 2) return;
       connection.forgetWaiting();
-      connection.cut();
+      connection.drop();
       this.#onDrop('requests');
     }
   }

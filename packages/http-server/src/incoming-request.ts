@@ -1,9 +1,9 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import { connectionOf } from './connection.ts';
-import { CUT_SHORT, Rejection } from './rejection.ts';
+import { INCOMPLETE_BODY, Rejection } from './rejection.ts';
 
-/** After so many chunks of a body it is the turn of other connections: Node hands over each chunk, which can be one byte long. */
-const CHUNKS_PER_TURN = 100;
+/** After so many chunks of a body other connections are served: Node hands over each chunk, which can be one byte long. */
+const CHUNKS_BEFORE_YIELD = 100;
 
 /** Gets the body of a request: its chunks, and then its end or the reason why it is incomplete. */
 export interface BodyReceiver {
@@ -59,10 +59,10 @@ export class IncomingRequest extends IncomingMessage {
 
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     const receiver = this.#receiver;
-    // Node stops reading when a body that nobody reads fills its buffer. A turn would resume it.
+    // Node stops reading when a body that nobody reads fills its buffer. Yielding would resume it.
     if (receiver !== null || this.readableFlowing === true) {
       this.#chunks += 1;
-      if (this.#chunks % CHUNKS_PER_TURN === 0) connectionOf(this.socket).waitATurn();
+      if (this.#chunks % CHUNKS_BEFORE_YIELD === 0) connectionOf(this.socket).yieldToOthers();
     }
     if (receiver === null) return super.push(chunk, encoding);
     if (chunk !== null) {
@@ -96,5 +96,5 @@ export class IncomingRequest extends IncomingMessage {
 }
 
 function reasonOf(error: Error | null): Rejection {
-  return error instanceof Rejection ? error : CUT_SHORT;
+  return error instanceof Rejection ? error : INCOMPLETE_BODY;
 }

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
 import type { IncomingRequest } from './incoming-request.ts';
 
-/** Turns of the event loop, for connections that each could fill all of them. */
-export class Turns {
+/** Fair scheduling: the event loop, for connections that each could keep it busy. */
+export class FairScheduler {
   readonly #callbacks: (() => void)[] = [];
 
-  /** Calls back in a later turn of the event loop: one call in each. */
-  wait(callback: () => void): void {
+  /** Calls back in a later iteration of the event loop: one call in each. */
+  schedule(callback: () => void): void {
     if (this.#callbacks.push(callback) === 1) setImmediate(this.#next);
   }
 
@@ -20,14 +20,14 @@ export class Turns {
 /** Decides when a socket is read. */
 export class Reading {
   readonly #socket: Socket;
-  readonly #turns: Turns;
+  readonly #scheduler: FairScheduler;
   /** For how many reasons nothing is read. */
   #holds = 0;
   #isWaiting = false;
 
-  constructor(socket: Socket, turns: Turns) {
+  constructor(socket: Socket, scheduler: FairScheduler) {
     this.#socket = socket;
-    this.#turns = turns;
+    this.#scheduler = scheduler;
   }
 
   /** Whether nothing is read. */
@@ -50,12 +50,12 @@ export class Reading {
     this.#socket.resume();
   }
 
-  /** Reads nothing until other connections have had their turn. */
-  waitATurn(): void {
+  /** Reads nothing until other connections have been served. */
+  yieldToOthers(): void {
     if (this.#isWaiting) return;
     this.#isWaiting = true;
     this.hold();
-    this.#turns.wait(() => {
+    this.#scheduler.schedule(() => {
       this.#isWaiting = false;
       this.release();
     });

@@ -15,7 +15,7 @@ export class Rejection extends Error {
 
 // Made once: capturing a stack costs more than the rest of a rejection.
 export const TIMED_OUT = new Rejection(408, 'the request did not arrive in time');
-export const CUT_SHORT = new Rejection(400, 'the request ended before its body did');
+export const INCOMPLETE_BODY = new Rejection(400, 'the request ended before its body did');
 export const NO_TUNNELS = new Rejection(400, 'CONNECT is not supported');
 const NOT_HTTP = new Rejection(400, 'this is not a valid HTTP/1.1 request');
 const UNKNOWN_VERSION = new Rejection(400, 'only HTTP/1.1 and HTTP/1.0 are supported');

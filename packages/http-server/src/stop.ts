@@ -44,16 +44,16 @@ export function runningServer(server: Server, connections: Connections): Running
       await untilQuiet(probes === undefined ? [connections] : [connections, probes], grace);
       const { promise: closed, resolve } = Promise.withResolvers<void>();
       server.close(() => resolve());
-      let cutCount = 0;
+      let dropped = 0;
       const timer = setTimeout(() => {
-        cutCount = connections.cut();
+        dropped = connections.dropAll();
       }, deadline);
       // The requests of the last connections are on their way.
       await untilQuiet([connections], Math.min(deadline, QUIET));
       connections.closeIdle();
       await closed;
       clearTimeout(timer);
-      return cutCount;
+      return dropped;
     },
   };
 }

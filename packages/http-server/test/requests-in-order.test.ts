@@ -98,7 +98,7 @@ describe('requests that are sent without waiting for responses', () => {
     await expect.poll(statuses, { interval: 5 }).toEqual([200, 200]);
     socket.write('\r\n');
     await sleep(600);
-    // Takes 600 of its 1,000 ms, and is under way 1,000 ms after the first response.
+    // Takes 600 of its 1,000 ms, and is in flight 1,000 ms after the first response.
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nx');
     await sleep(600);
     socket.write('x');
@@ -122,15 +122,15 @@ describe('requests that are sent without waiting for responses', () => {
     const flooding = Array.from({ length: 60 }, () => open(port, get('/')));
     await Promise.all(flooding.map(({ statuses }) => expect.poll(statuses).toEqual([200])));
     // A client that waits for one response only is none of those with the most.
-    const patient = open(port, get('/slow?3000') + get('/', 'Connection: close\r\n'));
+    const client = open(port, get('/slow?3000') + get('/', 'Connection: close\r\n'));
     // All of them have sent everything before any of it is read.
     open(port, get('/block?1000'));
     await sleep(200);
     for (const { socket } of flooding) socket.write(get('/slow?60000') + get('/').repeat(3_000));
     const dropped = () => flooding.filter(({ socket }) => socket.destroyed).length;
     await expect.poll(dropped).toBeGreaterThan(20);
-    await patient.closed;
-    expect(patient.statuses()).toEqual([200, 200]);
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200]);
     expect(process.exitCode).toBeNull();
   });
 });

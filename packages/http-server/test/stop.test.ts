@@ -7,11 +7,11 @@ import { get, open, post, type Serving, serve } from './serving.ts';
 const GRACE = { grace: 10_000, deadline: 5_000 };
 const NO_GRACE = { grace: 0, deadline: 5_000 };
 
-/** Stops a server. @returns How long that took, in milliseconds, and how many connections were cut. */
+/** Stops a server. @returns How long that took, in milliseconds, and how many connections were dropped. */
 async function timeStop(server: Serving, times: { grace: number; deadline: number }) {
   const started = performance.now();
-  const cut = await server.stop(times);
-  return { cut, duration: performance.now() - started };
+  const dropped = await server.stop(times);
+  return { dropped, duration: performance.now() - started };
 }
 
 /** Opens a connection every 100 ms, as a load balancer does that has not noticed the stop. */
@@ -36,10 +36,10 @@ describe('the grace of a stop', () => {
     const idle = open(server.port, get('/'));
     await expect.poll(idle.statuses).toEqual([200]);
     await sleep(1_000);
-    const { cut, duration } = await timeStop(server, GRACE);
+    const { dropped, duration } = await timeStop(server, GRACE);
     expect(duration).toBeGreaterThan(500);
     expect(duration).toBeLessThan(2_000);
-    expect(cut).toBe(0);
+    expect(dropped).toBe(0);
     expect(idle.errors).toEqual([]);
   });
 
@@ -110,7 +110,7 @@ describe('the grace of a stop', () => {
 });
 
 describe('a stop', () => {
-  test('waits for requests under way, whose responses close their connections', async () => {
+  test('waits for requests in flight, whose responses close their connections', async () => {
     const server = await serve(async (_request, response) => {
       await sleep(500);
       response.end('done');
@@ -227,9 +227,9 @@ describe('a stop', () => {
     const server = await serve((request) => void request.resume());
     const clients = [open(server.port, get('/')), open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n')];
     await sleep(100);
-    const { cut, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
+    const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
     // What has not become a request is closed when it may no longer become one.
-    expect(cut).toBe(1);
+    expect(dropped).toBe(1);
     expect(duration).toBeLessThan(2_000);
     await Promise.all(clients.map(({ closed }) => closed));
   });
@@ -258,8 +258,8 @@ describe('a stop', () => {
     client.socket.pause();
     client.socket.write(`${get('/').repeat(6)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`);
     await sleep(300);
-    const { cut, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
-    expect(cut).toBe(1);
+    const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
+    expect(dropped).toBe(1);
     expect(duration).toBeLessThan(2_000);
   });
 });

@@ -7,8 +7,8 @@ function block(milliseconds: number): void {
   for (const start = performance.now(); performance.now() - start < milliseconds; );
 }
 
-/** Keeps the event loop busy for so many milliseconds of each turn. */
-function blockEveryTurn(milliseconds: number): () => void {
+/** Keeps the event loop busy for so many milliseconds of each iteration. */
+function blockEveryIteration(milliseconds: number): () => void {
   const timer = setInterval(block, 5, milliseconds);
   onTestFinished(() => clearInterval(timer));
   return () => clearInterval(timer);
@@ -26,7 +26,7 @@ describe('createLoadShedding', () => {
     const shed = shedOfTen(30);
     await sleep(1_500);
     expect(shed()).toBe(0);
-    const release = blockEveryTurn(80);
+    const release = blockEveryIteration(80);
     await expect.poll(shed).toBe(9);
     release();
     await expect.poll(shed).toBe(0);
@@ -35,7 +35,7 @@ describe('createLoadShedding', () => {
   test('sheds nothing because of a single long task', async () => {
     const shed = shedOfTen(100);
     const seen = new Set<number>();
-    for (let turn = 0; turn < 3; turn += 1) {
+    for (let task = 0; task < 3; task += 1) {
       block(500);
       for (let check = 0; check < 10; check += 1) {
         await sleep(30);
@@ -53,7 +53,7 @@ describe('createLoadShedding', () => {
 
   test('sheds nothing if the limit is 0', async () => {
     const shed = shedOfTen(0);
-    blockEveryTurn(80);
+    blockEveryIteration(80);
     await sleep(600);
     expect(shed()).toBe(0);
   });

@@ -12,8 +12,10 @@ afterEach(() => {
 const MINUTE = 60_000;
 
 const UNAVAILABLE = new DomainError('storage_unavailable', 'try again', { cause: new Error('connect ECONNREFUSED') });
-const REFUSED = new DomainError('storage_unavailable', 'try again', { cause: new Error('Authentication failed') });
-const MISCONFIGURED = 'the server refuses the password';
+const WRONG_PASSWORD = new DomainError('storage_unavailable', 'try again', {
+  cause: new Error('Authentication failed'),
+});
+const MISCONFIGURED = 'the server rejects the password';
 
 /** Monitors a storage whose checks fail with `state.failure`. */
 function monitor(failure: Error | null, misconfigured: string | null = null) {
@@ -31,7 +33,7 @@ function monitor(failure: Error | null, misconfigured: string | null = null) {
     },
     names: { at: 'host:1' },
     messages: { unavailable: 'the storage is unavailable', misconfigured: 'nothing is read or written' },
-    misconfiguration: (error) => (error === REFUSED ? MISCONFIGURED : null),
+    misconfiguration: (error) => (error === WRONG_PASSWORD ? MISCONFIGURED : null),
     findMisconfiguration: async () => state.misconfigured,
     onMisconfiguration: (message) => fatal.push(message),
     onCheck: (available) => checks.push(available),
@@ -70,7 +72,7 @@ describe('monitorStorage', () => {
   test('reports a configuration error as fatal and ends, if the storage has never been available', async () => {
     const { state, logged, fatal, pass } = monitor(UNAVAILABLE);
     await pass(MINUTE);
-    state.failure = REFUSED;
+    state.failure = WRONG_PASSWORD;
     await pass(MINUTE);
     expect(fatal).toEqual([MISCONFIGURED]);
     expect(logged).toEqual([LOST]);
@@ -79,7 +81,7 @@ describe('monitorStorage', () => {
   test('logs a configuration error once a minute, if the storage has been available', async () => {
     const { state, logged, fatal, pass } = monitor(null);
     await pass(0);
-    state.failure = REFUSED;
+    state.failure = WRONG_PASSWORD;
     await pass(MINUTE);
     expect(logged).toEqual([WRONG]);
     await pass(2 * MINUTE);
@@ -93,7 +95,7 @@ describe('monitorStorage', () => {
   test('logs a configuration error again at once if the storage was available meanwhile', async () => {
     const { state, logged, pass } = monitor(null);
     await pass(0);
-    for (const failure of [REFUSED, null, REFUSED]) {
+    for (const failure of [WRONG_PASSWORD, null, WRONG_PASSWORD]) {
       state.failure = failure;
       await pass(16_000);
     }
@@ -117,7 +119,7 @@ describe('monitorStorage', () => {
     const monitor = monitorStorage({
       storage: {
         ready() {
-          throw REFUSED;
+          throw WRONG_PASSWORD;
         },
       },
       names: {},
@@ -135,7 +137,7 @@ describe('monitorStorage', () => {
     expect(reports).toEqual([MISCONFIGURED]);
   });
 
-  test.each([UNAVAILABLE, REFUSED, null])('logs and reports nothing once stopped (%s)', async (failure) => {
+  test.each([UNAVAILABLE, WRONG_PASSWORD, null])('logs and reports nothing once stopped (%s)', async (failure) => {
     const { logged, fatal, stop, pass } = monitor(failure, 'there is no API key');
     stop();
     await pass(MINUTE);

@@ -80,8 +80,7 @@ async function logIn(url: string, collection: string): Promise<string> {
 async function post(url: string, body: object, token = ''): Promise<Record<string, unknown>> {
   const headers = { authorization: token, 'content-type': 'application/json' };
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
-  if (!response.ok)
-    throw new Error(`PocketBase: ${url} was answered with ${response.status}: ${await response.text()}`);
+  if (!response.ok) throw new Error(`PocketBase: ${url} returned ${response.status}: ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>;
 }
 

@@ -1,9 +1,9 @@
 /** Tells a person what is going on, on standard error. */
 export interface Progress {
-  /** Replaces the line that was shown before; only on a terminal. */
+  /** Replaces the line before it; only on a terminal. */
   show(text: string): void;
   warn(text: string): void;
-  /** Removes the line that is shown. */
+  /** Removes the line. */
   clear(): void;
 }
 

@@ -1,7 +1,7 @@
 import type { BenchOptions } from './options.ts';
 import type { Progress } from './progress.ts';
 
-/** One question, and the program that answers it. */
+/** One question, and the program that measures it. */
 interface Suite {
   readonly summary: string;
   readonly load: () => Promise<{ run(options: BenchOptions, progress: Progress): Promise<void> }>;

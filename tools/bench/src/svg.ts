@@ -14,7 +14,7 @@ const STYLE = `<style>
 const LABELS = 132;
 const BAR = 12;
 const GROUP_GAP = 14;
-/** Room for the value at the end of the longest bar, and the space between two panels. */
+/** Space for the value at the end of the longest bar, and the space between two panels. */
 const VALUE = 46;
 
 /** Bars side by side, a panel for each number of something and a scale of its own for each panel. */

@@ -19,7 +19,7 @@ export async function verify(server: Server, id: string): Promise<void> {
     return Array.isArray(body) ? body : (body as { items: Record<string, unknown>[] }).items;
   };
   const pet = { name: 'Rex', categoryId: 7, status: 'sold' } as const;
-  const wrong = (operation: string) => new Error(`${server.name} does not answer "${operation}" as the others do`);
+  const wrong = (operation: string) => new Error(`${server.name} does not respond to "${operation}" as the others do`);
 
   if (String(((await request({ kind: 'get', id })) as { id: unknown }).id) !== id) throw wrong('get one');
   if ((await listed(20)).length !== 20) throw wrong('list 20');

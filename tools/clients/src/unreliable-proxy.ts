@@ -33,12 +33,12 @@ export async function startUnreliableProxy(target: string): Promise<UnreliablePr
     const forwarded = sendRequest(
       new URL(request.url as string, target),
       { method, headers, agent: false },
-      (answer) => {
+      (reply) => {
         if (failure === null) {
-          answer.resume().on('end', () => request.socket.destroy());
+          reply.resume().on('end', () => request.socket.destroy());
         } else {
-          response.writeHead(answer.statusCode as number, answer.headers);
-          answer.pipe(response);
+          response.writeHead(reply.statusCode as number, reply.headers);
+          reply.pipe(response);
         }
       },
     );

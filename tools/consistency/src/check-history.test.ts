@@ -58,7 +58,7 @@ describe('accepts', () => {
     expect(violations(calls, [rex])).toEqual([]);
   });
 
-  test('an addition of unknown outcome that is not stored, is stored, or is stored later', () => {
+  test('a creation of unknown outcome that is not stored, is stored, or is stored later', () => {
     const calls = [
       add([1, 2], { name: 'never' }, 'unknown'),
       add([1, 2], max, 'unknown'),
@@ -68,7 +68,7 @@ describe('accepts', () => {
     expect(violations(calls, [max])).toEqual([]);
   });
 
-  test('one pet for several additions with one idempotency key', () => {
+  test('one pet for several creations with one idempotency key', () => {
     const calls = [add([1, 9], rex, rex, 'k'), add([2, 3], rex, 'unknown', 'k'), add([4, 7], rex, rex, 'k')];
     expect(violations(calls, [rex])).toEqual([]);
   });
@@ -146,17 +146,17 @@ describe('finds', () => {
     expect(violations([page([1, 2], [], { isLast: false })], [])).toEqual(['empty page']);
   });
 
-  test('a pet of unknown outcome that is shown and missed later', () => {
+  test('a pet of unknown outcome that was read and missed later', () => {
     const calls = [add([1, 2], rex, 'unknown'), find([3, 4], 1, rex), page([5, 6], [])];
     expect(violations(calls, [rex])).toEqual(['vanished pet']);
   });
 
-  test('a pet that is shown and missed later, while it is added', () => {
+  test('a pet that was read and missed later, while it is added', () => {
     const calls = [add([1, 9], rex, rex), page([3, 4], [rex]), find([5, 6], 1, null)];
     expect(violations(calls, [rex])).toEqual(['vanished pet']);
   });
 
-  test('a pet of unknown outcome that was shown and is not stored at the end', () => {
+  test('a pet of unknown outcome that was read and is not stored at the end', () => {
     expect(violations([add([1, 2], rex, 'unknown'), find([3, 4], 1, rex)], [])).toEqual(['vanished pet']);
   });
 
@@ -175,7 +175,7 @@ describe('finds', () => {
     expect(violations([add([1, 2], rex, rex)], [altered])).toEqual(['altered pet']);
   });
 
-  test('a pet that nobody has added, that is added later, or whose addition failed', () => {
+  test('a pet that nobody has added, that is added later, or whose creation failed', () => {
     expect(violations([], [rex])).toEqual(['invented pet']);
     expect(violations([find([1, 2], 1, rex), add([3, 4], rex, rex)], [rex])).toEqual(['invented pet']);
     expect(violations([add([1, 2], rex, 'failed')], [rex])).toEqual(['invented pet']);

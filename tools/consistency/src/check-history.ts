@@ -4,9 +4,9 @@ import type { Add, Find, History, List, Operation, Pet } from './history.ts';
 export type Rule =
   /** A pet that was acknowledged is stored at the end. */
   | 'lost pet'
-  /** An addition without an idempotency key stores one pet at most. */
+  /** A creation without an idempotency key stores one pet at most. */
   | 'doubled pet'
-  /** All additions with one idempotency key stand for one pet. */
+  /** All creations with one idempotency key stand for one pet. */
   | 'repeated key'
   /** An id belongs to one pet. */
   | 'repeated id'
@@ -22,7 +22,7 @@ export type Rule =
   | 'unasked pet'
   /** A pet is what a client has sent. */
   | 'altered pet'
-  /** A pet that is shown was added by a call that has begun and has not failed. */
+  /** A pet that is read was created by a call that has begun and has not failed. */
   | 'invented pet';
 
 export interface Violation {
@@ -137,24 +137,24 @@ function checkSelections({ operations }: History, report: Report): void {
 /** A pet that reads must show. */
 interface Known {
   readonly pet: Pet;
-  /** When it was acknowledged first, and when it was shown first. */
+  /** When it was acknowledged first, and when it was read first. */
   acknowledged: number;
-  shown: number;
+  seen: number;
 }
 
 function checkReads({ operations, stored }: History, report: Report): void {
   const known = new Map<number, Known>();
   for (const { pet, at, isAcknowledgement } of sightingsIn({ operations, stored: [] })) {
-    const one = known.get(pet.id) ?? { pet, acknowledged: Number.POSITIVE_INFINITY, shown: Number.POSITIVE_INFINITY };
+    const one = known.get(pet.id) ?? { pet, acknowledged: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
     known.set(pet.id, one);
     if (isAcknowledgement) one.acknowledged = Math.min(one.acknowledged, at);
-    else one.shown = Math.min(one.shown, at);
+    else one.seen = Math.min(one.seen, at);
   }
   const atTheEnd = new Set(stored.map(({ id }) => id));
   for (const { pet, acknowledged } of known.values()) {
     if (atTheEnd.has(pet.id)) continue;
     if (acknowledged < Number.POSITIVE_INFINITY) report('lost pet', `${pet.name}, number ${pet.id}`);
-    else report('vanished pet', `${pet.name}, number ${pet.id}, which had been shown, is not stored`);
+    else report('vanished pet', `${pet.name}, number ${pet.id}, which had been read, is not stored`);
   }
 
   const coming = [...known.values()].sort((one, other) => since(one) - since(other));
@@ -166,10 +166,10 @@ function checkReads({ operations, stored }: History, report: Report): void {
     for (; next < coming.length && since(coming[next] as Known) < read.invoked; next += 1) {
       insert(ids, (coming[next] as Known).pet.id);
     }
-    const shown = new Set(petsIn(read).map(({ id }) => id));
+    const seen = new Set(petsIn(read).map(({ id }) => id));
     for (const id of idsThatMustBeIn(read, ids)) {
       const { pet, acknowledged } = known.get(id) as Known;
-      if (shown.has(id) || (read.type === 'list' && read.status !== undefined && read.status !== pet.status)) continue;
+      if (seen.has(id) || (read.type === 'list' && read.status !== undefined && read.status !== pet.status)) continue;
       const missed = `${pet.name}, number ${id}, missed by the ${read.type} from ${read.invoked} to ${read.completed}`;
       if (acknowledged >= read.invoked) report('vanished pet', missed);
       // A pet that is lost is reported once.
@@ -185,7 +185,7 @@ const isRead = (operation: Operation): operation is Find | List => {
 };
 
 /** From then on reads must show the pet. */
-const since = ({ acknowledged, shown }: Known): number => Math.min(acknowledged, shown);
+const since = ({ acknowledged, seen }: Known): number => Math.min(acknowledged, seen);
 
 /** Those of some ascending ids that lie in the range of a read. */
 function idsThatMustBeIn(read: Find | List, ids: readonly number[]): readonly number[] {

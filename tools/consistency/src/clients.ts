@@ -15,7 +15,7 @@ export interface Clients {
 
 const STATUSES = [undefined, 'available', 'pending', 'sold'] as const;
 
-/** How often an addition with an idempotency key is tried. */
+/** How often a creation with an idempotency key is tried. */
 const MAX_TRIES = 4;
 
 /** How long a client waits after an operation that did not succeed, in milliseconds. */
@@ -104,13 +104,13 @@ export function startClients(services: readonly [ServiceClient, ServiceClient], 
   async function client(number: number): Promise<void> {
     const status = STATUSES[number % STATUSES.length];
     const walk: Walk = { ...withStatus(status), target: targetOf(status), after: 0 };
-    for (let turn = 0; !done; turn += 1) {
+    for (let round = 0; !done; round += 1) {
       const process = chance(0.5) ? 1 : 0;
       const [here, elsewhere] = [services[process], services[1 - process]] as [ServiceClient, ServiceClient];
       const what = Math.random();
       let succeeded: boolean;
       if (what < 0.6) {
-        const pet = { name: `${number}-${turn}`, ...withStatus(anyOf(STATUSES)) };
+        const pet = { name: `${number}-${round}`, ...withStatus(anyOf(STATUSES)) };
         const added = what < 0.3 ? await add(here, pet) : await addWithKey(process, pet);
         succeeded = added !== null;
         if (added !== null && chance(0.2)) await find(elsewhere, added.id);

@@ -74,7 +74,7 @@ function summaryOf(history: History, faults: Readonly<Record<string, number>>): 
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
   const each = Object.entries(faults).map(([fault, count]) => `${fault} ${count}`);
   return (
-    `${history.operations.length} operations: ${added} additions acknowledged, ${unknown} of unknown outcome, ` +
+    `${history.operations.length} operations: ${added} creations acknowledged, ${unknown} of unknown outcome, ` +
     `${found} pets and ${listed} pages read, ${failed} failed; ${history.stored.length} pets stored; ` +
     `${total} faults (${each.join(', ')})`
   );

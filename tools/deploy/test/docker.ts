@@ -30,7 +30,7 @@ export async function docker(...args: readonly string[]): Promise<string> {
 /** The image of the MongoDB server in the tests. */
 export const MONGODB_IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 
-/** Why no container can be built and run here: no engine answers, or an image is missing. Null if containers can. */
+/** Why no container can be built and run here: no engine responds, or an image is missing. Null if containers can. */
 export async function whyNoContainers(): Promise<string | null> {
   const dockerfile = readFileSync(`${ROOT}/${DOCKERFILE}`, 'utf8');
   const [, base = ''] = /^ARG NODE_IMAGE=(.+)$/m.exec(dockerfile) ?? [];

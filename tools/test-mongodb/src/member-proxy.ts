@@ -13,7 +13,7 @@ export interface MemberProxy {
   /** Drops every byte in both directions from now on. New connections are accepted and left alone. */
   silence(source: Source): void;
   /** Breaks the connections, new ones too. */
-  refuse(source: Source): void;
+  reject(source: Source): void;
   /** Delivers responses that many milliseconds late. */
   delayResponses(source: Source, milliseconds: number): void;
   /** Lets everything through again; breaks the connections that there are, of which bytes may be missing. */
@@ -24,7 +24,7 @@ export interface MemberProxy {
 /** @param target The port that the member listens on. */
 export async function startMemberProxy(target: number): Promise<MemberProxy> {
   const silent = new Set<Source>();
-  const refused = new Set<Source>();
+  const rejected = new Set<Source>();
   const delays = new Map<Source, number>();
   const sockets = new Map<Socket, Source | null>();
 
@@ -55,7 +55,7 @@ export async function startMemberProxy(target: number): Promise<MemberProxy> {
     client.once('data', (first) => {
       const source = sourceOf(first);
       sockets.set(client, source);
-      if (refused.has(source)) client.destroy();
+      if (rejected.has(source)) client.destroy();
       else if (!silent.has(source)) forward(client, source, first);
     });
   });
@@ -68,13 +68,13 @@ export async function startMemberProxy(target: number): Promise<MemberProxy> {
   return {
     port: (server.address() as AddressInfo).port,
     silence: (source) => silent.add(source),
-    refuse(source) {
-      refused.add(source);
+    reject(source) {
+      rejected.add(source);
       breakConnections((one) => one === source);
     },
     delayResponses: (source, milliseconds) => delays.set(source, milliseconds),
     heal() {
-      for (const treated of [silent, refused, delays]) treated.clear();
+      for (const treated of [silent, rejected, delays]) treated.clear();
       breakConnections(() => true);
     },
     close() {

@@ -7,7 +7,7 @@ import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.
 
 /**
  * A replica set of three whose members reach each other, and are reached, by way of proxies. A member is named by the
- * port that it listens on; whoever connects to that port goes past the proxies.
+ * port that it listens on; connections to that port bypass the proxies.
  */
 export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start' | 'pause' | 'resume'> {
   /** In the order of their priorities; the first is the primary at the start. */
@@ -133,8 +133,8 @@ export async function startPartitionableSet(
     isolate(member) {
       for (const other of members) {
         if (other === member) continue;
-        proxyOf(member).refuse(other);
-        proxyOf(other).refuse(member);
+        proxyOf(member).reject(other);
+        proxyOf(other).reject(member);
       }
     },
     reconnect,

@@ -4,7 +4,7 @@ import Type from 'typebox';
 // JSON Schema 2020-12 of everything about pets on the wire. Every bound is the domain's own.
 
 /**
- * A character that is not white space. Anchored and without escapes of code points: validators in Go refuse `\u` in patterns.
+ * A character that is not white space. Anchored and without escapes of code points: validators in Go reject `\u` in patterns.
  */
 export const NAME_PATTERN_OF_DOCUMENT = '^\\s*\\S[\\s\\S]*$';
 

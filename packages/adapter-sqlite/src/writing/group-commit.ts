@@ -3,7 +3,7 @@ import { closed, unavailable } from '../database/failures.ts';
 import { isBusy } from '../database/result-codes.ts';
 import type { Committed } from './transaction.ts';
 
-/** How long a write may wait for its turn and for locks, in milliseconds. Then it is never made. */
+/** How long a write may wait for its transaction and for locks, in milliseconds. Then it is never made. */
 const WAIT_TIMEOUT = 3_000;
 
 /** How long it may take altogether, in milliseconds. Then it is not known whether it will be committed. */
