@@ -1,4 +1,4 @@
-import autocannon from 'autocannon';
+import { bytesOf, sendRequests } from './client.ts';
 import type { Server } from './server.ts';
 import { quantile } from './statistics.ts';
 import { newPet, seededRandom, type Workload } from './workloads.ts';
@@ -18,6 +18,8 @@ export interface Sample {
   readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;
+  /** Those of them that are 503, after which a client may try again. */
+  readonly unavailable: number;
 }
 
 /** A server, or several that are one service: their connections are as many for each of them. */
@@ -30,6 +32,8 @@ export interface LoadOptions {
   readonly ids: readonly string[];
   readonly connections: number;
   readonly seconds: number;
+  /** Requests that are sent in a second, if responses come fast enough. Absent: as many as possible. */
+  readonly perSecond?: number;
   /** Operations that the run chooses in advance. Each connection repeats its own share of them. */
   readonly variety?: number;
   /** Runs with the same seed choose the same operations. */
@@ -47,34 +51,30 @@ const LEAST_PER_CONNECTION = 50;
 export async function runLoad(
   server: Target,
   workload: Workload,
-  { ids, connections, seconds, variety = VARIETY, seed = connections }: LoadOptions,
+  { ids, connections, seconds, perSecond, variety = VARIETY, seed = connections }: LoadOptions,
 ): Promise<Sample> {
   const random = seededRandom(seed);
   const perConnection = Math.max(LEAST_PER_CONNECTION, Math.ceil(variety / connections));
-  const requests = () =>
-    Array.from({ length: perConnection }, () => ({ ...server.api(workload(random, ids)), headers: server.headers }));
-
+  const chosen = Array.from({ length: connections }, () =>
+    Array.from({ length: perConnection }, () => bytesOf(server.api(workload(random, ids)), server.headers)),
+  );
   const latencies: number[] = [];
   let failed = 0;
-  let begin = 0;
-  let end = 0;
-  let cpuBefore = 0;
-  const result = await autocannon({
-    url: urlOf(server),
+  let unavailable = 0;
+  const begin = performance.now();
+  let end = begin;
+  const cpuBefore = server.cpuSeconds();
+  const lost = await sendRequests({
+    urls: urlsOf(server),
     connections,
-    duration: seconds,
-    sampleInt: 100,
-    requests: [{ method: 'GET', path: '/' }],
-    setupClient(client) {
-      client.setRequests(requests());
-      // The last call, after which the connections are opened, is the one that counts.
-      begin = performance.now();
-      cpuBefore = server.cpuSeconds();
-      client.on('response', (status, _bytes, milliseconds) => {
-        if (status < 300) latencies.push(milliseconds);
-        else failed += 1;
-        end = performance.now();
-      });
+    until: begin + seconds * 1_000,
+    ...(perSecond && { interval: (connections / perSecond) * 1_000 }),
+    requests: (connection) => repeated(chosen[connection] as readonly Buffer[]),
+    onResponse(status, milliseconds) {
+      if (status < 300) latencies.push(milliseconds);
+      else failed += 1;
+      if (status === 503) unavailable += 1;
+      end = performance.now();
     },
   });
   const cpu = server.cpuSeconds() - cpuBefore;
@@ -87,12 +87,18 @@ export async function runLoad(
     cpu: (cpu / (latencies.length + failed)) * 1e6,
     busy: cpu / elapsed,
     succeeded: latencies.length,
-    failed: failed + result.errors,
+    failed: failed + lost,
+    unavailable,
   };
 }
 
-/** The types of autocannon don't say that it accepts several. */
-const urlOf = ({ url }: Target) => url as string;
+const urlsOf = ({ url }: Target): readonly string[] => (typeof url === 'string' ? [url] : url);
+
+/** Requests that follow one another again and again. */
+function repeated(requests: readonly Buffer[]): () => Buffer {
+  let sent = 0;
+  return () => requests[sent++ % requests.length] as Buffer;
+}
 
 const FILL_CONNECTIONS = 64;
 
@@ -118,22 +124,16 @@ export async function fill(server: Target, count: number, keep = 10_000): Promis
 }
 
 async function create(server: Target, count: number, onCreated: (id: string) => void): Promise<void> {
-  let next = 0;
-  await autocannon({
-    url: urlOf(server),
+  const pets = Array.from({ length: 4 * LEAST_PER_CONNECTION }, (_, number) => newPet(number));
+  const requests = repeated(pets.map((pet) => bytesOf(server.api({ kind: 'create', pet }), server.headers)));
+  let sent = 0;
+  await sendRequests({
+    urls: urlsOf(server),
     connections: Math.min(FILL_CONNECTIONS, count),
-    amount: count,
-    sampleInt: 100,
-    timeout: 60,
-    requests: [{ method: 'GET', path: '/' }],
-    setupClient(client) {
-      const pets = Array.from({ length: LEAST_PER_CONNECTION }, () => newPet(next++));
-      client.setRequests(pets.map((pet) => ({ ...server.api({ kind: 'create', pet }), headers: server.headers })));
-    },
-    verifyBody(body) {
-      const id = /"id":\s*"?(\w+)/.exec(String(body))?.[1];
+    requests: () => () => (sent++ < count ? requests() : null),
+    onResponse(_status, _milliseconds, body) {
+      const id = /"id":\s*"?(\w+)/.exec(body())?.[1];
       if (id !== undefined) onCreated(id);
-      return id !== undefined;
     },
   });
 }

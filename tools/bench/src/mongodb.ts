@@ -17,7 +17,7 @@ export type MongoForBench =
     };
 
 /** Not `opcounters`: these count the documents of an insertion. */
-const COMMANDS = ['find', 'insert', 'findAndModify', 'update'];
+const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
 /** Starts a replica set of one in a container, its data in memory; or uses the server that TEST_MONGODB_URL names. */
 export async function startMongo(): Promise<MongoForBench> {

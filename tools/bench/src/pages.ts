@@ -1,4 +1,5 @@
 import type { Server } from './server.ts';
+import type { Workload } from './workloads.ts';
 
 /** What the pages of all pets hold: some of it, taken evenly. */
 export interface Pages {
@@ -35,4 +36,9 @@ export async function pagesOf(
     next = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
   }
   return { paths, ids };
+}
+
+/** Pages that begin at different places. */
+export function fromAnywhere(paths: readonly string[]): Workload {
+  return (random) => ({ kind: 'page', path: paths[random(paths.length)] as string });
 }

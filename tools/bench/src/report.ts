@@ -44,6 +44,7 @@ const QUANTITIES = {
   busy: 'load',
   succeeded: 'successes',
   failed: 'failures',
+  unavailable: 'responses 503',
 } satisfies Record<keyof Sample, string>;
 
 function groupRatios(group: string, measurements: readonly Measurement[], server: string, key: keyof Sample): string {

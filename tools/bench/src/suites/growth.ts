@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { importPets } from '../import-pets.ts';
 import { fill, runLoad, type Sample } from '../load.ts';
 import { type BenchOptions, chosen } from '../options.ts';
-import { pagesOf } from '../pages.ts';
+import { fromAnywhere, pagesOf } from '../pages.ts';
 import { animalStore } from '../peers.ts';
 import type { Progress } from '../progress.ts';
 import { medianOf, table } from '../report.ts';
@@ -91,7 +91,7 @@ function workloadsWith(paths: readonly string[]): Readonly<Record<string, Worklo
     'get one': WORKLOADS['get one'],
     'list 20': WORKLOADS['list 20'],
     'list 100 by status': WORKLOADS['list 100 by status'],
-    'list 100 from anywhere': (random) => ({ kind: 'page', path: paths[random(paths.length)] as string }),
+    'list 100 from anywhere': fromAnywhere(paths),
     create: WORKLOADS.create,
   };
 }

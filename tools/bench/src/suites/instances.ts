@@ -2,21 +2,24 @@ import { join } from 'node:path';
 import { fill, runLoad, type Sample, type Target } from '../load.ts';
 import { type MongoForBench, startMongo } from '../mongodb.ts';
 import { type BenchOptions, chosen } from '../options.ts';
-import { pagesOf } from '../pages.ts';
+import { fromAnywhere, pagesOf } from '../pages.ts';
 import { animalStore } from '../peers.ts';
 import type { Progress } from '../progress.ts';
 import { table } from '../report.ts';
 import { saveJson } from '../results.ts';
 import { type Server, startServer } from '../server.ts';
 import { median } from '../statistics.ts';
-import { newPet, WORKLOADS, type WorkloadName } from '../workloads.ts';
+import { newPet, WORKLOADS, type Workload } from '../workloads.ts';
 
 const QUICK = { instances: [1, 2], connections: [32], rounds: 1, seconds: 1, pets: 1_000 };
 const FULL = { instances: [1, 2, 4], connections: [32, 128], rounds: 3, seconds: 2, pets: 10_000 };
 
 type Plan = Omit<typeof FULL, 'connections'>;
 
-const MEASURED: readonly WorkloadName[] = ['get one', 'list 20', '90 % reads', 'create'];
+const FROM_ANYWHERE = 'list 100 from anywhere';
+const MEASURED = ['get one', 'list 20', FROM_ANYWHERE, '90 % reads', 'create'] as const;
+
+type Name = (typeof MEASURED)[number];
 
 interface SharedSample extends Sample {
   /** The CPU time of mongod for a request, in microseconds; NaN where it can't be read. */
@@ -27,7 +30,7 @@ interface SharedSample extends Sample {
 
 /** A workload on a number of instances; the connections are those of all instances together. */
 interface Measurement {
-  readonly workload: WorkloadName;
+  readonly workload: Name;
   readonly connections: number;
   readonly instances: number;
   readonly samples: readonly SharedSample[];
@@ -50,11 +53,13 @@ export async function run(options: BenchOptions, progress: Progress): Promise<vo
       servers.push(await startServer({ name: `instance ${number}`, command: animalStore(), environment }));
     }
     const ids = await fill(together(servers), plan.pets);
+    const { paths } = await pagesOf(servers[0] as Server, plan.pets, { paths: plan.pets / 100, ids: 1 });
+    const workloads = { ...WORKLOADS, [FROM_ANYWHERE]: fromAnywhere(paths) };
     const all: Measurement[] = [];
     for (const workload of chosen(MEASURED, options)) {
       for (const connections of options.connections ?? plan.connections) {
         progress.show(`${workload}, ${connections} connections`);
-        const measured = await measure({ mongo, servers, ids }, { ...plan, workload, connections });
+        const measured = await measure({ mongo, servers, ids, workloads }, { ...plan, workload, connections });
         progress.clear();
         console.log(tableOf(measured));
         all.push(...measured);
@@ -79,7 +84,12 @@ function together(servers: readonly Server[]): Target {
 }
 
 async function measure(
-  { mongo, servers, ids }: { mongo: Mongo; servers: readonly Server[]; ids: readonly string[] },
+  {
+    mongo,
+    servers,
+    ids,
+    workloads,
+  }: { mongo: Mongo; servers: readonly Server[]; ids: readonly string[]; workloads: Readonly<Record<Name, Workload>> },
   { workload, connections, instances, rounds, seconds }: Plan & Pick<Measurement, 'workload' | 'connections'>,
 ): Promise<readonly Measurement[]> {
   // Each instance gets a connection at least.
@@ -92,7 +102,7 @@ async function measure(
       const cpu = mongo.cpuSeconds();
       const commands = await mongo.commands();
       const target = together(servers.slice(0, count));
-      const sample = await runLoad(target, WORKLOADS[workload], { ids, connections, seconds });
+      const sample = await runLoad(target, workloads[workload], { ids, connections, seconds });
       const responses = sample.succeeded + sample.failed;
       const shared = {
         mongodCpu: ((mongo.cpuSeconds() - cpu) / responses) * 1e6,
