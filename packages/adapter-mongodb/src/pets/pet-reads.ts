@@ -17,10 +17,10 @@ const MAX_PETS = 1_000;
 /** The longest page that shares a command: the largest of the interface, and the pet that shows that there is a next one. */
 const MAX_SHARED_LIMIT = LIMITS.page.max + 1;
 
-/** How many pages one command reads at most: together fewer than {@link MAX_PETS}. With 4 or 20 there are fewer a second. */
+/** How many pages one command reads at most: together fewer than {@link MAX_PETS}. */
 const MAX_PAGES = 8;
 
-/** How many calls wait for the pages of one batch at most: 25 commands of pages that begin at different places. */
+/** How many calls share a batch of pages at most: 25 commands at once, if all pages begin at different places. */
 const MAX_SELECTIONS = 200;
 
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
@@ -85,13 +85,13 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
           const place = placeOf(selection);
           if (selection.limit > (longest.get(place)?.limit ?? 0)) longest.set(place, selection);
         }
-        const wanted = [...longest];
         const pages = new Map<string, () => Pet[]>();
-        for (let begin = 0; begin < wanted.length; begin += MAX_PAGES) {
-          const together = wanted.slice(begin, begin + MAX_PAGES);
-          const result = await settled(readPages(together.map(([, selection]) => selection)));
-          for (const [index, [place]] of together.entries()) pages.set(place, () => result()[index] as Pet[]);
-        }
+        await Promise.all(
+          inGroups([...longest], MAX_PAGES).map(async (group) => {
+            const result = await settled(readPages(group.map(([, selection]) => selection)));
+            for (const [index, [place]] of group.entries()) pages.set(place, () => result()[index] as Pet[]);
+          }),
+        );
         return (selection: PetSelection) => (pages.get(placeOf(selection)) as () => Pet[])().slice(0, selection.limit);
       }),
     { ...oneAtATime, maxItems: MAX_SELECTIONS },
@@ -114,6 +114,13 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
 /** Pages that begin at the same place of the same list are parts of the longest of them. */
 function placeOf({ status, after }: PetSelection): string {
   return `${status} ${after}`;
+}
+
+/** @returns The items in groups of at most so many. */
+function inGroups<T>(items: readonly T[], size: number): T[][] {
+  return Array.from({ length: Math.ceil(items.length / size) }, (_, group) =>
+    items.slice(group * size, (group + 1) * size),
+  );
 }
 
 /** @returns Returns the result of work that has ended, or throws its error. */
