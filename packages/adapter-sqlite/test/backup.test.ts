@@ -32,7 +32,7 @@ async function copied(copy: (file: string, target: string) => Promise<unknown>):
   const writer = startProcess(
     file,
     `for (let key = 0; ; key += 1) {
-      await add(key);
+      await addUntilStored(key);
       await new Promise((resolve) => setTimeout(resolve, 5));
     }`,
   );
@@ -81,25 +81,27 @@ test('backup.mjs fails without a file, and makes none', async () => {
   expect([existsSync(file), existsSync(`${file}.copy`)]).toEqual([false, false]);
 });
 
-test.each<[string, (copy: string) => void]>([
+test.each<[string, (copy: string, file: string) => void]>([
   ['is missing', () => {}],
   ['is empty', (copy) => writeFileSync(copy, '')],
   ['is something else', (copy) => writeFileSync(copy, 'name,categoryId\n')],
+  ['is not whole', (copy, file) => writeFileSync(copy, readFileSync(file).subarray(0, 8_192))],
 ])('restore.sh keeps the database if the copy %s', async (_, make) => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
   await storage.pets.add({ name: 'Rex', categoryId: 1n });
   await storage.close();
-  make(`${file}.copy`);
+  make(`${file}.copy`, file);
   const failure = await run(join(PROGRAMS, 'restore.sh'), [`${file}.copy`, file]).catch((error) => error);
-  expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file}.copy is no SQLite database`) });
+  expect(failure).toMatchObject({ code: expect.any(Number), stderr: expect.stringContaining(`${file}.copy`) });
   expectWhole(file);
+  expect(existsSync(`${file}.restored`)).toBe(false);
 });
 
 test('backup.mjs fails for a damaged file', async () => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  for (let count = 0; count < 1_000; count += 1) await storage.pets.add({ name: 'Rex', categoryId: 1n });
+  await Promise.all(Array.from({ length: 1_000 }, () => storage.pets.add({ name: 'Rex', categoryId: 1n })));
   await storage.close();
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0xff, bytes.length - 8_192));

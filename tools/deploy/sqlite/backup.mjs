@@ -2,6 +2,25 @@
 import { existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 
+/** Marks a file of the Animal Store: "AnSt". */
+const APPLICATION_ID = 0x416e5374;
+
+/** @returns Why the copy can't be used, or `ok`. */
+async function copyWhole(file, copy) {
+  const source = new DatabaseSync(file);
+  // A read transaction keeps the copy at one state; without it each commit of the service restarts the copy.
+  source.exec('BEGIN');
+  if (source.prepare('PRAGMA application_id').get().application_id !== APPLICATION_ID) {
+    return `${file} is no database of the Animal Store`;
+  }
+  await backup(source, copy);
+  source.close();
+  const target = new DatabaseSync(copy);
+  const { integrity_check: result } = target.prepare('PRAGMA integrity_check').get();
+  target.close();
+  return result;
+}
+
 // The copy holds what the file holds.
 process.umask(0o077);
 const [file, copy] = process.argv.slice(2);
@@ -9,15 +28,6 @@ if (copy === undefined || !existsSync(file)) {
   console.error(copy === undefined ? 'usage: node backup.mjs FILE COPY' : `there is no file ${file}`);
   process.exit(2);
 }
-const source = new DatabaseSync(file);
-// A read transaction keeps the copy at one state; without it each commit of the service restarts the copy.
-source.exec('BEGIN');
-source.prepare('SELECT 1 FROM sqlite_schema LIMIT 1').get();
-await backup(source, copy);
-source.close();
-
-const target = new DatabaseSync(copy);
-const { integrity_check: result } = target.prepare('PRAGMA integrity_check').get();
-target.close();
-console.log(result);
+const result = await copyWhole(file, copy).catch((error) => `${file}: ${error.message}`);
+console[result === 'ok' ? 'log' : 'error'](result);
 process.exitCode = result === 'ok' ? 0 : 1;
