@@ -16,7 +16,7 @@ export { rateLimiterContract } from './rate-limiter-contract.ts';
 export type { Interruptible, StorageUnderTest } from './storage-under-test.ts';
 
 /** For a test on a storage across a network, on a busy machine; tests of outages have a limit of their own. In milliseconds. */
-const TEST_LIMIT = 30_000;
+const TEST_LIMIT = 120_000;
 
 /** Title of a skipped test. */
 const OUTAGES_NOT_TESTED =

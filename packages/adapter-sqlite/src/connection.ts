@@ -96,7 +96,7 @@ export function openConnection(file: string): Connection {
     await writes.close();
     // Not the last connection, unless there was no write: the last one copies the log into the database.
     reader?.db.close();
-    await thread.end(end - performance.now());
+    await thread.end(Math.max(end - performance.now(), 0));
   }
 
   return {

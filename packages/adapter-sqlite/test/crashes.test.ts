@@ -37,7 +37,6 @@ test.each([1, 20])(
     // In each round only creations in flight can be stored without an acknowledgement.
     expect(stored.length).toBeLessThanOrEqual(acknowledged.size + 3 * together);
   },
-  20_000,
 );
 
 test.each([1, 20])(

@@ -10,7 +10,7 @@ const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
 /**
  * The beginning of each program. `storage` is on the file; `add` creates a pet under a key and prints it when it is
- * acknowledged, `addFrom` does so for several keys at once.
+ * acknowledged, `addFrom` does so for several keys at once, `addUntilStored` repeats it while the storage is unavailable.
  */
 const PROLOGUE = `
   import { writeSync } from 'node:fs';
@@ -21,6 +21,15 @@ const PROLOGUE = `
   async function add(key) {
     const { id } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
     writeSync(1, key + ' ' + id + '\\n');
+  }
+  async function addUntilStored(key) {
+    for (;;) {
+      try {
+        return await add(key);
+      } catch (error) {
+        if (error.code !== 'storage_unavailable') throw error;
+      }
+    }
   }
   async function addFrom(key, count) {
     await Promise.all(Array.from({ length: count }, (_, index) => add(key + index)));

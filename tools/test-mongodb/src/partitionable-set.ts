@@ -84,23 +84,14 @@ export async function startPartitionableSet(
     throw error;
   }
 
-  async function run(member: number, command: Document): Promise<Document> {
-    const client = new MongoClient(urlPastProxies(member, 'admin'));
-    try {
-      return await client.db().command(command);
-    } finally {
-      await client.close();
-    }
-  }
-
-  /** Waits until the response of a member to a command is as it should be. */
-  async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<void> {
+  /** Waits until the response of a member to a command is as it should be. @returns It. */
+  async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<Document> {
     const client = new MongoClient(urlPastProxies(member, 'admin'));
     try {
       const deadline = Date.now() + 40_000;
       for (;;) {
         const response = await client.db().command(command);
-        if (isRight(response)) return;
+        if (isRight(response)) return response;
         if (Date.now() > deadline) throw new Error(`member ${member} after 40 seconds: ${JSON.stringify(response)}`);
         await pause(20);
       }
@@ -110,8 +101,8 @@ export async function startPartitionableSet(
   }
 
   /** Waits until each member has a status as it should be. */
-  async function all(isRight: (status: Document) => boolean): Promise<void> {
-    await Promise.all(members.map((member) => until(member, STATUS, isRight)));
+  async function all(isRight: (status: Document) => boolean): Promise<Document[]> {
+    return Promise.all(members.map((member) => until(member, STATUS, isRight)));
   }
 
   function reconnect(): void {
@@ -140,14 +131,16 @@ export async function startPartitionableSet(
     reconnect,
     async heal() {
       reconnect();
-      await all(({ members: seen }) =>
+      const [primary] = await all(({ members: seen }) =>
         (seen as Document[]).every(({ stateStr }, index) => stateStr === (index === 0 ? 'PRIMARY' : 'SECONDARY')),
       );
       // Clients may write on, so equal positions need not come.
-      const { optimes } = await run(members[0], STATUS);
-      await all((status) => status['optimes'].appliedOpTime.ts.greaterThanOrEqual(optimes.appliedOpTime.ts));
+      const position = primary?.['optimes'].appliedOpTime.ts;
+      await all(({ optimes }) => optimes.appliedOpTime.ts.greaterThanOrEqual(position));
     },
-    becomesPrimary: (member) => until(member, { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true),
+    async becomesPrimary(member) {
+      await until(member, { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true);
+    },
     stop,
   };
 }
