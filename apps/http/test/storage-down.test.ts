@@ -32,7 +32,7 @@ async function serviceOnFailingStorage(
   return { ...(await serve({ configuration, storage: loaded })), failure };
 }
 
-/** Sends an animal whose last character comes after six seconds. @returns The whole response. */
+/** Sends a pet whose last character comes after six seconds. @returns The whole response. */
 async function addSlowly(port: number, key: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nConnection: close\r\n`;

@@ -66,6 +66,7 @@ export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
   }
 
   async function check(): Promise<void> {
+    if (stopped) return;
     let fatal: string | null = null;
     try {
       await storage.ready();

@@ -68,16 +68,23 @@ test('counts requests that get no response, and opens the connection again', asy
     echo((body, response) => {
       count += 1;
       if (count === 3) response.destroy();
+      else if (count === 4) response.socket?.resetAndDestroy();
       else response.end(body);
     }),
   );
-  const { responses, lost } = await send(url, 6);
-  expect([responses.length, lost]).toEqual([5, 1]);
+  const { responses, lost } = await send(url, 8);
+  expect([responses.length, lost]).toEqual([6, 2]);
 });
 
-test('ends if a server closes connections without a response', async () => {
-  const url = await serve((_request, response) => void response.destroy());
-  expect(await send(url, 4)).toEqual({ responses: [], lost: 2 });
+test.each<[string, RequestListener]>([
+  ['closes', (_request, response) => void response.destroy()],
+  ['resets', (_request, response) => void response.socket?.resetAndDestroy()],
+])('ends if a server %s connections without a response', async (_, listener) => {
+  expect(await send(await serve(listener), 4)).toEqual({ responses: [], lost: 2 });
+});
+
+test('ends if no server listens', async () => {
+  expect(await send('http://127.0.0.1:1', 4)).toEqual({ responses: [], lost: 2 });
 });
 
 test('sends requests in intervals until a point in time', async () => {
@@ -96,5 +103,5 @@ test('sends requests in intervals until a point in time', async () => {
   });
   expect(performance.now() - begin).toBeGreaterThan(1_000);
   expect(count).toBeGreaterThan(1);
-  expect(count).toBeLessThanOrEqual(10);
+  expect(count).toBeLessThanOrEqual(11);
 });

@@ -1,14 +1,10 @@
-import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { setTimeout } from 'node:timers/promises';
 import type { HttpRequest } from './apis.ts';
 
 /** How long a response may take, in milliseconds. */
 const TIMEOUT = 60_000;
 
 const NOTHING = Buffer.alloc(0);
-
-type Outcome = 'done' | 'closed' | 'broken' | 'no response';
 
 export interface ClientOptions {
   /** The connections are spread over them. */
@@ -36,68 +32,82 @@ export function bytesOf(
 }
 
 /**
- * Sends requests, one after the other on each connection. A connection that breaks is opened again, unless it has had no
- * response.
+ * Sends requests, one after the other on each connection. A connection that ends is opened again, unless its first request
+ * got no response.
  *
  * @returns How many requests got no response.
  */
 export async function sendRequests(options: ClientOptions): Promise<number> {
   const { urls, connections, requests, interval = 0 } = options;
   const lost = Array.from({ length: connections }, async (_, index) => {
-    const url = urls[index % urls.length] as string;
+    const port = Number(new URL(urls[index % urls.length] as string).port);
+    // Not all connections send at the same time.
+    const pace = { due: performance.now() + (interval * index) / connections };
     const next = requests(index);
-    // Not all at once.
-    await setTimeout((interval * index) / connections);
     for (let count = 0; ; ) {
-      const outcome = await sendOn(connect(Number(new URL(url).port), '127.0.0.1'), next, options);
-      if (outcome === 'broken' || outcome === 'no response') count += 1;
-      if (outcome === 'done' || outcome === 'no response') return count;
+      const outcome = await sendOn(connect(port, '127.0.0.1'), pace, next, options);
+      if (outcome === 'lost' || outcome === 'lost first') count += 1;
+      if (outcome === 'done' || outcome === 'lost first') return count;
     }
   });
   return (await Promise.all(lost)).reduce((sum, count) => sum + count, 0);
 }
 
-/** @returns Why the connection has ended; `closed` is a response after which the server closes it. */
+/** @returns Why the connection has ended: `lost` if a request has no response, `closed` if none was outstanding. */
 async function sendOn(
   socket: Socket,
+  pace: { due: number },
   next: () => Buffer | null,
   { onResponse, until = Number.POSITIVE_INFINITY, interval = 0 }: ClientOptions,
-): Promise<Outcome> {
-  let outcome: Outcome = 'no response';
+): Promise<'done' | 'closed' | 'lost' | 'lost first'> {
   let received = NOTHING;
-  let sentAt = 0;
+  let responses = 0;
+  let sentAt: number | null = null;
+  let isDone = false;
+  let timer: NodeJS.Timeout | undefined;
 
   function send(): void {
-    const request = performance.now() < until ? next() : null;
+    const now = performance.now();
+    const request = now < until ? next() : null;
     if (request === null) {
-      outcome = 'done';
+      isDone = true;
       socket.destroy();
     } else {
-      sentAt = performance.now();
+      sentAt = now;
+      pace.due = now + interval;
       socket.write(request);
     }
   }
 
+  function sendWhenDue(): void {
+    const wait = pace.due - performance.now();
+    if (wait > 0) timer = setTimeout(send, wait);
+    else send();
+  }
+
   socket.setNoDelay(true).setTimeout(TIMEOUT, () => socket.destroy());
-  socket.on('connect', send);
+  socket.on('connect', sendWhenDue);
   socket.on('data', (chunk) => {
     received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
     const response = parse(received);
-    if (response === null) return;
-    const now = performance.now();
+    if (response === null || sentAt === null) return;
+    const milliseconds = performance.now() - sentAt;
     const body = received.subarray(response.bodyAt);
     received = NOTHING;
-    onResponse(response.status, now - sentAt, () => body.toString());
-    outcome = response.closes ? 'closed' : 'broken';
-    const wait = sentAt + interval - now;
+    responses += 1;
+    sentAt = null;
+    onResponse(response.status, milliseconds, () => body.toString());
     if (response.closes) socket.destroy();
-    else if (wait > 0) setTimeout(wait).then(send);
-    else send();
+    else sendWhenDue();
   });
   // Its event `close` follows.
   socket.on('error', () => {});
-  await once(socket, 'close');
-  return outcome;
+  await new Promise<void>((resolve) => void socket.once('close', () => resolve()));
+  clearTimeout(timer);
+  if (isDone) return 'done';
+  // Without any response: also if the connection could not be opened.
+  if (responses === 0) return 'lost first';
+  return sentAt === null ? 'closed' : 'lost';
 }
 
 /** @returns The response that these bytes hold, or null if it is not complete. There is never more than one. */
@@ -109,7 +119,7 @@ function parse(bytes: Buffer): { status: number; bodyAt: number; closes: boolean
   const length = /\r\ncontent-length: *(\d+)/i.exec(head)?.[1];
   const isComplete =
     length === undefined
-      ? bytes.toString('latin1', bytes.length - 5) === '0\r\n\r\n'
+      ? bytes.length >= bodyAt + 5 && bytes.toString('latin1', bytes.length - 5) === '0\r\n\r\n'
       : bytes.length >= bodyAt + Number(length);
   if (!isComplete) return null;
   return { status: Number(head.slice(9, 12)), bodyAt, closes: /\r\nconnection: *close/i.test(head) };

@@ -52,7 +52,7 @@ export const GROUPS = {
     const peers = [
       start('Fastify + driver', peer('fastify-mongodb')),
       ...skipIf(quick, [
-        // What no server of Node.js can exceed, with or without a database.
+        // No server of Node.js can exceed it.
         start('node:http, prepared bytes', peer('node-http')),
         start('Express + Mongoose', peer('express-mongoose')),
         start('NestJS + Mongoose', peer('nest-mongoose')),

@@ -68,7 +68,7 @@ async function measure(server: Server, progress: Progress): Promise<string> {
   return [
     `  peak                  ${peak.toFixed(0)} successful responses a second`,
     `  at twice the peak     ${perSecond.toFixed(0)} (${((100 * perSecond) / peak).toFixed(0)} % of the peak)`,
-    `  503 with Retry-After  ${unavailable}`,
+    `  503                   ${unavailable}`,
     `  other failures        ${failed - unavailable}`,
     `  p99 latency           ${p99.toFixed(0)} ms`,
     `  memory every 5 s      ${megabytes.join(', ')} MB`,
