@@ -51,13 +51,9 @@ describe('the completion script for bash', () => {
     [['pets', 'cr'], 'create\n'],
     [['pets', 'list', '--status', 'p'], 'pending\n'],
     [['pets', 'import', ''], '\n'],
-  ])(
-    'completes %j',
-    (words, expected) => {
-      expect(complete(words)).toBe(expected);
-    },
-    20_000,
-  );
+  ])('completes %j', (words, expected) => {
+    expect(complete(words)).toBe(expected);
+  });
 
   test('does not evaluate what was typed', () => {
     const folder = folderWithProgram();
@@ -78,38 +74,30 @@ describe.skipIf(missing.length > 0)('the completion script for fish', () => {
     ['animal-store pe', 'pets\tThe pets of the catalogue.\n'],
     ['animal-store pets import pe', 'pets.csv\n'],
     ['animal-store pets list --status pe', 'pending\n'],
-  ])(
-    'completes %s',
-    (line, expected) => {
-      const script = `animal-store completion fish | source; complete --do-complete '${line}'`;
-      expect(runShell(['fish', '--no-config', '-c'], script)).toBe(expected);
-    },
-    20_000,
-  );
+  ])('completes %s', (line, expected) => {
+    const script = `animal-store completion fish | source; complete --do-complete '${line}'`;
+    expect(runShell(['fish', '--no-config', '-c'], script)).toBe(expected);
+  });
 });
 
 describe.skipIf(missing.length > 0)('the completion script for zsh', () => {
   test.each([
     ['animal-store pe\tli\t--hel\t', /Usage: animal-store pets list /],
     ['animal-store pets import pe\t', /pets\.csv: the first line must name the columns/],
-  ])(
-    'completes %j, as it is typed',
-    async (typed, output) => {
-      const folder = folderWithProgram();
-      const terminal = spawn('script', ['--quiet', '--flush', '--command', 'zsh -f -i', '/dev/null'], {
-        cwd: folder,
-        env: { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, TERM: 'dumb' },
-      });
-      onTestFinished(() => void terminal.kill('SIGKILL'));
-      let text = '';
-      terminal.stdout.on('data', (chunk) => {
-        text += chunk;
-      });
-      terminal.stdin.write("autoload -U compinit; compinit -u; source <(animal-store completion zsh); echo rea''dy\n");
-      await expect.poll(() => text).toMatch(/^ready/m);
-      terminal.stdin.write(`${typed}\n`);
-      await expect.poll(() => text).toMatch(output);
-    },
-    25_000,
-  );
+  ])('completes %j, as it is typed', async (typed, output) => {
+    const folder = folderWithProgram();
+    const terminal = spawn('script', ['--quiet', '--flush', '--command', 'zsh -f -i', '/dev/null'], {
+      cwd: folder,
+      env: { PATH: `${folder}:${process.env['PATH']}`, HOME: folder, TERM: 'dumb' },
+    });
+    onTestFinished(() => void terminal.kill('SIGKILL'));
+    let text = '';
+    terminal.stdout.on('data', (chunk) => {
+      text += chunk;
+    });
+    terminal.stdin.write("autoload -U compinit; compinit -u; source <(animal-store completion zsh); echo rea''dy\n");
+    await expect.poll(() => text).toMatch(/^ready/m);
+    terminal.stdin.write(`${typed}\n`);
+    await expect.poll(() => text).toMatch(output);
+  });
 });

@@ -1,15 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { isMissing } from './is-missing.ts';
 import { freePort, KEY, type Service, serviceAt, startService, storageEnvironment } from './service.ts';
 import { MAIN } from './service-process.ts';
-
-// Each starts a process and sends it many requests.
-vi.setConfig({ testTimeout: 20_000 });
 
 /** The service with standard output at a file; it is killed when the test ends. */
 async function startWithOutput(fd: number, environment: Record<string, string>) {
@@ -182,8 +179,9 @@ describe.skipIf(missing).each([
   test('continues to serve after the terminal is closed', async () => {
     const { pid, terminal, says, service } = await startOnTerminal(environment);
     const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
+    const closed = once(terminal, 'exit');
     terminal.kill('SIGKILL');
-    await sleep(100);
+    await closed;
     for (const path of ['/v1/pets', '/v1/nothing', '/v1/pets']) {
       expect((await service.call('GET', path, { key })).status).toBe(path === '/v1/pets' ? 200 : 404);
     }

@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { generateApiKey } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
 import { freePort, KEY, OTHER_KEY, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { keepConnecting, listeningAt, startProcess } from './service-process.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -76,11 +76,13 @@ describe('the log', () => {
     ['info', false],
     ['debug', true],
   ])('logs successful probes at level debug (LOG_LEVEL=%s: %s)', async (level, logged) => {
-    const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: level, STOP_GRACE_SECONDS: '5' });
-    const { call } = serviceAt(await listeningAt(running));
+    const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: level, STOP_GRACE_SECONDS: '30' });
+    const port = await listeningAt(running);
+    const { call } = serviceAt(port);
     const routes = ['/livez', '/readyz', '/healthz', '/metrics'];
     for (const route of routes) expect((await call('GET', route, { key: null })).status).toBe(200);
     expect((await call('POST', '/livez', { key: null })).status).toBe(405);
+    keepConnecting(port);
     // One that fails is worth a line at any time.
     running.process.kill('SIGTERM');
     await running.says(/"stopping"/);

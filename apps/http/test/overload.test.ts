@@ -6,7 +6,8 @@ import { listeningAt, startProcess } from './service-process.ts';
 
 test('sheds nine of ten operations while the event loop is delayed, and responds to every probe', async () => {
   const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
-  expect((await call('GET', '/v1/pets')).status).toBe(200);
+  // The machine may have been busy for a moment.
+  await expect.poll(async () => (await call('GET', '/v1/pets')).status).toBe(200);
   const block = setInterval(() => {
     for (const start = performance.now(); performance.now() - start < 80; );
   }, 5);
@@ -33,7 +34,9 @@ test('sheds nine of ten operations while the event loop is delayed, and responds
   await expect.poll(async () => (await call('GET', '/v1/pets')).status).toBe(200);
 });
 
-test('responds to every request with success or 503 under overload, and loses no acknowledged pet', async () => {
+test('responds to every request with success or 503 under overload, and loses no acknowledged pet', {
+  timeout: 180_000,
+}, async () => {
   const port = await listeningAt(startProcess({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '10' }));
   const { call } = serviceAt(port);
   const body = '{"name":"Rex","categoryId":7,"status":"available"}';

@@ -1,7 +1,7 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { errorLike, freePort, KEY, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { keepConnecting, listeningAt, startProcess } from './service-process.ts';
 
 const PROBES = ['/livez', '/readyz', '/healthz', '/metrics'];
 
@@ -46,29 +46,33 @@ describe('PROBE_PORT', () => {
     await Promise.all(Array.from({ length: 200 }, () => open(port)));
     await expect(main.call('GET', '/v1/pets')).rejects.toThrow();
     for (const path of PROBES) {
-      const started = performance.now();
-      expect((await probes.call('GET', path)).status, path).toBe(200);
-      expect(performance.now() - started, path).toBeLessThan(1_000);
+      const durations: number[] = [];
+      for (let count = 0; count < 3; count += 1) {
+        const started = performance.now();
+        expect((await probes.call('GET', path)).status, path).toBe(200);
+        durations.push(performance.now() - started);
+      }
+      // The machine may stall during one of the three.
+      expect(Math.min(...durations), path).toBeLessThan(1_000);
     }
   });
 
   test('responds to probes until the other port is closed and the last request has its response', async () => {
-    const { running, port, main, probes } = await startWithProbePort({ STOP_GRACE_SECONDS: '1' });
+    const { running, port, main, probes } = await startWithProbePort({ STOP_GRACE_SECONDS: '5' });
+    const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+    const body = '{"name":"Rex","categoryId":1}';
+    const socket = connect(port, '127.0.0.1');
     const slow = new Promise<string>((resolve) => {
       let text = '';
-      const socket = connect(port, '127.0.0.1', () => {
-        const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
-        const body = '{"name":"Rex","categoryId":1}';
-        socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
-        setTimeout(() => socket.write(body), 3_000);
-      });
       socket.on('data', (chunk) => {
         text += chunk;
       });
       socket.on('close', () => resolve(text));
     });
+    socket.write(`${head}Content-Length: ${body.length}\r\n\r\n`);
     // Its connection is accepted after that of the slow request.
     expect((await main.call('GET', '/v1/pets')).status).toBe(200);
+    const endConnecting = keepConnecting(port);
     running.process.kill('SIGTERM');
     const expectNotReady = async () => {
       const { status, json } = await probes.call('GET', '/readyz');
@@ -78,9 +82,11 @@ describe('PROBE_PORT', () => {
     await running.says(/"stopping"/);
     await expectNotReady();
     expect((await main.call('GET', '/v1/pets')).status).toBe(200);
+    endConnecting();
     const failureCode = () => main.call('GET', '/v1/pets').then(String, (error: NodeJS.ErrnoException) => error.code);
     await expect.poll(failureCode).toBe('ECONNREFUSED');
     await expectNotReady();
+    socket.write(body);
     expect(await slow).toMatch(/^HTTP\/1\.1 201 /);
     expect(await running.exit).toBe(0);
     expect(running.output.err).toBe('');

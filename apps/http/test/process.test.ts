@@ -46,21 +46,21 @@ test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     const port = await listeningAt(running);
     const { call } = serviceAt(port);
     // A request whose body is half sent is in flight.
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'keep-alive' };
+    const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers });
     const reply = new Promise<{ status: number; connection: string | undefined }>((resolve, reject) => {
-      const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'keep-alive' };
-      const request = sendRequest(
-        { port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers },
-        (response) => {
-          response.resume();
-          resolve({ status: response.statusCode as number, connection: response.headers.connection });
-        },
-      );
+      request.on('response', (response) => {
+        response.resume();
+        resolve({ status: response.statusCode as number, connection: response.headers.connection });
+      });
       request.on('error', reject);
-      request.write('{"name":"Rex",');
-      setTimeout(() => running.process.kill(signal), 200);
-      setTimeout(() => request.end('"categoryId":1}'), 600);
     });
+    request.write('{"name":"Rex",');
+    // Its connection is accepted after that of the request in flight.
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    running.process.kill(signal);
+    await running.says(/"stopping"/);
+    request.end('"categoryId":1}');
     expect(await reply).toEqual({ status: 201, connection: 'close' });
     expect(await running.exit).toBe(0);
     expect(running.output.err).toBe('');

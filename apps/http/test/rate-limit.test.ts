@@ -8,8 +8,11 @@ test('counts nothing without RATE_LIMIT', async () => {
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });
 
-test('rejects a holder without quota with 429 and the time to wait, and serves the others', async () => {
+// A shared count that takes more than 500 ms is replaced by the count of the process.
+test('rejects a holder without quota with 429 and the time to wait, and serves the others', { retry: 2 }, async () => {
   const { add, call } = await startService({ RATE_LIMIT: '3' });
+  // The database is open before the first count.
+  await expect.poll(async () => (await call('GET', '/readyz', { key: null })).status).toBe(200);
   const responses = [
     await call('GET', '/v1/pets'),
     await add({ name: 'Rex', categoryId: 1 }),

@@ -1,4 +1,5 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { storageEnvironment } from './service.ts';
@@ -33,7 +34,7 @@ export function startProcess(environment: Record<string, string>): Running {
   });
   const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
   const says = async (pattern: RegExp) => {
-    await expect.poll(() => output.out, { timeout: 10_000 }).toMatch(pattern);
+    await expect.poll(() => output.out, { timeout: 30_000 }).toMatch(pattern);
     return pattern.exec(output.out) as RegExpExecArray;
   };
   return { process: child, output, exit, says };
@@ -42,3 +43,19 @@ export function startProcess(environment: Record<string, string>): Running {
 /** The port that a process says it listens at. */
 export const listeningAt = async (running: Running): Promise<number> =>
   Number((await running.says(/127\.0\.0\.1:(\d+)\/v1/))[1]);
+
+/**
+ * Opens a connection every 100 ms, and closes it. The grace of a stop does not end early meanwhile, however long the requests of the
+ * test take. The log does not show these connections.
+ *
+ * @returns Ends that. The end of the running test does so, too.
+ */
+export function keepConnecting(port: number): () => void {
+  const timer = setInterval(() => {
+    const socket = connect(port, '127.0.0.1', () => socket.destroy());
+    socket.on('error', () => {});
+  }, 100);
+  const end = () => clearInterval(timer);
+  onTestFinished(end);
+  return end;
+}

@@ -126,7 +126,7 @@ describe('calls in flight', () => {
     server.stdout.on('data', (chunk) => (output.out += chunk));
     server.stderr.on('data', (chunk) => (output.err += chunk));
     storage.exec('PRAGMA journal_mode = WAL; BEGIN IMMEDIATE');
-    return { server, output, unlock: () => storage.exec('COMMIT'), exit: once(server, 'exit') };
+    return { server, output, unlock: () => storage.exec('COMMIT'), exit: once(server, 'close') };
   }
 
   const created = /"structuredContent":\{"id":"1".*"id":2/;
@@ -146,7 +146,7 @@ describe('calls in flight', () => {
     server.stdin.write(lines(initialize, { method: 'notifications/initialized' }, create));
     await expect.poll(() => output.out).toContain('"id":1');
     server.kill('SIGTERM');
-    await sleep(300);
+    await sleep(1_000);
     server.stdin.write(lines({ ...create, id: 3 }));
     unlock();
     expect(await exit).toEqual([0, null]);

@@ -11,9 +11,12 @@ import {
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type MongoStorage, TIME_LIMITS } from '../src/index.ts';
-import { failureOf, idempotent, misconfigurationOf, openStorage, rex, TOLERANCE } from './fixtures.ts';
+import { failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
 
 const create = idempotent('k1');
+
+/** A call of 4 s has 5 s: the rest is for a busy machine. In milliseconds. */
+const TOLERANCE = 1_000;
 
 const open = (url: string) => openStorage({ url });
 
@@ -64,8 +67,6 @@ async function expectHealing({ pets, ready }: MongoStorage): Promise<void> {
   expect(await pets.find(added?.id ?? 0n)).toEqual(added);
 }
 
-const LONG = 40_000;
-
 describeWithContainers('a server', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
@@ -75,7 +76,7 @@ describeWithContainers('a server', () => {
 
   const member = () => server.members[0] as number;
 
-  test('that is killed and started again', { timeout: LONG }, async () => {
+  test('that is killed and started again', async () => {
     const storage = open(server.url('killed'));
     await storage.pets.add(rex);
     await server.kill(member());
@@ -96,7 +97,7 @@ describeWithContainers('a server', () => {
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toEqual([added]);
   });
 
-  test('that is no member of its set for a while', { timeout: LONG }, async () => {
+  test('that is no member of its set for a while', async () => {
     const storage = open(server.url('alone'));
     await storage.pets.add(rex);
     await server.kill(member());
@@ -111,7 +112,7 @@ describeWithContainers('a server', () => {
     await expectHealing(storage);
   });
 
-  test('that is paused', { timeout: LONG }, async () => {
+  test('that is paused', async () => {
     const storage = open(server.url('paused'));
     await storage.pets.add(rex);
     await server.pause(member());
@@ -133,7 +134,7 @@ describeWithContainers('a server', () => {
 });
 
 describeWithContainers('a network', () => {
-  test('that swallows everything', { timeout: LONG }, async () => {
+  test('that swallows everything', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const storage = open(url);
     await storage.pets.add(rex);
@@ -146,9 +147,7 @@ describeWithContainers('a network', () => {
     await expectHealing(later);
   });
 
-  test('that loses the response to a creation returns the same pet to a retry, in another process, too', {
-    timeout: LONG,
-  }, async () => {
+  test('that loses the response to a creation returns the same pet to a retry, in another process, too', async () => {
     const url = freshDatabase();
     const { url: detour, proxy } = await behindProxy(url);
     const [one, other] = [open(detour), open(url)];

@@ -89,7 +89,7 @@ function startUntil(pattern: RegExp, main: string, environment: Record<string, s
     };
     child.stdout.on('data', read);
     child.stderr.on('data', read);
-    child.on('exit', (code) => reject(new Error(`it ended with ${code}:\n${output}`)));
+    child.on('close', (code) => reject(new Error(`it ended with ${code}:\n${output}`)));
   });
 }
 

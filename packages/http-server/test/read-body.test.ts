@@ -46,12 +46,19 @@ describe(readBody, () => {
     ['resets the connection before it is read', 'resetAndDestroy', 100],
   ] as const)('fails if the client %s', async (_when, leave, wait) => {
     const failures: Rejection[] = [];
+    const { promise: received, resolve: receive } = Promise.withResolvers<void>();
     const { port } = await serve(async (request) => {
-      await sleep(wait);
-      await readBody(request, 11).catch((error) => failures.push(error));
+      // The client leaves before the listener reads if the listener waits, otherwise while it reads.
+      if (wait > 0) {
+        receive();
+        await sleep(wait);
+      }
+      const read = readBody(request, 11).catch((error) => failures.push(error));
+      receive();
+      await read;
     });
     const { socket } = open(port, `${HEAD}hello`);
-    await sleep(50);
+    await received;
     socket[leave]();
     await expect.poll(() => failures.length).toBe(1);
     expect(failures[0]).toMatchObject({ status: 400, message: expect.stringContaining('ended before') });

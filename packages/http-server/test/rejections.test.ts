@@ -209,14 +209,16 @@ describe('a malformed body', () => {
 describe('a client', () => {
   test('that disconnects in the middle of its body causes no error', async () => {
     const errors: unknown[] = [];
+    let received = 0;
     const { port } = await serve((request, response) => {
+      received += 1;
       readBody(request, 1_000)
         .catch((error) => errors.push(error))
         .finally(() => response.end());
     });
     for (let count = 0; count < 20; count += 1) {
       const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
-      await sleep(5);
+      await expect.poll(() => received, { interval: 5 }).toBe(count + 1);
       if (count % 2 === 0) client.socket.destroy();
       else client.socket.end();
       await client.closed;
@@ -226,12 +228,14 @@ describe('a client', () => {
 
   test('that has disconnected has no body to wait for', async () => {
     let error: unknown;
+    let received = 0;
     const { port } = await serve(async (request) => {
+      received += 1;
       await new Promise((resolve) => request.on('close', resolve));
       error = await readBody(request, 100).catch((thrown) => thrown);
     });
     const { socket } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
-    await sleep(50);
+    await expect.poll(() => received).toBe(1);
     socket.destroy();
     await expect.poll(() => error).toBeInstanceOf(Error);
   });

@@ -89,18 +89,18 @@ describe('requests that are sent without waiting for responses', () => {
   test('have their own time limit after one that was late while it waited', async () => {
     const { port } = await serve(
       async (request, response) => {
-        if (request.url === '/slow') await sleep(1_200);
+        if (request.url === '/slow') await sleep(3_500);
         response.writeHead(await bodyStatus(request)).end();
       },
-      { ...SHORT, requestTimeout: 1_000 },
+      { ...SHORT, requestTimeout: 3_000 },
     );
     const { socket, statuses, closed } = open(port, get('/slow') + get('/') + get('/').slice(0, -2));
     await expect.poll(statuses, { interval: 5 }).toEqual([200, 200]);
     socket.write('\r\n');
-    await sleep(600);
-    // Takes 600 of its 1,000 ms, and is in flight 1,000 ms after the first response.
+    await sleep(1_800);
+    // Takes 1,800 of its 3,000 ms, and is in flight 3,000 ms after the first response.
     socket.write('POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 2\r\n\r\nx');
-    await sleep(600);
+    await sleep(1_800);
     socket.write('x');
     await closed;
     expect(statuses()).toEqual([200, 200, 200, 200]);

@@ -14,21 +14,40 @@ async function timeStop(server: Serving, times: { grace: number; deadline: numbe
   return { dropped, duration: performance.now() - started };
 }
 
-/** Opens a connection every 100 ms, as a load balancer does that has not noticed the stop. */
+/** Opens a connection every 50 ms, as a load balancer does that has not noticed the stop. */
 function keepOpening(port: number): NodeJS.Timeout {
-  return setInterval(() => open(port, get('/')), 100);
+  return setInterval(() => open(port, get('/')), 50);
+}
+
+/** Keeps opening connections until the server has stopped listening. */
+async function openUntilRefused(port: number): Promise<void> {
+  for (;;) {
+    try {
+      await once(open(port, get('/')).socket, 'connect');
+    } catch {
+      return;
+    }
+    await sleep(20);
+  }
+}
+
+/** Waits until a server has accepted a connection. */
+async function untilAccepted({ running }: Serving): Promise<void> {
+  await expect.poll(() => running.lastActivityAt).toBeGreaterThan(0);
 }
 
 describe('the grace of a stop', () => {
   test('ends at once if no connection is open', async () => {
-    const server = await serve();
-    expect((await timeStop(server, GRACE)).duration).toBeLessThan(500);
+    const durations: number[] = [];
+    for (let count = 0; count < 3; count += 1) durations.push((await timeStop(await serve(), GRACE)).duration);
+    // Less than the 750 ms of a grace that does not end at once. The machine may stall during one of the three.
+    expect(Math.min(...durations)).toBeLessThan(500);
   });
 
-  test('ends within a second if the last connection has just been closed', async () => {
+  test('ends soon if the last connection has just been closed', async () => {
     const server = await serve();
     await open(server.port, get('/', 'Connection: close\r\n')).closed;
-    expect((await timeStop(server, GRACE)).duration).toBeLessThan(1_000);
+    expect((await timeStop(server, GRACE)).duration).toBeLessThan(5_000);
   });
 
   test('ends soon if nothing happens on the connections that are open', async () => {
@@ -38,33 +57,33 @@ describe('the grace of a stop', () => {
     await sleep(1_000);
     const { dropped, duration } = await timeStop(server, GRACE);
     expect(duration).toBeGreaterThan(500);
-    expect(duration).toBeLessThan(2_000);
+    expect(duration).toBeLessThan(5_000);
     expect(dropped).toBe(0);
     expect(idle.errors).toEqual([]);
   });
 
   test('continues while connections are opened or used, up to its limit', async () => {
     const server = await serve();
-    const idle = Array.from({ length: 3 }, () => open(server.port, get('/')));
+    const idle = Array.from({ length: 15 }, () => open(server.port, get('/')));
     await Promise.all(idle.map(({ statuses }) => expect.poll(statuses).toEqual([200])));
-    const stopped = timeStop(server, { ...GRACE, grace: 3_000 });
+    const stopped = timeStop(server, { ...GRACE, grace: 5_000 });
     for (const { socket, statuses } of idle) {
-      await sleep(500);
+      await sleep(100);
       socket.write(get('/'));
-      await expect.poll(statuses).toEqual([200, 200]);
+      await expect.poll(statuses, { interval: 10 }).toEqual([200, 200]);
     }
     const opening = keepOpening(server.port);
     const { duration } = await stopped;
     clearInterval(opening);
-    expect(duration).toBeGreaterThan(2_900);
-    expect(duration).toBeLessThan(4_500);
+    expect(duration).toBeGreaterThan(4_900);
+    expect(duration).toBeLessThan(9_000);
   });
 
   test('goes on while health checks call a server of their own on one connection', async () => {
     const [server, probes] = [await serve(), await serve()];
     const { socket } = open(probes.port, get('/'));
-    const checks = setInterval(() => socket.write(get('/')), 300);
-    await expect.poll(() => probes.running.lastActivityAt).toBeGreaterThan(0);
+    const checks = setInterval(() => socket.write(get('/')), 50);
+    await untilAccepted(probes);
     const started = performance.now();
     await server.stop({ grace: 2_000, deadline: 5_000, probes: probes.running });
     clearInterval(checks);
@@ -74,7 +93,7 @@ describe('the grace of a stop', () => {
   test('goes on while health checks call a server of their own', async () => {
     const [server, probes] = [await serve(), await serve()];
     const opening = keepOpening(probes.port);
-    await expect.poll(() => probes.running.lastActivityAt).toBeGreaterThan(0);
+    await untilAccepted(probes);
     const started = performance.now();
     await server.stop({ grace: 2_000, deadline: 5_000, probes: probes.running });
     clearInterval(opening);
@@ -96,13 +115,14 @@ describe('the grace of a stop', () => {
 
   test('accepts a request on a connection that was opened at its end', async () => {
     const server = await serve();
-    const opening = keepOpening(server.port);
-    await sleep(200);
-    const stopped = server.stop({ ...GRACE, grace: 1_000 });
-    await sleep(800);
-    clearInterval(opening);
+    open(server.port, get('/'));
+    await untilAccepted(server);
+    const stopped = server.stop({ ...GRACE, grace: 2_000 });
+    const refused = openUntilRefused(server.port);
+    await sleep(1_300);
     const client = open(server.port);
-    await sleep(400);
+    // From now on the server closes idle connections 750 ms after it has accepted the last.
+    await refused;
     client.socket.write(get('/'));
     await Promise.all([client.closed, stopped]);
     expect(client.statuses()).toEqual([200]);
@@ -111,13 +131,19 @@ describe('the grace of a stop', () => {
 
 describe('a stop', () => {
   test('waits for requests in flight, whose responses close their connections', async () => {
+    const { promise: isStopping, resolve: continueRequest } = Promise.withResolvers<void>();
+    let received = 0;
     const server = await serve(async (_request, response) => {
+      received += 1;
+      await isStopping;
       await sleep(500);
       response.end('done');
     });
     const client = open(server.port, get('/'));
-    await sleep(100);
-    expect(await server.stop(NO_GRACE)).toBe(0);
+    await expect.poll(() => received).toBe(1);
+    const stopped = server.stop(NO_GRACE);
+    continueRequest();
+    expect(await stopped).toBe(0);
     await client.closed;
     expect(client.received()).toMatch(/^HTTP\/1\.1 200 [\s\S]*\r\nConnection: close\r\n[\s\S]*done$/);
     await expect(open(server.port).closed).resolves.toBeUndefined();
@@ -137,10 +163,15 @@ describe('a stop', () => {
   });
 
   test('lets a client read large responses to their end', async () => {
-    const server = await serve((_request, response) => void response.end('x'.repeat(3_000_000)));
+    let received = 0;
+    const server = await serve((_request, response) => {
+      received += 1;
+      response.end('x'.repeat(3_000_000));
+    });
     const client = open(server.port);
     client.socket.pause();
     client.socket.write(get('/').repeat(5));
+    await expect.poll(() => received).toBeGreaterThan(0);
     await sleep(300);
     const stopped = server.stop(NO_GRACE);
     await sleep(300);
@@ -170,9 +201,8 @@ describe('a stop', () => {
       if (request.method === 'POST') served += 1;
       response.end();
     });
-    const opening = keepOpening(server.port);
-    await sleep(200);
-    clearInterval(opening);
+    open(server.port, get('/'));
+    await untilAccepted(server);
     const stopped = server.stop(GRACE);
     const client = open(server.port, post('/', 'hello').repeat(3));
     await Promise.all([client.closed, stopped]);
@@ -193,8 +223,9 @@ describe('a stop', () => {
     client.socket.pause();
     const sending = setInterval(() => client.socket.write(post('/', 'hello').repeat(500)), 10);
     client.socket.on('end', () => clearInterval(sending));
+    await expect.poll(() => served).toBeGreaterThan(0);
     await sleep(500);
-    const stopped = server.stop(NO_GRACE);
+    const stopped = server.stop({ grace: 0, deadline: 20_000 });
     await sleep(1_000);
     client.socket.resume();
     await client.closed;
@@ -210,7 +241,7 @@ describe('a stop', () => {
     });
     const client = open(server.port);
     client.socket.pause();
-    await sleep(100);
+    await untilAccepted(server);
     const stopped = server.stop(GRACE);
     client.socket.write(get('/').repeat(100));
     const sending = setInterval(() => client.socket.write(get('/')), 50);
@@ -223,13 +254,17 @@ describe('a stop', () => {
   });
 
   test('closes connections that are not finished by the deadline', async () => {
-    const server = await serve((request) => void request.resume());
-    const clients = [open(server.port, get('/')), open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n')];
-    await sleep(100);
-    const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
+    let received = 0;
+    const server = await serve((request) => {
+      received += 1;
+      request.resume();
+    });
+    const clients = [open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n'), open(server.port, get('/'))];
+    await expect.poll(() => received).toBe(1);
+    const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 4_000 });
     // What has not become a request is closed when it may no longer become one.
     expect(dropped).toBe(1);
-    expect(duration).toBeLessThan(2_000);
+    expect(duration).toBeLessThan(8_000);
     await Promise.all(clients.map(({ closed }) => closed));
   });
 
@@ -248,17 +283,22 @@ describe('a stop', () => {
     const client = open(server.port, get('/'));
     client.socket.removeAllListeners('end');
     await expect.poll(client.statuses).toEqual([200]);
-    expect((await timeStop(server, NO_GRACE)).duration).toBeLessThan(2_000);
+    expect((await timeStop(server, NO_GRACE)).duration).toBeLessThan(4_500);
   });
 
   test('does not wait for a client that sends CONNECT after responses that it does not read', async () => {
-    const server = await serve((_request, response) => void response.end('x'.repeat(3_000_000)));
+    let received = 0;
+    const server = await serve((_request, response) => {
+      received += 1;
+      response.end('x'.repeat(3_000_000));
+    });
     const client = open(server.port);
     client.socket.pause();
     client.socket.write(`${get('/').repeat(6)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`);
+    await expect.poll(() => received).toBeGreaterThan(0);
     await sleep(300);
-    const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 1_000 });
+    const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 3_000 });
     expect(dropped).toBe(1);
-    expect(duration).toBeLessThan(2_000);
+    expect(duration).toBeLessThan(6_000);
   });
 });

@@ -25,14 +25,15 @@ describe('createLoadShedding', () => {
   test('sheds nine of ten operations during a sustained delay, and none after it', async () => {
     const shed = shedOfTen(30);
     await sleep(1_500);
-    expect(shed()).toBe(0);
+    await expect.poll(shed).toBe(0);
     const release = blockEveryIteration(80);
     await expect.poll(shed).toBe(9);
     release();
     await expect.poll(shed).toBe(0);
   });
 
-  test('sheds nothing because of a single long task', async () => {
+  // The machine may keep the process waiting after a task, too.
+  test('sheds nothing because of a single long task', { retry: 2 }, async () => {
     const shed = shedOfTen(100);
     const seen = new Set<number>();
     for (let task = 0; task < 3; task += 1) {

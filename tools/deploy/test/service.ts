@@ -20,7 +20,7 @@ export async function startService(environment: Record<string, string>): Promise
   child.stdout.setEncoding('utf8').on('data', (text: string) => {
     output += text;
   });
-  await expect.poll(() => output, { timeout: 10_000 }).toContain('"url"');
+  await expect.poll(() => output, { timeout: 30_000 }).toContain('"url"');
   const { url, probes } = JSON.parse(output.split('\n')[0] as string);
   return probes ?? new URL(url).origin;
 }
