@@ -6,7 +6,7 @@ import { listeningAt, startProcess } from './service-process.ts';
 
 test('sheds nine of ten operations while the event loop is delayed, and responds to every probe', async () => {
   const { call } = await startService({ MAX_EVENT_LOOP_DELAY_MS: '30' });
-  // The machine may have been busy for a moment.
+  // The machine may be busy when the service starts.
   await expect.poll(async () => (await call('GET', '/v1/pets')).status).toBe(200);
   const block = setInterval(() => {
     for (const start = performance.now(); performance.now() - start < 80; );

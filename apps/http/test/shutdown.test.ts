@@ -65,13 +65,13 @@ test('a stop ends with 0 at its deadline although a request is not complete', as
   await closed;
 });
 
-test('a stop ends before its grace does if no connection is open', async () => {
+test('a stop takes less than a second if no connection is open', { retry: 2 }, async () => {
   const running = startProcess({ API_KEYS: KEY });
   await listeningAt(running);
   const started = performance.now();
   running.process.kill('SIGINT');
   expect(await running.exit).toBe(0);
-  expect(performance.now() - started).toBeLessThan(4_000);
+  expect(performance.now() - started).toBeLessThan(1_000);
 });
 
 async function openConnection(port: number): Promise<Socket> {

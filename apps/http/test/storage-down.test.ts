@@ -122,7 +122,7 @@ test('checks the storage once for many readiness probes at once', async () => {
   expect(asked).toBe(before + 1);
 });
 
-test('responds within five seconds even if authentication was slow', async () => {
+test('responds within five seconds even if authentication was slow', { retry: 2 }, async () => {
   const memory = createMemoryStorage();
   const { key } = await createKeyring({ keys: memory.keys, digest: sha256, randomBytes, clock: Date.now }).issue({
     holder: 'the zoo',
@@ -137,8 +137,7 @@ test('responds within five seconds even if authentication was slow', async () =>
   const slowly = addSlowly(port, key);
   const begin = performance.now();
   const [late, withTimeout] = await Promise.all([call('GET', '/v1/pets', { key }), call('GET', '/v1/pets/1', { key })]);
-  // A deadline that ignored the time of authentication would end after 7.5 s.
-  expect(performance.now() - begin).toBeLessThan(7_000);
+  expect(performance.now() - begin).toBeLessThan(5_000);
   expect([late.status, late.json]).toEqual([
     503,
     errorLike('service_unavailable', 503, /did not respond in time: try again later/),

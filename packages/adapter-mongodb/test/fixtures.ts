@@ -6,6 +6,9 @@ import { createMongoStorage, type MongoStorage, type MongoStorageOptions } from 
 export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
 export const max: NewPet = { name: 'Max', categoryId: 1n };
 
+/** What a busy machine may add to a time limit, in milliseconds. */
+export const TOLERANCE = 600;
+
 /** A storage that is closed when the running test ends. */
 export function openStorage(options: MongoStorageOptions): MongoStorage {
   const storage = createMongoStorage(options);

@@ -19,7 +19,7 @@ const COMMIT_DELAY = 300;
 const ELECTION_TIMEOUT = 8_000;
 
 /** What a busy machine may add to it, in milliseconds. */
-const TOLERANCE = 2_000;
+const TOLERANCE = 1_000;
 
 const TEST_TIMEOUT = 180_000;
 

@@ -4,7 +4,7 @@ import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } 
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS } from '../src/index.ts';
-import { idempotent, openStorage, rex, times } from './fixtures.ts';
+import { idempotent, openStorage, rex, TOLERANCE, times } from './fixtures.ts';
 
 describeWithContainers('while many calls are made at once', () => {
   let server: ReplicaSet;
@@ -115,7 +115,7 @@ describeWithContainers('while many calls are made at once', () => {
     ['reads of pets', 'find', (pets, index) => pets.find(BigInt(index + 1))],
     ['reads of pages', 'find', (pets, index) => pets.list({ after: 0n, limit: index + 1 })],
     ['creations', 'insert', (pets) => pets.add(rex)],
-  ])('%s do not wait for one that gets no response', async (_, command, call) => {
+  ])('%s do not wait for one that gets no response', { retry: 2 }, async (_, command, call) => {
     const { pets } = await prepared();
     // As many as may be in flight at once, and longer than the limit of silence on a socket.
     const block = { blockConnection: true, blockTimeMS: TIME_LIMITS.socket + 1_000 };
@@ -128,7 +128,7 @@ describeWithContainers('while many calls are made at once', () => {
         after.push(performance.now() - started);
       }),
     );
-    expect(after.filter((time) => time < TIME_LIMITS.socket - 100).length).toBeGreaterThanOrEqual(18);
+    expect(after.filter((time) => time < TIME_LIMITS.batch + TOLERANCE).length).toBeGreaterThanOrEqual(18);
     // The driver has tried again for those that got none.
     expect(Math.max(...after)).toBeGreaterThan(TIME_LIMITS.socket - 100);
     expect(Math.max(...after)).toBeLessThan(TIME_LIMITS.call);

@@ -1,13 +1,10 @@
 import { behindProxy, describeWithContainers, freshDatabase } from '@animal-store/test-mongodb';
 import { expect, test } from 'vitest';
 import { TIME_LIMITS, type TimeLimits } from '../src/index.ts';
-import { openStorage } from './fixtures.ts';
+import { openStorage, TOLERANCE } from './fixtures.ts';
 
 /** A limit that a test is about, in milliseconds. */
 const LIMIT = 2_000;
-
-/** What a busy machine may add to a limit, in milliseconds. Each limit that a test is not about is longer by far. */
-const TOLERANCE = 5_000;
 
 const open = (url: string, timeLimits: Partial<TimeLimits>) => openStorage({ url, timeLimits });
 
@@ -29,14 +26,14 @@ describeWithContainers('each stage ends by its own limit, however long the call 
     return { cause: (error as Error).cause as Error, after: performance.now() - started };
   }
 
-  test('finding a server', async () => {
+  test('finding a server', { retry: 2 }, async () => {
     const storage = open('mongodb://127.0.0.1:1/animals', { ...long, serverSelection: LIMIT });
     const { cause, after } = await failure(storage.ready());
     expect(cause.name).toBe('MongoServerSelectionError');
     expect(after).toBeLessThan(LIMIT + TOLERANCE);
   });
 
-  test('opening a socket', async () => {
+  test('opening a socket', { retry: 2 }, async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const storage = open(url, { ...long, connect: 300, serverSelection: LIMIT });
@@ -46,7 +43,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
     expect(after).toBeLessThan(LIMIT + TOLERANCE);
   });
 
-  test('silence on a socket', async () => {
+  test('silence on a socket', { retry: 2 }, async () => {
     const { url, proxy } = await preparedBehindProxy();
     const storage = open(url, { ...long, socket: LIMIT, connect: LIMIT });
     await storage.pets.find(1n);
@@ -57,7 +54,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
     expect(after).toBeLessThan(2 * LIMIT + TOLERANCE);
   });
 
-  test('the call, however long its stages may take', async () => {
+  test('the call, however long its stages may take', { retry: 2 }, async () => {
     const { url, proxy } = await preparedBehindProxy();
     const storage = open(url, { ...long, call: LIMIT });
     await storage.pets.find(1n);
@@ -67,7 +64,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
     expect(after).toBeLessThan(LIMIT + TOLERANCE);
   });
 
-  test('waiting for a connection', async () => {
+  test('waiting for a connection', { retry: 2 }, async () => {
     const { url, proxy } = await preparedBehindProxy();
     const storage = open(`${url}&maxPoolSize=1`, { ...long, socket: 15_000, queue: LIMIT });
     await storage.pets.find(1n);
@@ -80,7 +77,7 @@ describeWithContainers('each stage ends by its own limit, however long the call 
     await first;
   });
 
-  test('waiting for a read that is in flight', async () => {
+  test('waiting for a read that is in flight', { retry: 2 }, async () => {
     const { url, proxy } = await preparedBehindProxy();
     const storage = open(`${url}&maxPoolSize=1`, { ...long, socket: 15_000, queue: LIMIT, batch: LIMIT });
     await storage.pets.find(1n);

@@ -82,7 +82,7 @@ test('treats the name of a database in memory as the name of a file', async () =
   }
 });
 
-describe('a file that another process has locked', () => {
+describe('a file that another process has locked', { retry: 2 }, () => {
   const read = (storage: PetStorage) => storage.pets.list({ after: 0n, limit: 1 });
 
   async function openedLocked(lock: string): Promise<{ storage: PetStorage; other: DatabaseSync }> {
@@ -93,7 +93,7 @@ describe('a file that another process has locked', () => {
     const begin = performance.now();
     const storage = createSqliteStorage({ file });
     onTestFinished(async () => storage.close());
-    expect(performance.now() - begin).toBeLessThan(2_500);
+    expect(performance.now() - begin).toBeLessThan(500);
     return { storage, other };
   }
 

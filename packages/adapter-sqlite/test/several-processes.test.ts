@@ -50,11 +50,13 @@ describe('while another process holds the lock for writing', () => {
     return { storage, other };
   }
 
-  test('a creation waits without blocking this process, and is made when the lock is released', async () => {
+  test('a creation waits without blocking this process, and is made when the lock is released', {
+    retry: 2,
+  }, async () => {
     const { storage, other } = locked();
     const start = performance.now();
     const creating = storage.pets.add(rex);
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(100);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
     other.exec('COMMIT');

@@ -132,7 +132,9 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     });
   });
 
-  test('finishes the request in flight on SIGTERM and exits with 0, before the deadline', async () => {
+  test('finishes the request in flight on SIGTERM and exits with 0, long before the deadline', {
+    retry: 2,
+  }, async () => {
     const container = await start(...RESTRICTED, ...PUBLISHED, IN_MEMORY, `--env=API_KEYS=${KEY}`, image);
     const { port } = await serviceOf(container);
     const body = '{"name":"Rex","categoryId":1}';
@@ -161,7 +163,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     inFlight.end(body.slice(10));
     expect(await responded).toBe(201);
     expect(await docker('wait', container)).toBe('0');
-    expect(performance.now() - begin).toBeLessThan(9_000);
+    expect(performance.now() - begin).toBeLessThan(5_000);
   });
 
   test('exits with 0 on SIGTERM while it loads, although the kernel drops signals to the first process of a container', async () => {
