@@ -15,13 +15,13 @@ export interface FixedHeader {
   readonly description: string;
 }
 
-/** One operation of the interface: its route, its description in the OpenAPI document, and its handler. */
+/** One operation of the interface: its route and its handler. */
 export interface Operation {
+  /** Its name in the OpenAPI document. */
+  readonly operationId: string;
   readonly method: 'get' | 'post';
   /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. At most one parameter, as the last segment. */
   readonly path: string;
-  /** The Operation Object (OpenAPI 3.1.1, section 4.8.10) without the responses that every operation shares. */
-  readonly description: { readonly operationId: string; readonly responses: object };
   /** By name as the document writes it. */
   readonly headers: Readonly<Record<string, FixedHeader>>;
   /**

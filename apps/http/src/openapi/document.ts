@@ -20,11 +20,18 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
+/** An Operation Object (OpenAPI 3.1.1, section 4.8.10) without the responses that every operation shares. */
+export interface OperationDescription {
+  readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
+}
+
 /** What the document is assembled from. */
 export interface DocumentParts {
   /** Where the paths of the operations begin: a path, or an absolute URL. */
   readonly server: string;
   readonly operations: readonly Operation[];
+  /** By operationId. */
+  readonly descriptions: Readonly<Record<string, OperationDescription>>;
   /** Schemas that the operations refer to, by name. */
   readonly schemas: Readonly<Record<string, object>>;
   /** The message of a 404 for a path that no operation has. */
@@ -32,12 +39,13 @@ export interface DocumentParts {
 }
 
 /** The OpenAPI document (version 3.1) of the service as JSON text. */
-export function openApiDocument({ server, operations, schemas, notFoundMessage }: DocumentParts): string {
+export function openApiDocument({ server, operations, descriptions, schemas, notFoundMessage }: DocumentParts): string {
   const responses = sharedResponses(notFoundMessage);
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
-    const { method, path } = operation;
-    paths[path] = { ...paths[path], [method]: described(operation, responses) };
+    const { method, path, operationId } = operation;
+    const description = descriptions[operationId] as OperationDescription;
+    paths[path] = { ...paths[path], [method]: { operationId, ...described(operation, description, responses) } };
   }
   return stringify({
     openapi: '3.1.0',
@@ -70,11 +78,15 @@ export function openApiDocument({ server, operations, schemas, notFoundMessage }
 }
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
-function described({ description, headers }: Operation, shared: Record<string, ResponseObject>): object {
+function described(
+  { headers }: Operation,
+  description: OperationDescription,
+  shared: Record<string, ResponseObject>,
+): object {
   const fixed = Object.fromEntries(
     Object.entries(headers).map(([name, { description, value }]) => [name, header(description, value)]),
   );
-  const own = Object.entries(description.responses as Record<string, ResponseObject>).map(([status, response]) => {
+  const own = Object.entries(description.responses).map(([status, response]) => {
     if ('$ref' in response) return [status, response];
     // A quota is counted for a valid key only, and an error before that has none.
     const quota = Number(status) < 300 ? quotaHeaders : {};

@@ -5,8 +5,6 @@ import { getPet } from './get-pet.ts';
 import { listPets } from './list-pets.ts';
 import { cachedPetJson, petJson } from './pet-json.ts';
 
-export { PET_SCHEMAS } from './schemas.ts';
-
 /** The operations of the interface, in its order. Routes and the OpenAPI document are made from this list. */
 export function petOperations(options: Omit<PetDependencies, 'petJson'>): readonly Operation[] {
   const dependencies = { ...options, petJson: options.returnsSamePetObjects ? cachedPetJson() : petJson };

@@ -4,54 +4,15 @@ import type { Operation } from '../http/operation.ts';
 import { parameterValues } from '../http/query-parameters.ts';
 import { queryString } from '../http/request-path.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
-import { jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/building-blocks.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { createPageCache, isUpToDate } from './page-cache.ts';
 import { petsJson } from './pet-json.ts';
-import { CursorSchema, EXAMPLE_PET, LimitSchema } from './schemas.ts';
 
 /** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
 type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
 
 const DECIMAL = /^[1-9]\d*$/;
-
-const description = (basePath: string) => ({
-  operationId: 'listPets',
-  tags: ['Pets'],
-  summary: 'List all animals',
-  description:
-    'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
-    'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
-  parameters: [
-    { name: 'limit', in: 'query', description: 'Maximum number of animals returned.', schema: LimitSchema },
-    {
-      name: 'status',
-      in: 'query',
-      description: 'Returns only animals with this availability status.',
-      schema: schemaRef('PetStatus'),
-    },
-    {
-      name: 'cursor',
-      in: 'query',
-      description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-      schema: CursorSchema,
-    },
-  ],
-  responses: {
-    200: {
-      description: 'A page of animals.',
-      headers: {
-        Link: optionalHeader(
-          'Present if there are more animals: the URL of the next page (RFC 8288, `rel="next"`).',
-          `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
-        ),
-      },
-      content: jsonContent('Pets', [EXAMPLE_PET]),
-    },
-    400: responseRef('BadRequest'),
-  },
-});
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
 export function listPets({ catalogue, petJson, basePath, returnsSamePetObjects }: PetDependencies): Operation {
@@ -61,9 +22,9 @@ export function listPets({ catalogue, petJson, basePath, returnsSamePetObjects }
     return jsonResponse(petsJson(pets, petJson), 200, headers);
   };
   return {
+    operationId: 'listPets',
     method: 'get',
     path: '/pets',
-    description: description(basePath),
     headers: {},
     handle(request) {
       const text = queryString(request.req);
