@@ -143,22 +143,25 @@ export const CLEAN: Files = {
     import 'hono';
     import './access/guard.ts';
     import './http/response.ts';
-    import './openapi/document.ts';
     import './pets/index.ts';
     import '@animal-store/domain';
     import '@animal-store/domain/transport';
     import '@animal-store/exact-json';
     import type { Test } from 'vitest';
+    import('./openapi/document.ts');
+    import('./pets/descriptions.ts');
   `,
   'apps/http/src/http/response.ts': "import './headers.ts';",
   'apps/http/src/http/headers.ts': 'export const headers = 1;',
   'apps/http/src/access/guard.ts': "import '../http/response.ts';",
   'apps/http/src/observability/log.ts': "import '../http/response.ts';",
   'apps/http/src/openapi/document.ts': "import '../http/response.ts';",
-  'apps/http/src/pets/index.ts': `
-    import '../http/response.ts';
+  'apps/http/src/pets/index.ts': "import '../http/response.ts';",
+  'apps/http/src/pets/descriptions.ts': `
     import '../openapi/document.ts';
+    import './schemas.ts';
   `,
+  'apps/http/src/pets/schemas.ts': "import '../http/response.ts';",
   'apps/http/src/pets/index.test.ts': "import '../access/guard.ts';",
   'apps/http/src/app.test.ts': "import './app.ts';",
   'apps/http/test/service.ts': `
@@ -270,6 +273,10 @@ export const PROBES = {
   'pets-imports-openapi-and-http-only': {
     'apps/http/src/pets/probe-folder.ts': "import '../access/guard.ts';",
     'apps/http/src/pets/probe-top.ts': "import '../app.ts';",
+  },
+  'document-is-loaded-on-use': {
+    'apps/http/src/pets/probe-schemas.ts': "import './schemas.ts';",
+    'apps/http/src/probe-document.ts': "import './openapi/document.ts';",
   },
   'app-imports-folders-only': {
     'apps/http/src/app.ts': `${CLEAN['apps/http/src/app.ts']} import './configuration.ts';`,
