@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
 import { type Awaitable, StorageMisconfigured } from '@animal-store/domain/ports';
 import { asOpeningError, asThrown, closed } from './database/failures.ts';
-import { fileIdentity } from './database/file-identity.ts';
+import { type FileIdentity, identityOf } from './database/file-identity.ts';
 import { openDatabase } from './database/open-database.ts';
 import { isBusy, isDamage } from './database/result-codes.ts';
 import { type KeyReads, prepareKeyReads } from './keys/key-statements.ts';
@@ -44,8 +44,7 @@ export interface Connection {
 
 interface Reader extends Reads {
   readonly db: DatabaseSync;
-  /** See `fileIdentity`. */
-  readonly identity: string;
+  readonly identity: FileIdentity;
 }
 
 /** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
@@ -135,7 +134,7 @@ function openIfPossible(path: string): Reader | null {
 function open(path: string): Reader {
   try {
     const db = openDatabase(path);
-    return { db, identity: fileIdentity(path), pets: preparePetReads(db), keys: prepareKeyReads(db) };
+    return { db, identity: identityOf(path), pets: preparePetReads(db), keys: prepareKeyReads(db) };
   } catch (error) {
     throw asOpeningError(path, error);
   }

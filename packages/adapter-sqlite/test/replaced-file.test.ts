@@ -1,4 +1,4 @@
-import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { copyFileSync, existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import type { NewPet } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
@@ -17,7 +17,7 @@ function opened() {
     cause: expect.objectContaining({
       name: 'StorageMisconfigured',
       message: expect.stringMatching(
-        /animals\.db cannot be used: it was deleted or replaced while it was open: [^\n]+$/,
+        /animals\.db cannot be used: it or its log was deleted or replaced while it was open: [^\n]+$/,
       ),
     }),
   };
@@ -37,6 +37,35 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     ],
     ['its log was deleted', (file) => rmSync(`${file}-wal`)],
     ["its log's index was deleted", (file) => rmSync(`${file}-shm`)],
+    [
+      "its log's index was replaced by a copy",
+      (file) => {
+        copyFileSync(`${file}-shm`, `${file}-shm.copy`);
+        renameSync(`${file}-shm.copy`, `${file}-shm`);
+      },
+    ],
+    [
+      'it was replaced by something that can not be read',
+      (file) => {
+        rmSync(file);
+        symlinkSync(file, file);
+      },
+    ],
+    ['its log was moved', (file) => renameSync(`${file}-wal`, `${file}-wal.old`)],
+    [
+      'its log was deleted, and another process that opened the file has created a new one',
+      (file) => {
+        rmSync(`${file}-wal`);
+        writeFileSync(`${file}-wal`, '');
+      },
+    ],
+    [
+      'its log was replaced by a copy',
+      (file) => {
+        copyFileSync(`${file}-wal`, `${file}-wal.copy`);
+        renameSync(`${file}-wal.copy`, `${file}-wal`);
+      },
+    ],
   ])('%s', async (_, replace) => {
     const { file, storage, failure } = opened();
     const pet = await storage.pets.add(rex);

@@ -1,7 +1,7 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { fileIdentity } from '../src/database/file-identity.ts';
+import { identityOf } from '../src/database/file-identity.ts';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
 import { freshFile } from './fresh-file.ts';
@@ -26,10 +26,15 @@ function program(onBatch: string): URL {
   return new URL(`data:text/javascript,${encodeURIComponent(text)}`);
 }
 
-const dataOf = (path: string) => () => ({ path, identity: fileIdentity(path) });
+/** For the writer's own program. */
+const dataOf = (path: string) => () => ({ path, identity: identityOf(path) });
+
+/** For other programs. */
+const pathOnly = (path: string) => () => ({ path, identity: { database: '', log: '', index: '' } });
 
 function threadOn(file: string, onBatch?: string): WriterThread {
-  const thread = createWriterThread(dataOf(file), onBatch === undefined ? undefined : program(onBatch));
+  const thread =
+    onBatch === undefined ? createWriterThread(dataOf(file)) : createWriterThread(pathOnly(file), program(onBatch));
   onTestFinished(() => thread.end(END_TIMEOUT));
   return thread;
 }
@@ -90,9 +95,14 @@ describe('a thread that ends unexpectedly', () => {
   });
 });
 
+test('a thread that can not be started makes the batch unavailable', async () => {
+  const thread = createWriterThread(pathOnly(freshFile()), new URL('http://localhost/writer.js'));
+  await expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
+});
+
 describe('the end', () => {
   test('of a thread that was never needed is immediate', async () => {
-    await createWriterThread(dataOf(freshFile())).end(END_TIMEOUT);
+    await createWriterThread(pathOnly(freshFile())).end(END_TIMEOUT);
   });
 
   test('writes the log back into the file', async () => {
@@ -106,7 +116,7 @@ describe('the end', () => {
   });
 
   test('does not wait for a thread that hangs', async () => {
-    const thread = createWriterThread(dataOf(freshFile()), program('for (;;);'));
+    const thread = createWriterThread(pathOnly(freshFile()), program('for (;;);'));
     const batch = expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
     const begin = performance.now();
     await thread.end(700);

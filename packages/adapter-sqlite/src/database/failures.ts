@@ -11,7 +11,8 @@ const REASONS: Readonly<Record<number, string>> = {
   [RESULT.NOTADB]: 'it is not a SQLite database',
 };
 
-const REPLACED = 'it was deleted or replaced while it was open: stop every process that uses it, and put the file back';
+const REPLACED =
+  'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
 /**
  * The error that `open` throws: StorageMisconfigured if the operator must do something, else SQLite's own, because a later

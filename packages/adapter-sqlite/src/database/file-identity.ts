@@ -1,4 +1,4 @@
-import { existsSync, statSync } from 'node:fs';
+import { closeSync, openSync, readlinkSync, statSync } from 'node:fs';
 
 /** The error of a database that was deleted or replaced while it was open. */
 class FileReplaced extends Error {
@@ -6,25 +6,83 @@ class FileReplaced extends Error {
   readonly code = 'ERR_FILE_REPLACED';
 }
 
-/** Which file is at a path: its device and inode. */
-export function fileIdentity(path: string): string {
-  const stats = statSync(path, { bigint: true, throwIfNoEntry: false });
-  return stats === undefined ? 'none' : `${stats.dev}:${stats.ino}`;
+/** Which files a database has: the device and the inode of each. */
+export interface FileIdentity {
+  readonly database: string;
+  readonly log: string;
+  /** The index of the log. */
+  readonly index: string;
+}
+
+/** The files of a database that is open, and therefore has a log. @throws Error of the system. */
+export function identityOf(path: string): FileIdentity {
+  return { database: inodeAt(path), log: inodeAt(logOf(path)), index: inodeAt(indexOf(path)) };
+}
+
+/** The files of a database that stays open. */
+export interface HeldFiles {
+  /** @throws FileReplaced unless all of them are still at their paths. */
+  check(): void;
+  close(): void;
 }
 
 /**
- * Checks that an open database still has its file, its log and the log's index. SQLite itself neither deletes nor replaces
- * any of them while a connection is open.
+ * Holds the files of an open database. SQLite itself neither deletes nor replaces any of them while a connection is open.
  *
- * @throws FileReplaced
+ * @throws FileReplaced if they are others than those that were opened before.
  */
-export function checkFiles(path: string, identity: string): void {
-  // No inode of the log: since Linux 6.13, reading the times of a file makes its next fsync write them, too.
-  const isIntact = fileIdentity(path) === identity && existsSync(`${path}-wal`) && existsSync(`${path}-shm`);
-  if (!isIntact) throw new FileReplaced('the file was deleted or replaced while it was open');
+export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
+  const log = logOf(path);
+  let fd = -1;
+  ensure(() => {
+    const isSame = inodeAt(log) === identity.log;
+    if (isSame) fd = openSync(log, 'r');
+    return isSame;
+  });
+  const link = linkTo(fd);
+  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too: so the log's inode is read only
+  // where there are no links to open files.
+  const hasLog = () => (link === null ? inodeAt(log) === identity.log : linkTo(fd) === link);
+  return {
+    check: () =>
+      ensure(() => inodeAt(path) === identity.database && hasLog() && inodeAt(indexOf(path)) === identity.index),
+    close: () => closeSync(fd),
+  };
 }
 
 /** Also of an error that came from another thread. */
 export function isFileReplaced(error: unknown): boolean {
   return (error as { code?: unknown } | null | undefined)?.code === 'ERR_FILE_REPLACED';
+}
+
+function ensure(areIntact: () => boolean): void {
+  let cause: unknown;
+  try {
+    if (areIntact()) return;
+  } catch (error) {
+    cause = error;
+  }
+  throw new FileReplaced('the file was deleted or replaced while it was open', { cause });
+}
+
+function logOf(path: string): string {
+  return `${path}-wal`;
+}
+
+function indexOf(path: string): string {
+  return `${path}-shm`;
+}
+
+function inodeAt(path: string): string {
+  const { dev, ino } = statSync(path, { bigint: true });
+  return `${dev}:${ino}`;
+}
+
+/** Where an open file is, as Linux says: another path once it was moved or deleted. null on other systems. */
+function linkTo(fd: number): string | null {
+  try {
+    return readlinkSync(`/proc/self/fd/${fd}`);
+  } catch {
+    return null;
+  }
 }

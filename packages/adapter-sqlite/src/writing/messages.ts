@@ -1,9 +1,11 @@
+import type { FileIdentity } from '../database/file-identity.ts';
+
 /** What the writer thread is started with. */
 export interface WriterData {
   /** The absolute path of a file with the current schema. */
   readonly path: string;
-  /** The identity of the file, see `fileIdentity`: nothing is committed to another one. */
-  readonly identity: string;
+  /** Nothing is committed to other files. */
+  readonly identity: FileIdentity;
 }
 
 /** The writer thread's reply to a batch of writes: the results, or the error if nothing was committed. */

@@ -49,9 +49,17 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
     return started;
   }
 
+  function tryToStart(): Worker {
+    try {
+      return start();
+    } catch (error) {
+      throw unavailable(error);
+    }
+  }
+
   return {
     async commit(writes) {
-      worker ??= start();
+      worker ??= tryToStart();
       worker.ref();
       worker.postMessage(writes);
       pending = Promise.withResolvers();

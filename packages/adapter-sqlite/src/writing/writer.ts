@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { checkFiles } from '../database/file-identity.ts';
+import { holdFiles } from '../database/file-identity.ts';
 import { connect } from '../database/open-database.ts';
 import { type Reply, toMessage, type WriterData } from './messages.ts';
 import { prepareTransaction, type Transaction } from './transaction.ts';
@@ -15,15 +15,21 @@ const BUSY_TIMEOUT = 100;
 const port = parentPort as MessagePort;
 const { path, identity } = workerData as WriterData;
 
-let opened: { readonly db: DatabaseSync; readonly transaction: Transaction } | null = null;
+let opened: { readonly transaction: Transaction; close(): void } | null = null;
 
 function open(): NonNullable<typeof opened> {
-  checkFiles(path, identity);
-  const db = connect(path, BUSY_TIMEOUT);
+  const files = holdFiles(path, identity);
+  let db: DatabaseSync | null = null;
+  const close = () => {
+    db?.close();
+    files.close();
+  };
   try {
-    return { db, transaction: prepareTransaction(db, () => checkFiles(path, identity)) };
+    files.check();
+    db = connect(path, BUSY_TIMEOUT);
+    return { transaction: prepareTransaction(db, files.check), close };
   } catch (error) {
-    db.close();
+    close();
     throw error;
   }
 }
@@ -43,6 +49,6 @@ port.on('message', (writes: readonly Write[] | null) => {
     port.postMessage(commit(writes));
     return;
   }
-  opened?.db.close();
+  opened?.close();
   port.close();
 });
