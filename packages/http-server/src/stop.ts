@@ -1,6 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate as nextPhase, setTimeout as sleep } from 'node:timers/promises';
 import type { Connections } from './connections.ts';
 
 /**
@@ -62,6 +62,8 @@ export function runningServer(server: Server, connections: Connections): Running
 async function untilQuiet(servers: readonly Pick<RunningServer, 'lastActivityAt'>[], max: number): Promise<void> {
   const end = performance.now() + max;
   for (;;) {
+    // Timers run before Node.js accepts and reads what has arrived meanwhile.
+    await nextPhase();
     const lastActivityAt = Math.max(...servers.map((server) => server.lastActivityAt));
     const wait = Math.min(end, lastActivityAt + QUIET) - performance.now();
     if (wait <= 0) return;

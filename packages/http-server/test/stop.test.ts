@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startListenerProcess } from './processes.ts';
 import { get, open, post, type Serving, serve } from './serving.ts';
@@ -60,6 +60,22 @@ describe('the grace of a stop', () => {
     expect(duration).toBeLessThan(2_000);
     expect(dropped).toBe(0);
     expect(idle.errors).toEqual([]);
+  });
+
+  test('continues for connections that were opened while the event loop was blocked', async () => {
+    const server = await serve();
+    const idle = open(server.port, get('/'));
+    await expect.poll(idle.statuses).toEqual([200]);
+    const stopped = server.stop(GRACE);
+    // After this phase of the event loop come its timers, and only then what has arrived.
+    await setImmediate();
+    const late = open(server.port, get('/'));
+    process.nextTick(() => {
+      const end = performance.now() + 1_000;
+      while (performance.now() < end);
+    });
+    await stopped;
+    expect({ statuses: late.statuses(), errors: late.errors }).toEqual({ statuses: [200], errors: [] });
   });
 
   test('continues while connections are opened or used, up to its limit', { retry: 2 }, async () => {
