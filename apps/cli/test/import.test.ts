@@ -1,4 +1,4 @@
-import { existsSync, openSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { beforeEach, describe, expect, test } from 'vitest';
@@ -203,7 +203,7 @@ describe('an import', () => {
     [['no-such-file.csv'], /^ENOENT: no such file or directory, open 'no-such-file.csv'$/],
     [['/'], /^\/ is a folder$/],
     [['--format', 'csv'], /^stdin: the first line must name the columns name and categoryId, was "nonsense"$/],
-    [['--import-id', ''], /^--import-id must be 1 to 100 visible ASCII characters$/],
+    [['--import-id', ''], /argument '' is invalid\. It must be 1 to 100 visible ASCII characters\.$/],
   ])('reports why it cannot begin: %j', async (words, message) => {
     const { out, error } = await commandLine().runWith('nonsense', 'pets', 'import', ...words);
     expect(out).toBe('');
@@ -216,6 +216,15 @@ describe('an import', () => {
     const { code, err } = await ended(child);
     expect(code).toBe(1);
     expect(err).toMatch(/^animal-store: the input can't be copied to a temporary file: ENOENT.*; set TMPDIR\n$/);
+  });
+
+  test('leaves no temporary file behind if it is killed while it reads a pipe', async () => {
+    const child = start({ TMPDIR: folder, SQLITE_FILE: '/nowhere/animals.db' }, 'pets', 'import');
+    // More than the pipe holds.
+    await new Promise((resolve) => child.stdin?.write('x'.repeat(1_000_000), resolve));
+    child.kill('SIGKILL');
+    await ended(child);
+    expect(readdirSync(folder)).toEqual([]);
   });
 
   test('accepts an empty file', async () => {

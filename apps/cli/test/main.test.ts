@@ -1,10 +1,7 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test, vi } from 'vitest';
+import { expect, test } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './processes.ts';
-
-// Each test starts processes.
-vi.setConfig({ testTimeout: 20_000 });
 
 test('stores pets that a later command finds', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
@@ -69,6 +66,7 @@ test.each([
   ['pets', 'sell'],
   ['pets', 'get'],
   ['pets', 'list', '--colour'],
+  ['pets', 'import', '--import-id', 'two words'],
 ])('rejects a command line that it does not understand before it reads the environment: %s %s %s', async (...words) => {
   const { code, out, err } = await run({}, ...words);
   expect([code, out]).toEqual([2, '']);

@@ -5,7 +5,7 @@ const FIRST_STEP = 1024n;
 
 /**
  * An id that no pet exceeds which exists when this is called: the highest one, or that of a pet created meanwhile. It takes
- * at most twice as many queries as the id has binary digits.
+ * at most twice as many queries as the id has binary digits, and eleven for the first 1,024 ids.
  */
 export async function highestId(catalogue: AwaitableCatalogue): Promise<bigint> {
   const next = async (after: bigint) => (await catalogue.listPets({ after, limit: LIMITS.page.min })).pets[0]?.id;

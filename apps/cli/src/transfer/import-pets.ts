@@ -1,4 +1,4 @@
-import { type Command, Option } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { example, jsonOption } from '../arguments.ts';
 import { CommandFailed } from '../command-failed.ts';
 import type { Context } from '../context.ts';
@@ -38,14 +38,15 @@ export function addImportPets(pets: Command, context: Context): void {
         .choices(['stop', 'skip'])
         .default('stop'),
     )
-    .option('--import-id <id>', 'creates one pet for each line number under this id (default: from the whole content)')
+    .option(
+      '--import-id <id>',
+      'creates one pet for each line number under this id (default: from the whole content)',
+      asImportId,
+    )
     .addOption(jsonOption())
     .addHelpText('after', example('animal-store pets import pets.csv --on-error skip'))
     .action(async (given: string | undefined, options: Options) => {
       const path = given === '-' ? undefined : given;
-      if (options.importId !== undefined && !IMPORT_ID.test(options.importId)) {
-        throw new CommandFailed('--import-id must be 1 to 100 visible ASCII characters');
-      }
       const file = await openInputFile(path, context.stdin);
       try {
         await importFile(file, path ?? 'stdin', options, context);
@@ -53,6 +54,11 @@ export function addImportPets(pets: Command, context: Context): void {
         await file.close();
       }
     });
+}
+
+function asImportId(text: string): string {
+  if (!IMPORT_ID.test(text)) throw new InvalidArgumentError('It must be 1 to 100 visible ASCII characters.');
+  return text;
 }
 
 async function importFile(file: InputFile, name: string, options: Options, context: Context): Promise<void> {

@@ -42,17 +42,21 @@ export async function openInputFile(path: string | undefined, stdin: NodeJS.Read
 
 async function copied(stream: NodeJS.ReadableStream): Promise<FileHandle> {
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
-    try {
-      const handle = await open(join(folder, 'import'), 'wx+', 0o600);
-      for await (const chunk of stream) await handle.writeFile(chunk as Buffer);
-      return handle;
-    } finally {
-      // The open file stays until it is closed, however the process ends.
-      await rm(folder, { recursive: true });
-    }
+    const handle = await openTemporaryFile();
+    for await (const chunk of stream) await handle.writeFile(chunk as Buffer);
+    return handle;
   } catch (error) {
     throw new CommandFailed(`the input can't be copied to a temporary file: ${(error as Error).message}; set TMPDIR`);
+  }
+}
+
+/** A file without a name. It stays until it is closed, and no longer, however the process ends. */
+async function openTemporaryFile(): Promise<FileHandle> {
+  const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
+  try {
+    return await open(join(folder, 'import'), 'wx+', 0o600);
+  } finally {
+    await rm(folder, { recursive: true });
   }
 }
 
