@@ -5,6 +5,7 @@ import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter, StorageEvents
 import type { MongoClient } from 'mongodb';
 import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
 import { createConnection } from './connection/connection.ts';
+import { checkDatabase } from './connection/connection-url.ts';
 import { createCachedKeyStore } from './keys/cached-key-store.ts';
 import { createMongoKeyStore } from './keys/mongo-key-store.ts';
 import { openDatabase } from './open-database.ts';
@@ -26,7 +27,7 @@ export type MongoLocation =
        * `serverSelectionTimeoutMS`, `waitQueueTimeoutMS` and `socketTimeoutMS`.
        */
       readonly client: MongoClient;
-      /** The name of the database. Absent: the one that the client's URL names. */
+      /** The name of the database. Absent: the one that the client's URL names, if it is not `test`. */
       readonly database?: string;
     };
 
@@ -48,12 +49,13 @@ export interface MongoStorage extends PetStorage {
  * Storage in MongoDB. It connects when it is first used and after every failure, and creates what it needs in the
  * database: a server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
- * @throws StorageMisconfigured if the URL can't be read or names no database.
+ * @throws StorageMisconfigured if the URL can't be read, or no database is named that can have pets.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
 export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
   const { clock = () => performance.now(), onKeyLookup } = options;
   const limits = { ...TIME_LIMITS, ...options.timeLimits };
+  if ('client' in options) checkDatabase(options.database, options.client.options);
   const [clients, name] =
     'client' in options
       ? [clientOfCaller(options.client), options.database]

@@ -32,7 +32,7 @@ describeWithContainers('a primary that steps down', () => {
         return { client };
       },
     ],
-  ])('right after connections broke does not end the process, with %s', { timeout: 60_000 }, async (_, optionsFor) => {
+  ])('right after connections broke does not end the process, with %s', async (_, optionsFor) => {
     const uncaught = vi.fn<(error: Error) => void>();
     process.on('uncaughtException', uncaught);
     onTestFinished(() => void process.off('uncaughtException', uncaught));

@@ -1,7 +1,33 @@
 import { inspect } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { parseUrl } from './connection-url.ts';
+import { checkDatabase, parseUrl } from './connection-url.ts';
+
+describe('checkDatabase', () => {
+  const check = (path: string, name?: string) =>
+    checkDatabase(name, new MongoClient(`mongodb://localhost${path}`).options);
+
+  test.each([
+    ['', undefined],
+    ['/', undefined],
+    ['/test', undefined],
+    ['/admin', undefined],
+    ['/animals', 'admin'],
+    ['/animals', 'an imals'],
+    ['/animals', ''],
+  ])('rejects the client of mongodb://localhost%s with the database %j', (path, name) => {
+    expect(() => check(path, name)).toThrow(StorageMisconfigured);
+  });
+
+  test.each([
+    ['/animals', undefined],
+    ['', 'animals'],
+    ['/admin', 'test'],
+  ])('accepts the client of mongodb://localhost%s with the database %j', (path, name) => {
+    expect(() => check(path, name)).not.toThrow();
+  });
+});
 
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];

@@ -38,6 +38,19 @@ export function parseUrl(url: string, options: MongoClientOptions): ClientDescri
   return describeOptions(parsed);
 }
 
+/**
+ * Checks the database that the caller of a client has chosen.
+ *
+ * @param name Absent: the one of the client, which is `test` if its URL names none.
+ * @throws StorageMisconfigured
+ */
+export function checkDatabase(name: string | undefined, { dbName }: MongoClient['options']): void {
+  const chosen = name ?? dbName;
+  const isNamed = name !== undefined || chosen !== 'test';
+  if (isNamed && chosen !== '' && !NO_DATABASE.test(chosen) && !OF_THE_SERVER.has(chosen)) return;
+  throw new StorageMisconfigured(`the MongoDB client needs a database of its own: name it, not "${chosen}"`);
+}
+
 /** Describes clients with the given options. */
 export function describeOptions(options: MongoClient['options']): ClientDescription {
   const { hosts, srvHost, credentials, proxyPassword, passphrase } = options;

@@ -3,7 +3,7 @@ import { Long } from 'mongodb';
 /**
  * Options of a database whose int64 are read as Long, whatever the client's are. They apply to errors, too: with
  * `useBigInt64` an error about a change of the server's state makes the driver's monitor throw outside of any call, which
- * ends the process (`makeTopologyVersion`, mongodb 7.9).
+ * ends the process (`makeTopologyVersion`, mongodb 7.8).
  */
 export const INT64_AS_LONG = { promoteLongs: false, useBigInt64: false } as const;
 
