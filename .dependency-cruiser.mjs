@@ -147,7 +147,7 @@ const folders = {
   'document-is-loaded-on-use': {
     comment: 'TypeBox takes 13 MB and a third of the time of a start. Only a request for the document needs it.',
     from: { path: '^apps/http/src/', pathNot: [...DOCUMENT, ...TESTS] },
-    to: { path: DOCUMENT, dynamic: false, dependencyTypesNot: ['type-only'] },
+    to: { path: [...DOCUMENT, npm('typebox')], dynamic: false, dependencyTypesNot: ['type-only'] },
   },
   'app-imports-folders-only': {
     comment: 'The Hono application is made from the folders. Composition and service are above it.',

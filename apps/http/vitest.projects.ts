@@ -7,7 +7,6 @@ const WITHOUT_STORAGE = [
   'docs-page*',
   'limits',
   'log*',
-  'monitoring',
   'open-files',
   'probe-port',
   'proxies',

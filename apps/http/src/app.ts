@@ -127,7 +127,10 @@ function documentRoutes(dependencies: AppDependencies): Route[] {
   let document: Promise<HttpResponse> | null = null;
   return [
     get('/openapi.json', () => {
-      document ??= loadDocument(dependencies);
+      document ??= loadDocument(dependencies).catch((error) => {
+        document = null;
+        throw error;
+      });
       return document;
     }),
     ...dependencies.docs.map(({ path, respond }) => get(path, ({ env }) => respond(env.incoming.headers))),

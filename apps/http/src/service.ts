@@ -26,6 +26,7 @@ const ADDRESS_ERRORS: Readonly<Record<string, string>> = {
   EACCES: 'this user may not use the port; choose a PORT above 1023',
   EADDRNOTAVAIL: 'this machine does not have the address; correct HOST',
   EINVAL: 'the address is not complete (fe80::1 needs an interface, like fe80::1%eth0); correct HOST',
+  EAFNOSUPPORT: 'this machine has no addresses of this family; correct HOST',
   ENOTFOUND: 'the name is unknown; correct HOST',
 };
 

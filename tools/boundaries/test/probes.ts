@@ -119,6 +119,7 @@ export const CLEAN: Files = {
       'mongodb',
       'reflect-metadata',
       'tsyringe',
+      'typebox',
     ],
     devDependencies: ['@types/node', 'vitest'],
   }),
@@ -161,7 +162,7 @@ export const CLEAN: Files = {
     import '../openapi/document.ts';
     import './schemas.ts';
   `,
-  'apps/http/src/pets/schemas.ts': "import '../http/response.ts';",
+  'apps/http/src/pets/schemas.ts': "import 'typebox';",
   'apps/http/src/pets/index.test.ts': "import '../access/guard.ts';",
   'apps/http/src/app.test.ts': "import './app.ts';",
   'apps/http/test/service.ts': `
@@ -277,6 +278,7 @@ export const PROBES = {
   'document-is-loaded-on-use': {
     'apps/http/src/pets/probe-schemas.ts': "import './schemas.ts';",
     'apps/http/src/probe-document.ts': "import './openapi/document.ts';",
+    'apps/http/src/pets/probe-typebox.ts': "import 'typebox';",
   },
   'app-imports-folders-only': {
     'apps/http/src/app.ts': `${CLEAN['apps/http/src/app.ts']} import './configuration.ts';`,
@@ -327,6 +329,7 @@ export const NPM_PACKAGES = [
   'prom-client',
   'reflect-metadata',
   'tsyringe',
+  'typebox',
   'vitest',
   'zod',
 ];
