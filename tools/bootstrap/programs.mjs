@@ -1,5 +1,5 @@
-import { spawn } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { spawn, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -17,7 +17,8 @@ export function pnpm(...program) {
 
 /** The path of a Node.js that runs TypeScript: 24 or newer. Exits with one line if there is none. */
 export function chooseNode() {
-  if (existsSync(bin('node'))) return bin('node');
+  // Where the installed one needs a library that Alpine does not have, it can't be started.
+  if (spawnSync(bin('node'), ['--version']).status === 0) return bin('node');
   if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
   console.error(
     `animal-store: Node.js 24 or newer is needed, this is ${process.version}. ` +

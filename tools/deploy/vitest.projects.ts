@@ -1,3 +1,3 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-export default [{ globalSetup: ['test/global-setup.ts'], testTimeout: 60_000 }] satisfies ProjectOptions[];
+export default [{ globalSetup: ['test/global-setup.ts'] }] satisfies ProjectOptions[];

@@ -3,4 +3,4 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 // The example of adapter-mongodb runs on a server.
 const globalSetup = ['test/global-setup.ts', '@animal-store/test-mongodb/global-setup'];
 
-export default [{ globalSetup, testTimeout: 60_000 }] satisfies ProjectOptions[];
+export default [{ globalSetup }] satisfies ProjectOptions[];

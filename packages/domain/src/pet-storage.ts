@@ -31,8 +31,8 @@ export interface PetStorage {
   ready(): Awaitable<void>;
 
   /**
-   * Releases everything the adapter opened, within 5 seconds. Every later call is `storage_unavailable`, and calls in
-   * flight may be, too. May be called twice.
+   * Releases everything the adapter opened, within 5 seconds. Every later call that needs the storage is
+   * `storage_unavailable`, and calls in flight may be, too. May be called twice.
    */
   close(): Awaitable<void>;
 

@@ -50,6 +50,9 @@ test('compose.yaml leaves time for a graceful stop', () => {
 const ROOT = new URL('../../../', import.meta.url);
 const PROJECT = 'animal-store-test';
 
+/** Not the image that the manual builds and runs. */
+const IMAGE = 'animal-store:compose-test';
+
 /** The commands of a section of docs/deployment.md. */
 function documentedCommands(section: string): string[] {
   const manual = readFileSync(new URL('docs/deployment.md', ROOT), 'utf8');
@@ -62,7 +65,7 @@ test.skipIf(inject('noCompose') !== null)(
   async () => {
     const compose = await composeCommand();
     const port = await freePort();
-    const variables = { MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
+    const variables = { IMAGE, MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
     /** Runs commands in the project of this test. @returns What they wrote to standard output. */
     const run = async (...commands: string[]) => {
       const script = ['set -e', ...commands]
