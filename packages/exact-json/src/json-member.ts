@@ -7,6 +7,7 @@ const TOKEN = /[\t\n\r ]*("[^"\\]*(?:\\.[^"\\]*)*"|-?[0-9][0-9.eE+-]*|true|false
  * @param text Valid JSON: `JSON.parse` accepts it. Unlike {@link parse} it may be nested to any depth.
  * @param member A name.
  * @returns The literal if the text is an object whose last member of this name is a number, otherwise null.
+ * @throws RangeError if a string has millions of escapes.
  */
 export function numberLiteral(text: string, member: string): string | null {
   let found: string | null = null;

@@ -11,6 +11,7 @@ const FRACTION_OR_EXPONENT = /\d[.eE]/;
  * @param value As `JSON.parse` read it.
  * @param text The JSON of the value.
  * @param ofLiteral Returns what the member becomes if it is no integer, or one of more than a hundred digits.
+ * @throws RangeError if a string of the text has millions of escapes.
  */
 export function restoreNumber(
   value: unknown,

@@ -33,6 +33,7 @@ export interface JsonSyntaxError {
  *
  * @param text At any depth of nesting.
  * @returns null if the text is JSON.
+ * @throws RangeError if a string has millions of escapes.
  */
 export function findSyntaxError(text: string): JsonSyntaxError | null {
   let at = 0;
