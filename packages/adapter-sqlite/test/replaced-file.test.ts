@@ -1,4 +1,5 @@
 import { copyFileSync, existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname } from 'node:path';
 import type { NewPet } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
@@ -90,6 +91,20 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     renameSync(other, file);
     await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
   });
+});
+
+test('a folder that is moved, with a link to it in its place, changes nothing', async () => {
+  const { file, storage } = opened();
+  await storage.pets.add(rex);
+  const folder = dirname(file);
+  renameSync(folder, `${folder}.moved`);
+  symlinkSync(`${folder}.moved`, folder);
+  onTestFinished(() => {
+    rmSync(folder);
+    renameSync(`${folder}.moved`, folder);
+  });
+  await storage.pets.add(rex);
+  expect(await storage.pets.list({ after: 0n, limit: 10 })).toHaveLength(2);
 });
 
 test('a file that is put back is used again, without the writes that were rejected meanwhile', async () => {

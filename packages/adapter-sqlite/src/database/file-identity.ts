@@ -1,4 +1,4 @@
-import { closeSync, openSync, readlinkSync, statSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readlinkSync, statSync } from 'node:fs';
 
 /** The error of a database that was deleted or replaced while it was open. */
 class FileReplaced extends Error {
@@ -21,7 +21,7 @@ export function identityOf(path: string): FileIdentity {
 
 /** The files of a database that stays open. */
 export interface HeldFiles {
-  /** @throws FileReplaced unless all of them are still at their paths. */
+  /** @throws FileReplaced if one of them is no longer at its path. */
   check(): void;
   close(): void;
 }
@@ -29,25 +29,35 @@ export interface HeldFiles {
 /**
  * Holds the files of an open database. SQLite itself neither deletes nor replaces any of them while a connection is open.
  *
- * @throws FileReplaced if they are others than those that were opened before.
+ * @throws FileReplaced if they are others than those that were opened before. Error of the system, here and in `check`, if
+ * that can't be found out.
  */
 export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
   const log = logOf(path);
-  let fd = -1;
-  ensure(() => {
-    const isSame = inodeAt(log) === identity.log;
-    if (isSame) fd = openSync(log, 'r');
-    return isSame;
-  });
+  const fd = openLog();
   const link = linkTo(fd);
-  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too: so the log's inode is read only
-  // where there are no links to open files.
-  const hasLog = () => (link === null ? inodeAt(log) === identity.log : linkTo(fd) === link);
-  return {
-    check: () =>
-      ensure(() => inodeAt(path) === identity.database && hasLog() && inodeAt(indexOf(path)) === identity.index),
-    close: () => closeSync(fd),
-  };
+  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too: so the log's inode is read only if
+  // its link has changed, or there are no links to open files.
+  const hasLog = () => (link !== null && linkTo(fd) === link && existsSync(log)) || inodeAt(log) === identity.log;
+
+  function openLog(): number {
+    ensure(() => existsSync(log));
+    return openSync(log, 'r');
+  }
+
+  function check(): void {
+    ensure(() => inodeAt(path) === identity.database && hasLog() && inodeAt(indexOf(path)) === identity.index);
+  }
+
+  try {
+    // The link is that of the log that was opened before.
+    ensure(() => inodeAt(log) === identity.log);
+    check();
+  } catch (error) {
+    closeSync(fd);
+    throw error;
+  }
+  return { check, close: () => closeSync(fd) };
 }
 
 /** Also of an error that came from another thread. */
@@ -55,11 +65,15 @@ export function isFileReplaced(error: unknown): boolean {
   return (error as { code?: unknown } | null | undefined)?.code === 'ERR_FILE_REPLACED';
 }
 
+/** Errors of the system that say that a path leads to no file. */
+const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
+
 function ensure(areIntact: () => boolean): void {
   let cause: unknown;
   try {
     if (areIntact()) return;
   } catch (error) {
+    if (!NO_FILE.has((error as NodeJS.ErrnoException).code)) throw error;
     cause = error;
   }
   throw new FileReplaced('the file was deleted or replaced while it was open', { cause });

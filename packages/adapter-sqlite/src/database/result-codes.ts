@@ -33,5 +33,11 @@ export function isDamage(error: unknown): boolean {
 
 /** Whether the file, the disk or the machine is the cause. Any other error, a violated constraint say, is a defect. */
 export function isEnvironmental(error: unknown): boolean {
-  return ENVIRONMENTAL.has(resultCode(error) ?? -1);
+  return ENVIRONMENTAL.has(resultCode(error) ?? -1) || isSystemError(error);
+}
+
+/** Whether a call of the system failed, like EACCES or EMFILE. Also of an error that came from another thread. */
+function isSystemError(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return typeof code === 'string' && /^E(?!RR_)[A-Z\d]+$/.test(code);
 }

@@ -25,7 +25,6 @@ function open(): NonNullable<typeof opened> {
     files.close();
   };
   try {
-    files.check();
     db = connect(path, BUSY_TIMEOUT);
     return { transaction: prepareTransaction(db, files.check), close };
   } catch (error) {
