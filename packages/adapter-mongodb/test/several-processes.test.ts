@@ -122,7 +122,7 @@ describeWithMongo('several processes on one database', () => {
       const url = freshDatabase();
       const db = databaseAt(url);
       await db.createCollection('pets');
-      await processes(2, url)[0].ready();
+      await Promise.all(processes(6, url).map((storage) => storage.pets.add(rex)));
       expect(await title(db)).toBe(`version ${PET_COLLECTION.schema.version}`);
       await expect(db.collection('pets').insertOne({ name: 'Rex' })).rejects.toMatchObject({ code: 121 });
     });

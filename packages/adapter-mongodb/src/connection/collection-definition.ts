@@ -29,7 +29,10 @@ export async function prepareCollection(db: Db, { name, schema, indexes }: Colle
     }
   }
   if (((await storedVersion(db, name)) ?? 0) < schema.version) {
-    await db.command({ collMod: name, validator: validator(schema), ...MAJORITY });
+    await db.command({ collMod: name, validator: validator(schema), ...MAJORITY }).catch(async (failure) => {
+      // Another process has replaced the schema, and is building indexes.
+      if (((await storedVersion(db, name)) ?? 0) < schema.version) throw failure;
+    });
   }
   if (indexes.length > 0) {
     await db.collection(name).createIndexes([...indexes], { commitQuorum: 'majority', ...MAJORITY });
