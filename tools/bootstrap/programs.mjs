@@ -17,7 +17,7 @@ export function pnpm(...program) {
 
 /** The path of a Node.js that runs TypeScript: 24 or newer. Exits with one line if there is none. */
 export function chooseNode() {
-  // Where the installed one needs a library that Alpine does not have, it can't be started.
+  // The installed one can't be started on Alpine, because it needs another C library.
   if (spawnSync(bin('node'), ['--version']).status === 0) return bin('node');
   if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
   console.error(

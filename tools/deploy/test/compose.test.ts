@@ -65,7 +65,7 @@ test.skipIf(inject('noCompose') !== null)(
   async () => {
     const compose = await composeCommand();
     const port = await freePort();
-    const variables = { IMAGE, MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
+    const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
     /** Runs commands in the project of this test. @returns What they wrote to standard output. */
     const run = async (...commands: string[]) => {
       const script = ['set -e', ...commands]

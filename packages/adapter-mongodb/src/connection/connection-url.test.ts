@@ -9,15 +9,17 @@ describe('checkDatabase', () => {
     checkDatabase(name, new MongoClient(`mongodb://localhost${path}`).options);
 
   test.each([
-    ['', undefined],
-    ['/', undefined],
-    ['/test', undefined],
-    ['/admin', undefined],
-    ['/animals', 'admin'],
-    ['/animals', 'an imals'],
-    ['/animals', ''],
-  ])('rejects the client of mongodb://localhost%s with the database %j', (path, name) => {
+    ['', undefined, /names no database/],
+    ['/', undefined, /names no database/],
+    ['/test', undefined, /names no database/],
+    ['/admin', undefined, /not the server's admin$/],
+    ['/animals', 'admin', /not the server's admin$/],
+    ['/animals', 'an imals', /no space .*, was "an imals"$/],
+    ['/animals', '', /1 to 63 characters.*, was ""$/],
+    ['/animals', 'a'.repeat(64), /1 to 63 characters/],
+  ])('rejects the client of mongodb://localhost%s with the database %j', (path, name, message) => {
     expect(() => check(path, name)).toThrow(StorageMisconfigured);
+    expect(() => check(path, name)).toThrow(message);
   });
 
   test.each([

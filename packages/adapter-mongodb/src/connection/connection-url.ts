@@ -46,9 +46,17 @@ export function parseUrl(url: string, options: MongoClientOptions): ClientDescri
  */
 export function checkDatabase(name: string | undefined, { dbName }: MongoClient['options']): void {
   const chosen = name ?? dbName;
-  const isNamed = name !== undefined || chosen !== 'test';
-  if (isNamed && chosen !== '' && !NO_DATABASE.test(chosen) && !OF_THE_SERVER.has(chosen)) return;
-  throw new StorageMisconfigured(`the MongoDB client needs a database of its own: name it, not "${chosen}"`);
+  if (name === undefined && chosen === 'test') {
+    throw new StorageMisconfigured("the MongoDB client's URL names no database of its own: pass `database`");
+  }
+  if (OF_THE_SERVER.has(chosen)) {
+    throw new StorageMisconfigured(`\`database\` must be one of its own, not the server's ${chosen}`);
+  }
+  if (chosen === '' || NO_DATABASE.test(chosen)) {
+    throw new StorageMisconfigured(
+      `\`database\` must have 1 to 63 characters, no space and none of / \\ . " $ * < > : | ?, was ${JSON.stringify(chosen)}`,
+    );
+  }
 }
 
 /** Describes clients with the given options. */
