@@ -1,4 +1,4 @@
-import type { DocsRoute } from '@animal-store/api-docs';
+import { type DocsRoute, once } from '@animal-store/api-docs';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { andThen } from '@animal-store/domain/transport';
 import { type Metrics, singleFlight } from '@animal-store/observability';
@@ -124,15 +124,11 @@ function metricsRoute({ contentType, read }: Pick<Metrics, 'contentType' | 'read
 
 /** The documents, which need no key. */
 function documentRoutes(dependencies: AppDependencies): Route[] {
-  let document: Promise<HttpResponse> | null = null;
   return [
-    get('/openapi.json', () => {
-      document ??= loadDocument(dependencies).catch((error) => {
-        document = null;
-        throw error;
-      });
-      return document;
-    }),
+    get(
+      '/openapi.json',
+      once(() => loadDocument(dependencies)),
+    ),
     ...dependencies.docs.map(({ path, respond }) => get(path, ({ env }) => respond(env.incoming.headers))),
   ];
 }

@@ -5,7 +5,6 @@ import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter, StorageEvents
 import type { MongoClient } from 'mongodb';
 import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
 import { createConnection } from './connection/connection.ts';
-import { checkDatabase } from './connection/connection-url.ts';
 import { createCachedKeyStore } from './keys/cached-key-store.ts';
 import { createMongoKeyStore } from './keys/mongo-key-store.ts';
 import { openDatabase } from './open-database.ts';
@@ -55,10 +54,9 @@ export interface MongoStorage extends PetStorage {
 export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
   const { clock = () => performance.now(), onKeyLookup } = options;
   const limits = { ...TIME_LIMITS, ...options.timeLimits };
-  if ('client' in options) checkDatabase(options.database, options.client.options);
   const [clients, name] =
     'client' in options
-      ? [clientOfCaller(options.client), options.database]
+      ? [clientOfCaller(options.client, options.database), options.database]
       : [clientsFromUrl(options.url, limits), undefined];
   const connection = createConnection(clients, limits, (client) => openDatabase(client, { name, limits, clock }));
   return {

@@ -3,6 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { type Coding, preferredCoding } from './content-coding.ts';
+import { once } from './once.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
@@ -58,18 +59,6 @@ export function staticContent({ type, read, headers }: StaticContent): Respond {
     if (names(known, etag)) return { status: 304, headers: common, body: null };
     const encoding: Headers = coding === 'identity' ? {} : { 'content-encoding': coding };
     return { status: 200, headers: { ...common, ...encoding, 'content-type': type }, body: await bodies[coding]() };
-  };
-}
-
-/** Runs `work` for the first call, and again only if it failed. */
-function once<T>(work: () => Promise<T>): () => Promise<T> {
-  let result: Promise<T> | null = null;
-  return () => {
-    result ??= work().catch((error) => {
-      result = null;
-      throw error;
-    });
-    return result;
   };
 }
 

@@ -1,6 +1,6 @@
 import { MongoClient, type MongoClientOptions } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
-import { type ClientDescription, describeOptions, parseUrl } from './connection-url.ts';
+import { type ClientDescription, checkDatabase, describeOptions, parseUrl } from './connection-url.ts';
 
 /** Creates clients of the driver, and closes them. */
 export interface ClientSource extends ClientDescription {
@@ -31,7 +31,13 @@ export function clientsFromUrl(url: string, limits: TimeLimits): ClientSource {
   };
 }
 
-/** The client that the caller opened and closes. */
-export function clientOfCaller(client: MongoClient): ClientSource {
+/**
+ * The client that the caller opened and closes.
+ *
+ * @param database The one that the caller has chosen; undefined: the one of the client.
+ * @throws StorageMisconfigured if no database is named that can have pets.
+ */
+export function clientOfCaller(client: MongoClient, database: string | undefined): ClientSource {
+  checkDatabase(database, client.options);
   return { ...describeOptions(client.options), get: () => client, release: async () => {} };
 }

@@ -29,21 +29,17 @@ export interface HeldFiles {
 /**
  * Holds the files of an open database. SQLite itself neither deletes nor replaces any of them while a connection is open.
  *
- * @throws FileReplaced if they are others than those that were opened before. Error of the system, here and in `check`, if
- * that can't be found out.
+ * @throws FileReplaced if they are not the files of this identity. Here and in `check`, the system's error if a file can't
+ * be examined.
  */
 export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
   const log = logOf(path);
-  const fd = openLog();
+  ensure(() => existsSync(log));
+  const fd = openSync(log, 'r');
   const link = linkTo(fd);
   // Since Linux 6.13, reading the times of a file makes its next fsync write them, too: so the log's inode is read only if
   // its link has changed, or there are no links to open files.
   const hasLog = () => (link !== null && linkTo(fd) === link && existsSync(log)) || inodeAt(log) === identity.log;
-
-  function openLog(): number {
-    ensure(() => existsSync(log));
-    return openSync(log, 'r');
-  }
 
   function check(): void {
     ensure(() => inodeAt(path) === identity.database && hasLog() && inodeAt(indexOf(path)) === identity.index);

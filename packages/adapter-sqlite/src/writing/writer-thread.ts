@@ -49,17 +49,13 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
     return started;
   }
 
-  function tryToStart(): Worker {
-    try {
-      return start();
-    } catch (error) {
-      throw unavailable(error);
-    }
-  }
-
   return {
     async commit(writes) {
-      worker ??= tryToStart();
+      try {
+        worker ??= start();
+      } catch (error) {
+        throw unavailable(error);
+      }
       worker.ref();
       worker.postMessage(writes);
       pending = Promise.withResolvers();
