@@ -1,5 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { Long } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { PET_COLLECTION } from '../src/pets/pet-document.ts';
 import { apiKey, idempotent, openStorage, rex, times } from './fixtures.ts';
@@ -122,7 +123,10 @@ describeWithMongo('several processes on one database', () => {
       const url = freshDatabase();
       const db = databaseAt(url);
       await db.createCollection('pets');
-      await Promise.all(processes(6, url).map((storage) => storage.pets.add(rex)));
+      // Enough that the first process still builds indexes while the others replace the schema.
+      const stored = times(20_000, (index) => ({ _id: Long.fromNumber(index + 1), ...rex, categoryId: Long.ONE }));
+      await db.collection<{ _id: Long }>('pets').insertMany(stored);
+      await Promise.all(processes(20, url).map((storage) => storage.pets.add(rex)));
       expect(await title(db)).toBe(`version ${PET_COLLECTION.schema.version}`);
       await expect(db.collection('pets').insertOne({ name: 'Rex' })).rejects.toMatchObject({ code: 121 });
     });
