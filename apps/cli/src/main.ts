@@ -1,14 +1,6 @@
 #!/usr/bin/env node
-import {
-  ConfigurationError,
-  loadStorage,
-  misconfigurationOf,
-  readStorageSettings,
-  type StorageSettings,
-  throwIfAny,
-} from '@animal-store/app-kit';
+import { ConfigurationError, type OpenStorage, openStorage } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
 import { CommanderError } from 'commander';
 import { CommandFailed } from './command-failed.ts';
 import { compose } from './composition.ts';
@@ -23,30 +15,27 @@ const EXIT_FAILED = 1;
 const EXIT_MISUSED = 2;
 
 async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T> {
-  const settings = readSettings();
-  const storage = (await loadStorage(settings)).open();
+  const opened = await openStorage(process.env, 'never');
+  for (const warning of opened.warnings) writeMessage(warning);
   try {
-    return await work(compose(storage));
+    return await work(compose(opened.storage));
   } catch (error) {
-    throw explained(error, settings, storage);
+    throw explained(error, opened);
   } finally {
-    await storage.close();
+    await opened.storage.close();
   }
 }
 
-function readSettings(): StorageSettings {
-  const errors: string[] = [];
-  const settings = readStorageSettings(process.env, 'never', errors);
-  throwIfAny(errors);
-  return settings;
+/** People who run commands administer the storage: its own error message helps them. */
+function explained(error: unknown, { misconfiguration, storage }: OpenStorage): unknown {
+  const message = misconfiguration(error);
+  if (message !== null) return new ConfigurationError(message);
+  if (!(DomainError.is(error) && error.cause instanceof Error)) return error;
+  return new DomainError(error.code, `the storage at ${storage.location} is unavailable: ${error.cause.message}`);
 }
 
-/** People who run commands administer the storage: its own error message helps them. */
-function explained(error: unknown, settings: StorageSettings, { location }: PetStorage): unknown {
-  const misconfiguration = misconfigurationOf(error, settings);
-  if (misconfiguration !== null) return new ConfigurationError(misconfiguration);
-  if (!(DomainError.is(error) && error.cause instanceof Error)) return error;
-  return new DomainError(error.code, `the storage at ${location} is unavailable: ${error.cause.message}`);
+function writeMessage(text: string): void {
+  process.stderr.write(`animal-store: ${printable(text)}\n`);
 }
 
 /** @returns The exit code. */
@@ -55,7 +44,7 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
   const isMisuse = error instanceof ConfigurationError;
   if (!(isMisuse || error instanceof CommandFailed || DomainError.is(error))) throw error;
-  process.stderr.write(`animal-store: ${printable(error.message)}\n`);
+  writeMessage(error.message);
   return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
 }
 

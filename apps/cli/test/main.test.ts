@@ -73,6 +73,19 @@ test.each([
   expect(err).toMatch(/^animal-store: .*\nAdd --help for usage and an example\.\n$/s);
 });
 
+test('warns of a misspelled variable, and names it if the storage is missing', async () => {
+  const SQLITE_FILE = join(freshFolder(), 'animals.db');
+  const warning = 'MONGO_URL is not a setting: MONGODB_URL is probably meant\n';
+  expect(await run({ SQLITE_FILE, MONGO_URL: 'mongodb://h/d' }, 'pets', 'list')).toEqual({
+    code: 0,
+    out: '',
+    err: `animal-store: ${warning}`,
+  });
+  const { code, err } = await run({ MONGO_URL: 'mongodb://h/d' }, 'pets', 'list');
+  expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: set MONGODB_URL /)]);
+  expect(err.endsWith(`; ${warning}`)).toBe(true);
+});
+
 test('is installed under the name that its usage shows', () => {
   const { bin } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   expect(bin).toEqual({ 'animal-store': 'dist/main.js' });

@@ -1,16 +1,16 @@
 import {
   type ConfiguredKeys,
-  findMisspelledVariables,
   integer,
   matching,
   oneOf,
   readApiKeys,
+  readEnvironment,
   readStorageSettings,
   readVariables,
   rejectQuotes,
+  STORAGE_VARIABLES,
   type StorageSettings,
   storageVariables,
-  throwIfAny,
   type Variable,
 } from '@animal-store/app-kit';
 import { LOG_LEVELS, type LogLevel } from '@animal-store/observability';
@@ -46,7 +46,7 @@ export interface Configuration {
   readonly trustedProxies: number;
   /** The event-loop delay from which operations are shed once it lasts; 0: never. */
   readonly maxEventLoopDelay: number;
-  /** Probable errors in the environment that do not prevent the start, a sentence each. */
+  /** Misspelled variables, a sentence each. */
   readonly warnings: readonly string[];
 }
 
@@ -101,12 +101,7 @@ export const VARIABLES = {
 } as const satisfies Record<string, Variable<unknown>>;
 
 /** The name of every variable that is read. */
-export const VARIABLE_NAMES: readonly string[] = [
-  ...Object.keys(VARIABLES),
-  'API_KEYS',
-  'STORAGE',
-  ...storageVariables.map(([, variable]) => variable),
-];
+export const VARIABLE_NAMES: readonly string[] = [...Object.keys(VARIABLES), 'API_KEYS', ...STORAGE_VARIABLES];
 
 /**
  * Reads the environment, once. A variable that is empty counts as unset.
@@ -114,7 +109,11 @@ export const VARIABLE_NAMES: readonly string[] = [
  * @throws ConfigurationError naming all errors.
  */
 export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration {
-  const errors: string[] = [];
+  const { settings, warnings } = readEnvironment(environment, VARIABLE_NAMES, readSettings);
+  return { ...settings, warnings };
+}
+
+function readSettings(environment: NodeJS.ProcessEnv, errors: string[]): Omit<Configuration, 'warnings'> {
   const values = readVariables(environment, VARIABLES, errors);
   const production = values.NODE_ENV === 'production';
   const storage = readStorageSettings(environment, production ? 'if named' : 'allowed', errors);
@@ -127,13 +126,10 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
   if (values.PROBE_PORT !== 0 && values.PROBE_PORT === values.PORT) {
     errors.push(`PROBE_PORT must differ from PORT, both are ${values.PORT}`);
   }
-  const misspelled = findMisspelledVariables(environment, VARIABLE_NAMES);
-  if (production) errors.push(...misspelled);
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
   if (production && configuredKeys.size === 0 && storage.variable === null && errors.length === 0) {
     errors.push('API_KEYS must be set if NODE_ENV is production');
   }
-  throwIfAny(errors);
   return {
     host: values.HOST,
     port: values.PORT,
@@ -153,6 +149,5 @@ export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration
     maxConnections: values.MAX_CONNECTIONS,
     trustedProxies: values.TRUST_PROXY,
     maxEventLoopDelay: values.MAX_EVENT_LOOP_DELAY_MS,
-    warnings: misspelled,
   };
 }

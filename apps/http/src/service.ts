@@ -1,6 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import { isatty } from 'node:tty';
-import { ConfigurationError, configuredHolder, loadStorage, misconfigurationOf, sha256 } from '@animal-store/app-kit';
+import {
+  ConfigurationError,
+  configuredHolder,
+  loadStorage,
+  misconfigurationOf,
+  sha256,
+  storageWarnings,
+} from '@animal-store/app-kit';
 import type { Stop } from '@animal-store/app-kit/stop-signals';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { type DropReason, type RunningServer, startServer } from '@animal-store/http-server';
@@ -75,8 +82,8 @@ async function start(onListening: (stop: Stop) => void): Promise<void> {
   });
 
   const url = originOf(server) + configuration.basePath;
-  for (const warning of configuration.warnings) log.warn(warning);
-  for (const warning of service.storage.warnings ?? []) log.warn(`${configuration.storage.variable}: ${warning}`);
+  const warnings = [...configuration.warnings, ...storageWarnings(service.storage, configuration.storage)];
+  for (const warning of warnings) log.warn(warning);
   const names = { storage: configuration.storage.name, probes: probes && originOf(probes) };
   if (developmentKey === null) log.info('listening', { url, ...names });
   else log.print(startupMessage({ url, key: developmentKey, storage: storage.description }));
@@ -155,7 +162,7 @@ const DROP_WARNINGS = {
 
 /** The error if no API key can be valid in production, or null. */
 async function missingKeys(
-  { configuredKeys, production }: Configuration,
+  { configuredKeys, production, warnings }: Configuration,
   { storage }: Service,
 ): Promise<string | null> {
   if (!production || configuredKeys.size > 0) return null;
@@ -163,7 +170,8 @@ async function missingKeys(
   const now = Date.now();
   if (issued.some((key) => isUsable(key, now))) return null;
   const missing = issued.length === 0 ? 'no API key' : 'no API key that is valid, all are revoked or expired';
-  return `there is ${missing}: set API_KEYS or issue a key`;
+  const misspelled = warnings.filter((warning) => warning.includes('API_KEYS'));
+  return [`there is ${missing}: set API_KEYS or issue a key`, ...misspelled].join('; ');
 }
 
 /** Where to call a server. One that listens at all addresses is called at localhost. */

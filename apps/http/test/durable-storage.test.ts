@@ -20,7 +20,9 @@ test('shows a pet to another process at once, and keeps it when both have ended'
 });
 
 test('ends with code 2 in production without any key', async () => {
-  const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
+  const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production', API_KEY: KEY });
   expect(await rejected.exit).toBe(2);
-  expect(rejected.output.err).toMatch(/^animal-store: there is no API key: .*\n$/);
+  expect(rejected.output.err).toMatch(
+    /^animal-store: there is no API key: set API_KEYS or issue a key; API_KEY is not a setting: API_KEYS is probably meant\n$/,
+  );
 });

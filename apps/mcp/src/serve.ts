@@ -1,5 +1,5 @@
 import { finished } from 'node:stream';
-import { ConfigurationError, loadStorage, readStorageSettings, throwIfAny } from '@animal-store/app-kit';
+import { ConfigurationError, openStorage } from '@animal-store/app-kit';
 import type { StopSignals } from '@animal-store/app-kit/stop-signals';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { compose } from './composition.ts';
@@ -11,10 +11,8 @@ const FINISH_LIMIT = 6_000;
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve(onStop: StopSignals['onStop']): Promise<void> {
   try {
-    const errors: string[] = [];
-    const settings = readStorageSettings(process.env, 'allowed', errors);
-    throwIfAny(errors);
-    const storage = (await loadStorage(settings)).open();
+    const { storage, warnings } = await openStorage(process.env, 'allowed');
+    for (const warning of warnings) process.stderr.write(`animal-store-mcp: ${warning}\n`);
     const calls = new Set<Promise<unknown>>();
     const input = delayEnd(calls, FINISH_LIMIT);
     const connection = serveStdio(compose(storage, calls), { transport: new StdioServerTransport(input) });

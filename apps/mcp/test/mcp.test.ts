@@ -177,3 +177,10 @@ test('ends with 2 and one line if the environment is wrong', () => {
   expect([status, stdout]).toEqual([2, '']);
   expect(stderr).toMatch(/^animal-store-mcp: MONGODB_URL must be set if STORAGE is mongodb[^\n]*\n$/);
 });
+
+test('warns of a misspelled variable', () => {
+  const env = { PATH: process.env['PATH'] as string, MONGO_URL: 'mongodb://me:secret@host/animals' };
+  const { status, stderr, stdout } = spawnSync(process.execPath, ARGUMENTS, { env, encoding: 'utf8', input: '' });
+  expect([status, stdout]).toEqual([0, '']);
+  expect(stderr).toBe('animal-store-mcp: MONGO_URL is not a setting: MONGODB_URL is probably meant\n');
+});

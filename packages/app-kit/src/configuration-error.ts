@@ -2,8 +2,3 @@
 export class ConfigurationError extends Error {
   override readonly name = 'ConfigurationError';
 }
-
-/** @throws ConfigurationError with all errors, if there are any. */
-export function throwIfAny(errors: readonly string[]): void {
-  if (errors.length > 0) throw new ConfigurationError(errors.join('; '));
-}

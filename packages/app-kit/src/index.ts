@@ -1,10 +1,17 @@
 export { type ConfiguredKeys, configuredHolder, readApiKeys } from './api-keys.ts';
-export { ConfigurationError, throwIfAny } from './configuration-error.ts';
-export { findMisspelledVariables } from './misspelled-variables.ts';
-export { type LoadedStorage, loadStorage, misconfigurationOf } from './open-storage.ts';
+export { ConfigurationError } from './configuration-error.ts';
+export {
+  type LoadedStorage,
+  loadStorage,
+  misconfigurationOf,
+  type OpenStorage,
+  openStorage,
+  storageWarnings,
+} from './open-storage.ts';
 export { createRateLimiter } from './rate-limiter.ts';
+export { type EnvironmentSettings, readEnvironment } from './read-environment.ts';
 export { integer, matching, oneOf, readVariables, rejectQuotes, type Variable } from './settings.ts';
 export { sha256 } from './sha256.ts';
-export { readStorageSettings, type StorageSettings, storageVariables } from './storage-settings.ts';
+export { readStorageSettings, STORAGE_VARIABLES, type StorageSettings, storageVariables } from './storage-settings.ts';
 export { STORAGES, type StorageEntry, type StorageName } from './storages.ts';
 export { withTimeout } from './timeout.ts';

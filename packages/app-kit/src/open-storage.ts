@@ -6,7 +6,8 @@ import {
   StorageMisconfigured,
 } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import type { StorageSettings } from './storage-settings.ts';
+import { readEnvironment } from './read-environment.ts';
+import { type MemoryPolicy, readStorageSettings, STORAGE_VARIABLES, type StorageSettings } from './storage-settings.ts';
 import { STORAGES, type StorageEntry } from './storages.ts';
 
 /** A storage whose adapter is loaded and that can be opened. */
@@ -32,6 +33,37 @@ export async function loadStorage(settings: StorageSettings): Promise<LoadedStor
       }
     },
   };
+}
+
+/** An open storage. */
+export interface OpenStorage {
+  readonly storage: PetStorage;
+  /** Misspelled variables and insecure settings, a sentence each for the operator. */
+  readonly warnings: readonly string[];
+  /** The configuration error that an error of the storage shows, see {@link misconfigurationOf}. */
+  readonly misconfiguration: (error: unknown) => string | null;
+}
+
+/**
+ * Opens the storage that an environment names, for an application with no other settings.
+ *
+ * @throws ConfigurationError
+ */
+export async function openStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<OpenStorage> {
+  const { settings, warnings } = readEnvironment(environment, STORAGE_VARIABLES, (given, errors) =>
+    readStorageSettings(given, memory, errors),
+  );
+  const storage = (await loadStorage(settings)).open();
+  return {
+    storage,
+    warnings: [...warnings, ...storageWarnings(storage, settings)],
+    misconfiguration: (error) => misconfigurationOf(error, settings),
+  };
+}
+
+/** The warnings of a storage, with the variable of its settings. */
+export function storageWarnings({ warnings = [] }: PetStorage, { variable }: StorageSettings): string[] {
+  return warnings.map((warning) => `${variable}: ${warning}`);
 }
 
 /**

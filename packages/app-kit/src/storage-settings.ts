@@ -17,6 +17,9 @@ export const storageVariables: readonly (readonly [StorageName, string])[] = sto
   entry.setting === undefined ? [] : [[name, entry.setting.variable] as const],
 );
 
+/** Every variable that chooses a storage. */
+export const STORAGE_VARIABLES: readonly string[] = ['STORAGE', ...storageVariables.map(([, variable]) => variable)];
+
 const NAMES = storageEntries.map(([name]) => name);
 const IN_PROCESS = storageEntries.filter(([, { setting }]) => setting === undefined).map(([name]) => name);
 const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
