@@ -7,21 +7,25 @@ export interface UseCases {
   readonly keyring: Keyring;
 }
 
-/** A stream of text that may be a terminal. */
-export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean };
+/** A stream of text that may be a terminal, with its width in characters. */
+export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** What surrounds a command. */
 export interface Context {
+  /** The version of the program. */
+  readonly version: string;
   /**
    * Opens the storage that the environment names, and closes it when the work is settled. Commands call it as late as they
    * can: help and usage errors need no storage.
    */
   withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T>;
+  /** Calls a function for the first signal to stop, instead of ending the process. The same signal again ends it. */
+  onStop(stop: (signal: NodeJS.Signals) => void): void;
   /** For results. */
   readonly stdout: TextOutput;
   /** For messages and progress. */
   readonly stderr: TextOutput;
-  readonly stdin: NodeJS.ReadableStream;
+  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
 }

@@ -21,7 +21,7 @@ const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
  * after help was printed); with the error of the use case otherwise.
  */
 export function createProgram(context: Context): Command {
-  const { stdout, stderr } = context;
+  const { version, stdout, stderr } = context;
   const program = new Command('animal-store')
     .description('The catalogue of animals and its API keys.')
     .exitOverride()
@@ -32,7 +32,8 @@ export function createProgram(context: Context): Command {
         write(`animal-store: ${text.replace(/^error: /, '').replace(/[^\n]+/g, printable)}`),
     })
     .showHelpAfterError('Add --help for usage and an example.')
-    .helpCommand('help [command]', 'print the help of a command')
+    .version(`animal-store ${version}`, '--version', 'print the version')
+    .helpCommand(false)
     .addHelpText(
       'after',
       `\n${CHOICES} selects the storage. Results are tables on a terminal, and JSON lines\nin a pipe or a file.`,
@@ -51,5 +52,24 @@ export function createProgram(context: Context): Command {
   addRevokeKey(keys, context);
 
   addCompletion(program, context);
+  addHelp(program);
   return program;
+}
+
+/** `help pets import` prints the same as `pets import --help`. */
+function addHelp(program: Command): void {
+  program
+    .command('help')
+    .description('Prints the help of a command.')
+    .argument('[command...]')
+    .helpOption(false)
+    .action((words: string[]) => {
+      let command = program;
+      for (const word of words) {
+        const next = command.commands.find((each) => each.name() === word);
+        if (next === undefined) return command.error(`error: unknown command '${word}'`);
+        command = next;
+      }
+      return command.help();
+    });
 }

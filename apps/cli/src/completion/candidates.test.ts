@@ -36,6 +36,8 @@ test.each([
     ['bash', 'zsh', 'fish'],
   ],
   [['nonsense', 'pe'], ['pets']],
+  [['help', 'pets', 'i'], ['import']],
+  [['pets', 'create', '--name', 'help', '--cat'], ['--category-id']],
 ])('completes %j', async (words, values) => {
   const lines = await commandLine().run('complete', '--', ...words);
   expect(lines.map((line) => line.split('\t')[0])).toEqual(values);

@@ -30,7 +30,8 @@ function position(program: Command, words: readonly string[]): { command: Comman
     option = null;
     if (isValue) continue;
     if (word.startsWith('-')) option = command.options.find(({ long, required }) => required && long === word) ?? null;
-    else command = command.commands.find((each) => each.name() === word) ?? command;
+    // The words after `help` are those of a command.
+    else if (word !== 'help') command = command.commands.find((each) => each.name() === word) ?? command;
   }
   return { command, option };
 }

@@ -1,7 +1,7 @@
 import { Argument, type Command } from 'commander';
 import { example } from '../arguments.ts';
 import type { Context } from '../context.ts';
-import { writeText } from '../terminal/write-text.ts';
+import { writeText } from '../terminal/print.ts';
 import { candidates } from './candidates.ts';
 import { SCRIPTS } from './scripts.ts';
 

@@ -23,6 +23,14 @@ describe('progress', () => {
     expect(output.text).toBe('\r\u001b[Kimporting 50 %  100 pets  500/s  0:01 left\r\u001b[Kfile:1: bad\n\r\u001b[K');
   });
 
+  test('takes one line of a narrow terminal', () => {
+    const output = new RecordingOutput({ isTTY: true, columns: 20 });
+    const progress = createProgress(output, { verb: 'importing', clock: Date.now });
+    vi.advanceTimersByTime(200);
+    progress.end();
+    expect(output.text).toBe('\r\u001b[Kimporting 0 %  0 pe\r\u001b[K');
+  });
+
   test('is not written to a file', () => {
     const output = new RecordingOutput();
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });

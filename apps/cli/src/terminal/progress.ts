@@ -23,7 +23,11 @@ export function createProgress(
   const start = clock();
   let [share, pets] = [0, 0];
   const isLive = output.isTTY === true && isShown;
-  const draw = () => output.write(`${ERASE_LINE}${progressLine(verb, share, pets, clock() - start)}`);
+  const draw = () => {
+    // A line that the terminal wraps could not be erased.
+    const line = progressLine(verb, share, pets, clock() - start).slice(0, (output.columns ?? 80) - 1);
+    output.write(`${ERASE_LINE}${line}`);
+  };
   const timer = isLive ? setInterval(draw, INTERVAL) : undefined;
   return {
     update(...progress) {
