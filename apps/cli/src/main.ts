@@ -1,8 +1,10 @@
 #!/usr/bin/env node
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import { ConfigurationError, type OpenStorage, openStorage } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { CommanderError } from 'commander';
-import { CommandFailed } from './command-failed.ts';
+import { CommandFailed, Interrupted, inWords } from './command-failed.ts';
 import { compose } from './composition.ts';
 import type { UseCases } from './context.ts';
 import { createProgram } from './program.ts';
@@ -45,21 +47,31 @@ function report(error: unknown): number {
   const isMisuse = error instanceof ConfigurationError;
   if (!(isMisuse || error instanceof CommandFailed || DomainError.is(error))) throw error;
   writeMessage(error.message);
+  // As shells report a signal: a loop in a script ends, too.
+  if (error instanceof Interrupted) return 128 + constants.signals[error.signal];
   return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
+}
+
+function onStop(stop: (signal: NodeJS.Signals) => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
 }
 
 // The reader may have closed the pipe, like `head`: then nobody needs a message.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') process.stderr.write(`animal-store: the output can't be written: ${error.message}\n`);
+  if (error.code !== 'EPIPE') process.stderr.write(`animal-store: the output can't be written: ${inWords(error)}\n`);
   process.exit(EXIT_FAILED);
 });
 // A command goes on without its messages.
 process.stderr.on('error', () => {});
 
 const { stdout, stderr, stdin, argv } = process;
+const { version } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')) as {
+  version: string;
+};
 try {
   const words = argv.length > 2 ? argv.slice(2) : ['--help'];
-  await createProgram({ withStorage, stdout, stderr, stdin, clock: Date.now }).parseAsync(words, { from: 'user' });
+  const context = { version, withStorage, onStop, stdout, stderr, stdin, clock: Date.now };
+  await createProgram(context).parseAsync(words, { from: 'user' });
 } catch (error) {
   process.exitCode = report(error);
 }

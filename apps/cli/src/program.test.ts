@@ -107,6 +107,15 @@ describe('API keys', () => {
     expect(await authenticate(key)).toBeNull();
   });
 
+  test('leave a line on standard error when they are issued and revoked', async () => {
+    const { runWith } = commandLine();
+    const issued = await runWith('', 'keys', 'issue', '--holder', 'the zoo');
+    const { id } = JSON.parse(issued.out) as { id: string };
+    expect(issued.err).toBe(`animal-store: 2026-12-24T00:00:00.000Z issued API key ${id} of "the zoo"\n`);
+    const revoked = await runWith('', 'keys', 'revoke', id);
+    expect(revoked.err).toBe(`animal-store: 2026-12-24T00:00:00.000Z revoked API key ${id} of "the zoo"\n`);
+  });
+
   test('are valid until they are revoked, unless --expires-in is given', async () => {
     const [line] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
     expect(JSON.parse(line as string)).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
@@ -133,6 +142,29 @@ describe('on a terminal', () => {
       'categoryId  7',
     ]);
     expect(await run('keys', 'issue', '--holder', 'the zoo')).toContain('expiresAt');
+  });
+
+  test('cuts the last column of a table to the width of the terminal', async () => {
+    const { run } = commandLine({ isTTY: true, columns: 50 });
+    await run('pets', 'create', '--name', 'x'.repeat(200), '--category-id', '1');
+    await run('pets', 'create', '--name', '狗'.repeat(20), '--category-id', '1');
+    await run('pets', 'create', '--name', '🐕'.repeat(13), '--category-id', '1');
+    expect(await run('pets', 'list')).toEqual([
+      'id  categoryId  status  name',
+      `1   1                   ${'x'.repeat(25)}…`,
+      `2   1                   ${'狗'.repeat(12)}…`,
+      `3   1                   ${'🐕'.repeat(13)}`,
+    ]);
+  });
+
+  test('prints a table that is wider than the terminal as one block for each record', async () => {
+    const words = ['keys', 'issue', '--holder', 'the zoo'];
+    const { run } = commandLine({ isTTY: true });
+    const [first, second] = [await run(...words), await run(...words)].map((lines) => lines.slice(1));
+    expect(await run('keys', 'list')).toEqual([...(first ?? []), '', ...(second ?? [])]);
+    const wide = commandLine({ isTTY: true, columns: 132 });
+    await wide.run(...words);
+    expect(await wide.run('keys', 'list')).toHaveLength(2);
   });
 
   test('prints JSON lines with --json', async () => {
@@ -173,7 +205,20 @@ describe('a command line that can not be understood', () => {
   });
 });
 
+test('prints its version', async () => {
+  expect(await commandLine().run('--version')).toEqual(['animal-store 1.2.3']);
+});
+
 describe('help', () => {
+  test.each([[[]], [['pets']], [['pets', 'import']]])('prints the same as --help: %j', async (words) => {
+    const { run } = commandLine();
+    expect(await run('help', ...words)).toEqual(await run(...words, '--help'));
+  });
+
+  test('rejects an unknown command', async () => {
+    await expect(commandLine().run('help', 'pets', 'sell')).rejects.toThrow(/^animal-store: unknown command 'sell'\n/);
+  });
+
   const leaves = commandsOf(createProgram({} as never)).filter((words) => words.length === 2);
 
   test('exists for every command', () => {

@@ -35,12 +35,14 @@ export interface CommandLine {
 
 interface Options {
   readonly isTTY?: boolean;
+  /** The width of the terminal. */
+  readonly columns?: number;
   /** Called before pets are listed. */
   readonly onList?: (pets: PetStore) => void;
 }
 
 /** The command line in this process, on a memory of its own. */
-export function commandLine({ isTTY = false, onList = () => {} }: Options = {}): CommandLine {
+export function commandLine({ isTTY = false, columns = 80, onList = () => {} }: Options = {}): CommandLine {
   const { pets, keys } = createMemoryStorage();
   const catalogue = createCatalogue({
     ...pets,
@@ -52,9 +54,14 @@ export function commandLine({ isTTY = false, onList = () => {} }: Options = {}):
   const useCases = { catalogue, keyring: createKeyring({ keys, digest, randomBytes, clock }) };
 
   async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
-    const [stdout, stderr] = [new RecordingOutput({ isTTY }), new RecordingOutput({ isTTY })];
-    const stdin = Readable.from(input.length === 0 ? [] : [Buffer.from(input)]);
-    const program = createProgram({ withStorage: (work) => work(useCases), stdout, stderr, stdin, clock });
+    const [stdout, stderr] = [new RecordingOutput({ isTTY, columns }), new RecordingOutput({ isTTY, columns })];
+    const stdin = Object.assign(Readable.from(input.length === 0 ? [] : [Buffer.from(input)]), { isTTY });
+    const program = createProgram({
+      version: '1.2.3',
+      withStorage: (work) => work(useCases),
+      onStop() {},
+      ...{ stdout, stderr, stdin, clock },
+    });
     const error = await program.parseAsync(words, { from: 'user' }).then(
       () => null,
       (reason: Error) => reason,

@@ -1,6 +1,7 @@
 import { existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { commandLine } from './command-line.ts';
 import { ended, freshFolder, run, start } from './processes.ts';
@@ -158,8 +159,11 @@ describe('an import', () => {
   });
 
   test('ends its check after a hundred errors', async () => {
-    const { err } = await commandLine().runWith('x\n'.repeat(1_000), 'pets', 'import');
+    const { err, error } = await commandLine().runWith('x\n'.repeat(1_000), 'pets', 'import');
     expect(err.split('\n')).toHaveLength(101);
+    expect(error?.message).toBe(
+      'nothing was imported, and the check ended here, after 100 errors: correct the lines above, and repeat the command',
+    );
   });
 
   test('of the same content creates no pet twice, of another content creates its pets', async () => {
@@ -200,8 +204,8 @@ describe('an import', () => {
   });
 
   test.each([
-    [['no-such-file.csv'], /^ENOENT: no such file or directory, open 'no-such-file.csv'$/],
-    [['/'], /^\/ is a folder$/],
+    [['no-such-file.csv'], /^no-such-file\.csv: no such file or directory$/],
+    [['/'], /^\/: it is a folder$/],
     [['--format', 'csv'], /^stdin: the first line must name the columns name and categoryId, was "nonsense"$/],
     [['--import-id', ''], /argument '' is invalid\. It must be 1 to 100 visible ASCII characters\.$/],
   ])('reports why it cannot begin: %j', async (words, message) => {
@@ -210,12 +214,44 @@ describe('an import', () => {
     expect(error?.message).toMatch(message);
   });
 
+  test.each([
+    ['ndjson', 'name,categoryId\nRex,1\n', 'it is CSV: add --format csv'],
+    ['ndjson', '\ufeffid;name;categoryId\r\n1;Rex;1\r\n', 'it is CSV: add --format csv'],
+    ['ndjson', `[${line('Rex').trim()},\n${line('Max')}]`, "jq -c '.[]' FILE | animal-store pets import"],
+    ['csv', `[\n${line('Rex')}]`, "jq -c '.[]' FILE | animal-store pets import"],
+    ['ndjson', JSON.stringify(Array.from({ length: 5_000 }, () => ({ name: 'Rex', categoryId: 1 }))), "jq -c '.[]'"],
+    ['ndjson', JSON.stringify({ name: 'Rex', categoryId: 1 }, null, 2), 'jq -c . FILE | animal-store pets import'],
+    ['csv', line('Rex'), 'it is JSON: add --format ndjson'],
+    ['ndjson', gzipSync(line('Rex')), 'gunzip -c FILE | animal-store pets import'],
+    ['csv', Buffer.from('PK\u0003\u0004'), 'save the sheet as CSV in UTF-8'],
+  ])('says what to do with a file of another kind, given as %s', async (format, file, hint) => {
+    const { runWith, run: print } = commandLine();
+    for (const mode of ['stop', 'skip']) {
+      const { out, err, error } = await runWith(file, 'pets', 'import', '--format', format, '--on-error', mode);
+      expect([out, err]).toEqual(['', '']);
+      expect(error?.message).toMatch(/^stdin: it/);
+      expect(error?.message).toContain(hint);
+    }
+    expect(await print('pets', 'list')).toEqual([]);
+  });
+
+  test('says on a terminal what it waits for and how to end it', async () => {
+    const { err } = await commandLine({ isTTY: true }).runWith(line('Rex'), 'pets', 'import');
+    expect(err).toMatch(
+      /^animal-store: reading ndjson from the terminal, as in \{"name".* Ctrl-D .* Ctrl-C cancels\.\n/,
+    );
+    const { err: silent } = await commandLine({ isTTY: true }).runWith('', 'pets', 'import', fileOf(line('Rex')));
+    expect(silent).not.toContain('Ctrl-D');
+  });
+
   test('says that a pipe needs a temporary file', async () => {
     const child = start({ TMPDIR: join(folder, 'nowhere'), SQLITE_FILE: join(folder, 'pets.db') }, 'pets', 'import');
     child.stdin?.end(line('Rex'));
     const { code, err } = await ended(child);
     expect(code).toBe(1);
-    expect(err).toMatch(/^animal-store: the input can't be copied to a temporary file: ENOENT.*; set TMPDIR\n$/);
+    expect(err).toMatch(
+      /^animal-store: the input can't be copied to a temporary file: no such file or directory; set TMPDIR\n$/,
+    );
   });
 
   test('leaves no temporary file behind if it is killed while it reads a pipe', async () => {

@@ -30,7 +30,7 @@ test.runIf(existsSync('/dev/full'))('reports in one line that its output cannot 
   closeSync(full);
   expect(await ended(child)).toMatchObject({
     code: 1,
-    err: expect.stringMatching(/^animal-store: the output can't be written: ENOSPC: .*\n$/),
+    err: expect.stringMatching(/^animal-store: the output can't be written: no space left on device\n$/),
   });
 });
 
@@ -98,6 +98,10 @@ test.each([['help'], ['--help'], []])('prints the commands and how to choose a s
   expect([code, err]).toEqual([0, '']);
   expect(out).toMatch(/^Usage: animal-store /);
   expect(out).toMatch(/MONGODB_URL or SQLITE_FILE selects the storage/);
+});
+
+test('prints its version without a storage', async () => {
+  expect(await run({}, '--version')).toEqual({ code: 0, out: expect.stringMatching(/^animal-store \d+\./), err: '' });
 });
 
 test('prints the help of a command without a storage', async () => {

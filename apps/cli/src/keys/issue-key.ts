@@ -3,6 +3,7 @@ import { quote, Violation } from '@animal-store/domain/transport';
 import type { Command } from 'commander';
 import { asNumber, example, jsonOption } from '../arguments.ts';
 import type { Context } from '../context.ts';
+import { MESSAGES } from '../messages.ts';
 import { type PrintOptions, printRecord } from '../terminal/print.ts';
 import { printedKey } from './printed-key.ts';
 
@@ -14,7 +15,7 @@ interface Options extends PrintOptions {
   readonly expiresIn?: string;
 }
 
-export function addIssueKey(keys: Command, { withStorage, stdout, clock }: Context): void {
+export function addIssueKey(keys: Command, { withStorage, stdout, stderr, clock }: Context): void {
   keys
     .command('issue')
     .description('Issues an API key and prints it. It is never shown again.')
@@ -27,6 +28,7 @@ export function addIssueKey(keys: Command, { withStorage, stdout, clock }: Conte
         const request = { holder, expiresAt: expiryAfter(asNumber(expiresIn), clock()) };
         // The keyring rejects an unsuitable holder or date and says why.
         const { key, record } = await keyring.issue(request as Parameters<Keyring['issue']>[0]);
+        stderr.write(`animal-store: ${MESSAGES.keyIssued(record)}\n`);
         await printRecord(stdout, { key, ...printedKey(record) }, { json });
       }),
     );

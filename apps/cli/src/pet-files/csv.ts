@@ -14,6 +14,8 @@ const NEEDS_QUOTES = /["\r\n,;\t]|^\s|\s$/;
  * between the fields; lines may end in a line feed alone.
  */
 export const csv: PetFormat = {
+  name: 'csv',
+  example: 'name,categoryId,status',
   header: `${COLUMNS.join(',')}\r\n`,
 
   write: ({ id, name, categoryId, status = '' }) =>

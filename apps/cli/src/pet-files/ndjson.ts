@@ -17,6 +17,8 @@ const byLine: RecordScanner = {
 
 /** A JSON object in each line (https://github.com/ndjson/ndjson-spec), its integers with all digits. */
 export const ndjson: PetFormat = {
+  name: 'ndjson',
+  example: '{"name":"Rex","categoryId":7}',
   header: '',
   write: (pet) => `${stringify(pet)}\n`,
   createScanner: () => byLine,

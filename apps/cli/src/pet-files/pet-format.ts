@@ -3,6 +3,11 @@ import type { RecordScanner } from './record-scanner.ts';
 
 /** How pets are written to a file. */
 export interface PetFormat {
+  readonly name: 'ndjson' | 'csv';
+
+  /** A first line, for people who type. */
+  readonly example: string;
+
   /** Starts to find the records of a file. */
   createScanner(): RecordScanner;
 

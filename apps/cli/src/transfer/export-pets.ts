@@ -3,8 +3,8 @@ import type { Command } from 'commander';
 import { example } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { formatOption, petFormat } from '../pet-files/pet-formats.ts';
+import { writeText } from '../terminal/print.ts';
 import { createProgress } from '../terminal/progress.ts';
-import { writeText } from '../terminal/write-text.ts';
 import { highestId } from './highest-id.ts';
 
 /** How many characters are written at once. */

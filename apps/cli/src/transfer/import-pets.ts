@@ -2,6 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import { example, jsonOption } from '../arguments.ts';
 import { CommandFailed } from '../command-failed.ts';
 import type { Context } from '../context.ts';
+import { MESSAGES } from '../messages.ts';
 import { type PetFormat, UnreadableFile } from '../pet-files/pet-format.ts';
 import { formatOption, petFormat } from '../pet-files/pet-formats.ts';
 import { type PrintOptions, printRecord } from '../terminal/print.ts';
@@ -47,9 +48,13 @@ export function addImportPets(pets: Command, context: Context): void {
     .addHelpText('after', example('animal-store pets import pets.csv --on-error skip'))
     .action(async (given: string | undefined, options: Options) => {
       const path = given === '-' ? undefined : given;
+      const format = petFormat(options.format, path);
+      if (path === undefined && context.stdin.isTTY) {
+        context.stderr.write(`animal-store: ${MESSAGES.waitingForInput(format.name, format.example)}\n`);
+      }
       const file = await openInputFile(path, context.stdin);
       try {
-        await importFile(file, path ?? 'stdin', options, context);
+        await importFile(file, format, options, context);
       } finally {
         await file.close();
       }
@@ -61,12 +66,13 @@ function asImportId(text: string): string {
   return text;
 }
 
-async function importFile(file: InputFile, name: string, options: Options, context: Context): Promise<void> {
+async function importFile(file: InputFile, format: PetFormat, options: Options, context: Context): Promise<void> {
   const { onError, json } = options;
-  const transfer = { file, name, format: petFormat(options.format, name), ...context };
+  const transfer = { file, format, ...context };
   if (onError === 'stop') {
     const { rejected } = await transferPets({ ...transfer, verb: 'checking', maxErrors: MAX_ERRORS }, checkAll);
-    if (rejected > 0) throw new CommandFailed('nothing was imported: correct the lines above, and repeat the command');
+    if (rejected === MAX_ERRORS) throw new CommandFailed(MESSAGES.checkEnded(MAX_ERRORS));
+    if (rejected > 0) throw new CommandFailed(MESSAGES.nothingImported);
   }
   const id = options.importId ?? (await file.digest());
   const keyOf = (line: number) => ({ holder: HOLDER, key: `${id}:${String(line).padStart(10, '0')}` });
@@ -92,8 +98,6 @@ const SKIPPED_UNDER_ID =
 
 interface Transfer extends Pick<Context, 'stderr' | 'clock'> {
   readonly file: InputFile;
-  /** For messages. */
-  readonly name: string;
   readonly format: PetFormat;
   /** For the line of progress. */
   readonly verb: string;
@@ -102,7 +106,7 @@ interface Transfer extends Pick<Context, 'stderr' | 'clock'> {
 
 /** Passes the pets of a file on, shows the progress and reports lines with errors. */
 async function transferPets(
-  { file, name, format, verb, maxErrors, stderr, clock }: Transfer,
+  { file, format, verb, maxErrors, stderr, clock }: Transfer,
   passOn: (pets: AsyncIterable<readonly PetOfFile[]>, events: TransferEvents) => Promise<void>,
 ): Promise<{ readonly done: number; readonly rejected: number }> {
   const progress = createProgress(stderr, { verb, clock });
@@ -119,13 +123,13 @@ async function transferPets(
       onRejected({ line, lastLine }, reason) {
         rejected += 1;
         const lines = line === lastLine ? line : `${line}-${lastLine}`;
-        progress.print(printable(`${name}:${lines}: ${reason}`));
+        progress.print(printable(`${file.name}:${lines}: ${reason}`));
         return rejected < maxErrors;
       },
     });
     return { done, rejected };
   } catch (error) {
-    throw error instanceof UnreadableFile ? new CommandFailed(`${name}: ${error.message}`) : error;
+    throw error instanceof UnreadableFile ? new CommandFailed(`${file.name}: ${error.message}`) : error;
   } finally {
     progress.end();
   }

@@ -30,7 +30,7 @@ test('is read up to the length that it had when it was opened', async () => {
 test('rejects if the file became shorter', async () => {
   const { path, file } = await opened(300_000);
   truncateSync(path, 299_999);
-  const message = 'the file became shorter while it was read';
+  const message = 'pets.ndjson: the file became shorter while it was read';
   await expect(lengthOf(file)).rejects.toThrow(message);
   await expect(file.digest()).rejects.toThrow(message);
 });

@@ -1,5 +1,7 @@
+import { MESSAGES } from '../messages.ts';
 import { type PetFormat, UnreadableFile, UnreadableRecord } from '../pet-files/pet-format.ts';
 import { readRecords } from '../pet-files/records.ts';
+import { wrongKind } from '../pet-files/wrong-kind.ts';
 import type { InputFile } from './input-file.ts';
 
 /** The lines of a record. */
@@ -18,7 +20,7 @@ export type PetOfFile = Lines &
  *
  * @param onRead Called for each array with the share of the file that was read before, 0 to 1.
  * @throws UnreadableFile
- * @throws CommandFailed if the file became shorter.
+ * @throws CommandFailed if the file can't be read.
  */
 export async function* readPets(
   file: InputFile,
@@ -29,6 +31,8 @@ export async function* readPets(
   let position = 0;
   async function* counted() {
     for await (const chunk of file.chunks()) {
+      const hint = position === 0 ? wrongKind(chunk.toString('latin1'), format.name) : null;
+      if (hint !== null) throw new UnreadableFile(hint);
       onRead(position / file.size);
       position += chunk.length;
       yield chunk;
@@ -38,7 +42,7 @@ export async function* readPets(
     const pets: PetOfFile[] = [];
     for (const { line, lastLine, text, error } of records) {
       if (error !== null) {
-        if (line === 1 && format.header !== '') throw new UnreadableFile(`the first line can't be read: ${error}`);
+        if (line === 1 && format.header !== '') throw new UnreadableFile(MESSAGES.firstLine(error));
         pets.push({ line, lastLine, error });
         continue;
       }
