@@ -25,7 +25,20 @@ describe('readApiKeys', () => {
     expect(read(`${'x'.repeat(16)},SHA256:${digest(key)}`).keys.get(digest(key))).toBe(holder);
   });
 
+  test('accepts a key of all visible ASCII characters but the comma', () => {
+    const key = Array.from({ length: 0x5e }, (_, index) => String.fromCharCode(0x21 + index))
+      .join('')
+      .replace(',', '');
+    expect(read(key)).toMatchObject({ keys: new Map([[digest(key), expect.any(String)]]), errors: [] });
+  });
+
   test.each([
+    [`${'k'.repeat(16)};${'l'.repeat(16)}`, 'entry 1 looks like several: separate them with commas'],
+    [`${'k'.repeat(16)}\n${'l'.repeat(16)}`, 'entry 1 looks like several: separate them with commas'],
+    [
+      `${'k'.repeat(16)},sha256:${'a'.repeat(64)} sha256:${'b'.repeat(64)}`,
+      'entry 2 looks like several: separate them with commas',
+    ],
     ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, has 9 characters'],
     ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, has 15 characters'],
     ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, has 18 characters'],

@@ -8,6 +8,8 @@ const KEY = /^[\x21-\x7e]{16,}$/;
 const DIGEST_PREFIX = /^sha256:/i;
 const DIGEST = /^[\da-f]{64}$/i;
 const IN_QUOTES = /^(["']).*\1$/s;
+/** Two entries or more, of the characters that generated keys have, with a separator that API_KEYS does not know. */
+const SEVERAL = /^[\w.~+/=:-]{16,}(?:[;\s]+[\w.~+/=:-]{16,})+;?$/;
 
 /**
  * Reads API_KEYS: comma-separated keys of at least 16 visible ASCII characters, or `sha256:` and 64 hexadecimal digits.
@@ -20,7 +22,7 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
   const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
   for (const [index, entry] of entries.entries()) {
     const digest = digestOf(entry);
-    if (digest === null) errors.push(`API_KEYS entry ${index + 1} must be ${ruleFor(entry)}`);
+    if (digest === null) errors.push(`API_KEYS entry ${index + 1} ${violationOf(entry)}`);
     else holders.set(digest, configuredHolder(digest));
   }
   return holders;
@@ -33,14 +35,15 @@ export function configuredHolder(digest: string): string {
 
 function digestOf(entry: string): string | null {
   // Quotes in an env file are part of the value, unless a shell reads it.
-  if (IN_QUOTES.test(entry)) return null;
+  if (IN_QUOTES.test(entry) || SEVERAL.test(entry)) return null;
   if (!DIGEST_PREFIX.test(entry)) return KEY.test(entry) ? sha256(entry) : null;
   const digest = entry.replace(DIGEST_PREFIX, '');
   return DIGEST.test(digest) ? digest.toLowerCase() : null;
 }
 
-function ruleFor(entry: string): string {
-  if (IN_QUOTES.test(entry)) return 'without quotes';
-  if (DIGEST_PREFIX.test(entry)) return 'sha256: and 64 hexadecimal digits';
-  return `a key of at least 16 visible ASCII characters, has ${entry.length} characters`;
+function violationOf(entry: string): string {
+  if (IN_QUOTES.test(entry)) return 'must be without quotes';
+  if (SEVERAL.test(entry)) return 'looks like several: separate them with commas';
+  if (DIGEST_PREFIX.test(entry)) return 'must be sha256: and 64 hexadecimal digits';
+  return `must be a key of at least 16 visible ASCII characters, has ${entry.length} characters`;
 }
