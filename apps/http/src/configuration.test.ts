@@ -1,5 +1,8 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { ConfigurationError } from '@animal-store/app-kit';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfiguration, VARIABLE_NAMES } from './configuration.ts';
 
 function errorsIn(environment: Record<string, string>): string {
@@ -136,6 +139,23 @@ describe('in production', () => {
     expect(errorsIn({ ...production, API_KEYS: 'short' })).toMatch(/^API_KEYS entry 1 must be [^;]*$/);
     const issued = { NODE_ENV: 'production', MONGODB_URL: 'mongodb://h/d' };
     expect(() => readConfiguration(issued)).not.toThrow();
+  });
+
+  test('takes secrets from files, and names nothing but the file that is missing', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    writeFileSync(join(folder, 'url'), 'mongodb://h/d\n');
+    writeFileSync(join(folder, 'keys'), `${'k'.repeat(16)}\n`);
+    const environment = { NODE_ENV: 'production', MONGODB_URL_FILE: join(folder, 'url') };
+    const { storage, configuredKeys } = readConfiguration({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
+    expect(storage).toEqual({ name: 'mongodb', variable: 'MONGODB_URL', setting: 'mongodb://h/d' });
+    expect(configuredKeys.size).toBe(1);
+    expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
+      `MONGODB_URL_FILE: "/x" can't be read: no such file or directory`,
+    );
+    expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'memory', API_KEYS_FILE: '/x' })).toBe(
+      `API_KEYS_FILE: "/x" can't be read: no such file or directory`,
+    );
   });
 
   test('only warns of variables that resemble settings', () => {

@@ -10,6 +10,7 @@ export {
 } from './open-storage.ts';
 export { createRateLimiter } from './rate-limiter.ts';
 export { type EnvironmentSettings, readEnvironment } from './read-environment.ts';
+export { withFileVariables } from './secret-files.ts';
 export { integer, matching, oneOf, readVariables, rejectQuotes, type Variable } from './settings.ts';
 export { sha256 } from './sha256.ts';
 export { readStorageSettings, STORAGE_VARIABLES, type StorageSettings, storageVariables } from './storage-settings.ts';

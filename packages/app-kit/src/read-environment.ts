@@ -1,5 +1,6 @@
 import { ConfigurationError } from './configuration-error.ts';
 import { findMisspelledVariables } from './misspelled-variables.ts';
+import { readSecretFiles, withFileVariables } from './secret-files.ts';
 
 /** What an application reads from its environment. */
 export interface EnvironmentSettings<T> {
@@ -9,7 +10,7 @@ export interface EnvironmentSettings<T> {
 }
 
 /**
- * Reads the environment of an application, once.
+ * Reads the environment of an application, once, and the files that hold its secrets.
  *
  * @param names The variables that the application reads.
  * @param read Reads them; `errors` takes a sentence for each error.
@@ -21,8 +22,8 @@ export function readEnvironment<T>(
   read: (environment: NodeJS.ProcessEnv, errors: string[]) => T,
 ): EnvironmentSettings<T> {
   const errors: string[] = [];
-  const settings = read(environment, errors);
-  const misspelled = [...findMisspelledVariables(environment, names)];
+  const settings = read(readSecretFiles(environment, names, errors), errors);
+  const misspelled = [...findMisspelledVariables(environment, withFileVariables(names))];
   const warn = ([name, meant]: readonly [string, string]) => `${name} is not a setting: ${meant} is probably meant`;
   if (errors.length > 0) {
     const causes = misspelled.filter(([, meant]) => errors.some((error) => error.includes(meant)));

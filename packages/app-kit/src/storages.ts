@@ -4,8 +4,11 @@ import type { StorageAdapter } from '@animal-store/domain/ports';
 export interface StorageEntry {
   /** Loads the adapter, and its driver with it, on use only: a driver takes longer to load than all the rest. */
   load(): Promise<{ readonly adapter: StorageAdapter }>;
-  /** The variable with the location of the pets. A storage without one stores them in the process. */
-  readonly setting?: { readonly variable: string; readonly example: string };
+  /**
+   * The variable with the location of the pets. A storage without one stores them in the process. A secret, a URL with a
+   * password for example, can also be in a file that a variable with the suffix _FILE names.
+   */
+  readonly setting?: { readonly variable: string; readonly example: string; readonly secret: boolean };
 }
 
 /** Every storage, by the value of STORAGE. A new one is a package, its line here, and its dependency in package.json. */
@@ -13,11 +16,11 @@ export const STORAGES = {
   memory: { load: () => import('@animal-store/adapter-memory') },
   mongodb: {
     load: () => import('@animal-store/adapter-mongodb'),
-    setting: { variable: 'MONGODB_URL', example: 'mongodb://localhost:27017/animals' },
+    setting: { variable: 'MONGODB_URL', example: 'mongodb://localhost:27017/animals', secret: true },
   },
   sqlite: {
     load: () => import('@animal-store/adapter-sqlite'),
-    setting: { variable: 'SQLITE_FILE', example: '/var/lib/animal-store/animals.db' },
+    setting: { variable: 'SQLITE_FILE', example: '/var/lib/animal-store/animals.db', secret: false },
   },
 } as const satisfies Readonly<Record<string, StorageEntry>>;
 

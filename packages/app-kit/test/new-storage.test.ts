@@ -63,7 +63,7 @@ beforeAll(() => {
 
   // The line.
   const storages = 'packages/app-kit/src/storages.ts';
-  const line = `throwaway: { load: () => import('${NAME}'), setting: { variable: 'THROWAWAY_PLACE', example: 'here' } },`;
+  const line = `throwaway: { load: () => import('${NAME}'), setting: { variable: 'THROWAWAY_PLACE', example: 'here', secret: true } },`;
   const text = readFileSync(join(copy, storages), 'utf8');
   expect(text).toContain('export const STORAGES = {\n');
   write(storages, text.replace('export const STORAGES = {\n', `$&  ${line}\n`));
@@ -101,19 +101,20 @@ const command = (environment: Record<string, string>, ...words: string[]) =>
   });
 
 describe('a storage added as one package and one line', () => {
-  test.each([{ THROWAWAY_PLACE: 'here' }, { THROWAWAY_PLACE: 'here', STORAGE: 'throwaway', SQLITE_FILE: 'x' }])(
-    'is served over HTTP with %o',
-    async (environment) => {
-      const greeting = /listens at (\S+).*this run: +(\S+)\n {2}Storage: +memory until the end of this test\n/s;
-      const [, url, key] = await startUntil(greeting, 'apps/http/src/main.ts', { PORT: '0', ...environment });
-      const response = await fetch(`${url}/pets`, {
-        method: 'POST',
-        headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-        body: '{"name":"Rex","categoryId":1}',
-      });
-      expect([response.status, await response.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
-    },
-  );
+  test.each([
+    { THROWAWAY_PLACE: 'here' },
+    { THROWAWAY_PLACE: 'here', STORAGE: 'throwaway', SQLITE_FILE: 'x' },
+    { THROWAWAY_PLACE_FILE: 'packages/app-kit/package.json' },
+  ])('is served over HTTP with %o', async (environment) => {
+    const greeting = /listens at (\S+).*this run: +(\S+)\n {2}Storage: +memory until the end of this test\n/s;
+    const [, url, key] = await startUntil(greeting, 'apps/http/src/main.ts', { PORT: '0', ...environment });
+    const response = await fetch(`${url}/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"name":"Rex","categoryId":1}',
+    });
+    expect([response.status, await response.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
+  });
 
   test('is logged with its name and its location', async () => {
     const environment = { PORT: '0', API_KEYS: 'k'.repeat(16), NODE_ENV: 'production', THROWAWAY_PLACE: 'here' };

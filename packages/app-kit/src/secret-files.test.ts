@@ -1,0 +1,75 @@
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { readSecretFiles, withFileVariables } from './secret-files.ts';
+
+const NAMES = ['PORT', 'API_KEYS', 'MONGODB_URL', 'SQLITE_FILE'];
+
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+function read(environment: Record<string, string>) {
+  const errors: string[] = [];
+  return { complete: readSecretFiles(environment, NAMES, errors), errors };
+}
+
+test('a secret has a twin, another setting has none', () => {
+  expect(withFileVariables(NAMES)).toEqual([
+    ...['PORT', 'API_KEYS', 'API_KEYS_FILE', 'MONGODB_URL', 'MONGODB_URL_FILE', 'SQLITE_FILE'],
+  ]);
+});
+
+describe('readSecretFiles', () => {
+  test('reads a secret as Kubernetes mounts it', () => {
+    const mount = freshFolder();
+    mkdirSync(join(mount, '..2026_01_01'));
+    writeFileSync(join(mount, '..2026_01_01/url'), 'mongodb://me:secret@h/d');
+    symlinkSync('..2026_01_01', join(mount, '..data'));
+    symlinkSync('..data/url', join(mount, 'url'));
+    const { complete, errors } = read({ PORT: '1', MONGODB_URL_FILE: join(mount, 'url') });
+    expect(errors).toEqual([]);
+    expect(complete).toMatchObject({ PORT: '1', MONGODB_URL: 'mongodb://me:secret@h/d' });
+  });
+
+  test.each([
+    ['k1', 'k1'],
+    ['k1\n', 'k1'],
+    ['k1\r\n', 'k1'],
+    ['k1\n\n', 'k1\n'],
+    [' k1 ', ' k1 '],
+  ])('reads %j as %j', (content, secret) => {
+    const API_KEYS_FILE = join(freshFolder(), 'keys');
+    writeFileSync(API_KEYS_FILE, content);
+    expect(read({ API_KEYS_FILE }).complete['API_KEYS']).toBe(secret);
+  });
+
+  test('ignores an empty twin', () => {
+    expect(read({ API_KEYS_FILE: '', API_KEYS: 'k' })).toEqual({
+      complete: { API_KEYS_FILE: '', API_KEYS: 'k' },
+      errors: [],
+    });
+  });
+
+  test('rejects a secret that is set twice', () => {
+    const API_KEYS_FILE = join(freshFolder(), 'keys');
+    writeFileSync(API_KEYS_FILE, 'k');
+    expect(read({ API_KEYS_FILE, API_KEYS: 'k' }).errors).toEqual([
+      'API_KEYS and API_KEYS_FILE are both set: remove one',
+    ]);
+  });
+
+  test('rejects a file that is missing, a folder or empty, each with its variable and the reason', () => {
+    const folder = freshFolder();
+    const empty = join(folder, 'empty');
+    writeFileSync(empty, '\n');
+    expect(read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') }).errors).toEqual([
+      `API_KEYS_FILE: "${folder}" can't be read: illegal operation on a directory`,
+      `MONGODB_URL_FILE: "${folder}/nothing" can't be read: no such file or directory`,
+    ]);
+    expect(read({ API_KEYS_FILE: empty }).errors).toEqual([`API_KEYS_FILE: "${empty}" is empty`]);
+  });
+});
