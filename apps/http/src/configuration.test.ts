@@ -99,6 +99,7 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ PROBE_PORT: '65536' }, 'PROBE_PORT must be an integer from 0 to 65535, was "65536"'],
   [{ PROBE_PORT: '3000' }, 'PROBE_PORT must differ from PORT, both are 3000'],
   [{ CORS_ORIGINS: 'example.org' }, /^CORS_ORIGINS must be origins/],
+  [{ CORS_ORIGINS: '*,https://a.example' }, /, or \* alone, was "\*,https:\/\/a.example"$/],
   [{ CORS_ORIGINS: 'https://a.example/' }, /^CORS_ORIGINS must be origins/],
   [{ CORS_ORIGINS: 'https://a.example:123456' }, /^CORS_ORIGINS must be origins/],
   [{ CORS_ORIGINS: 'https://a.example http://b.example' }, /^CORS_ORIGINS must be origins/],

@@ -57,10 +57,10 @@ function isOrigin(text: string): boolean {
 
 const origins: Variable<ReadonlySet<string>> = {
   fallback: '',
-  rule: 'origins as browsers send them, like https://example.org, comma-separated, or *',
+  rule: 'origins as browsers send them, like https://example.org, comma-separated, or * alone',
   parse(text) {
     const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
-    return entries.every((entry) => entry === '*' || isOrigin(entry)) ? new Set(entries) : null;
+    return text === '*' || entries.every(isOrigin) ? new Set(entries) : null;
   },
 };
 
