@@ -42,6 +42,13 @@ test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', (
   expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
 });
 
+test('compose.yaml limits the log of every container', () => {
+  const limited = {
+    options: { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d$/) },
+  };
+  for (const name of Object.keys(services)) expect(services[name].logging, name).toMatchObject(limited);
+});
+
 test('compose.yaml leaves time for a graceful stop', () => {
   const { stopGrace, stopDeadline } = configurationOf(service.environment);
   expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual((stopGrace + stopDeadline) / 1_000 + 5);

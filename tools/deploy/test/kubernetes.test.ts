@@ -1,7 +1,10 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { expect, test } from 'vitest';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, memoryFor } from './environment.ts';
+import { MONITORING, promtool } from './promtool.ts';
 import { startService } from './service.ts';
 
 const folder = new URL('../kubernetes/', import.meta.url);
@@ -59,14 +62,55 @@ test('the example of a cluster adapts manifests that the kustomization has', () 
   expect(configurationOf({ ...environment(), ...data }).ignored).toEqual([]);
 });
 
-test('scrape.yaml finds the port of the metrics in the namespace, for the job of the alerts', () => {
-  const read = (name: string) => readFileSync(new URL(`../monitoring/${name}`, import.meta.url), 'utf8');
-  const [job] = parse(read('scrape.yaml')).scrape_configs;
-  expect(read('alerts.yaml')).toContain(`{job="${job.job_name}"}`);
+test('scrape.yaml finds the namespace, for the job of the alerts', () => {
+  const [job] = parse(readFileSync(new URL('scrape.yaml', MONITORING), 'utf8')).scrape_configs;
+  expect(readFileSync(new URL('alerts.yaml', MONITORING), 'utf8')).toContain(`{job="${job.job_name}"}`);
   expect(job.kubernetes_sd_configs[0].namespaces.names).toEqual([the('Namespace').metadata.name]);
-  const [{ regex }] = job.relabel_configs;
-  const kept = container.ports.filter(({ name }: { name: string }) => new RegExp(`^(?:${regex})$`).test(name));
-  expect(kept).toEqual([{ name: 'probes', containerPort: configurationOf(environment()).probePort }]);
+});
+
+test.skipIf(inject('noPromtool') !== null)(
+  'Prometheus scrapes the port of the metrics alone, of pods that have not ended, and names instances by their pods',
+  () => {
+    const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];
+    const pods = phases.flatMap((phase) =>
+      container.ports.map(({ name, containerPort }: { name: string; containerPort: number }) => ({
+        targets: [`10.0.0.1:${containerPort}`],
+        labels: {
+          __meta_kubernetes_pod_container_port_name: name,
+          __meta_kubernetes_pod_name: `pod-${phase}`,
+          __meta_kubernetes_pod_phase: phase,
+        },
+      })),
+    );
+    const scraped = relabel(pods).map(({ address, instance }) => `${instance} ${address}`);
+    expect(scraped.sort()).toEqual(['Pending', 'Running', 'Unknown'].map((phase) => `pod-${phase} 10.0.0.1:3001`));
+  },
+);
+
+/** What Prometheus makes of targets with the rules of scrape.yaml. Debian's promtool does not know Kubernetes. */
+function relabel(targets: object[]): { address: string; instance: string }[] {
+  const configuration = parse(readFileSync(new URL('scrape.yaml', MONITORING), 'utf8'));
+  const [job] = configuration.scrape_configs;
+  delete job.kubernetes_sd_configs;
+  job.static_configs = targets;
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-scrape-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'prometheus.yaml');
+  writeFileSync(file, JSON.stringify(configuration));
+  const { status, output } = promtool('check', 'service-discovery', '--timeout=1s', file, job.job_name);
+  expect(status, output).toBe(0);
+  return JSON.parse(output).flatMap(
+    ({ labels: { __address__: address, instance } }: { labels: Record<string, string> }) =>
+      address === undefined ? [] : [{ address, instance }],
+  );
+}
+
+test('annotations name the port of the metrics', () => {
+  expect(deployment.template.metadata.annotations).toEqual({
+    'prometheus.io/scrape': 'true',
+    'prometheus.io/path': '/metrics',
+    'prometheus.io/port': String(configurationOf(environment()).probePort),
+  });
 });
 
 test('every selector selects the pods of the Deployment', () => {

@@ -7,6 +7,11 @@ const KEY = 'the-key-of-the-tests';
 const METRIC = /\b(?:http|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|animal_store)_\w+)\{([^}]*)\}/g;
 
+/** The panels of the dashboard. */
+function dashboard(): { panels: { title: string; targets: { expr: string }[] }[] } {
+  return JSON.parse(readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8'));
+}
+
 /** The metrics of a service that has created and listed a pet. */
 async function readMetrics(): Promise<string> {
   const origin = await startService({ API_KEYS: KEY });
@@ -38,15 +43,27 @@ test.each(['alerts.yaml', 'grafana-dashboard.json'])(
 );
 
 test('grafana-dashboard.json shows the chosen instances in every panel', () => {
-  const { panels } = JSON.parse(readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8')) as {
-    panels: { title: string; targets: { expr: string }[] }[];
-  };
+  const { panels } = dashboard();
   for (const { title, targets } of panels) {
     for (const { expr } of targets) {
       const selectors = expr.match(/\{[^}]*\}/g) ?? [];
       expect(selectors, title).not.toEqual([]);
       for (const selector of selectors) expect(selector, title).toContain('instance=~"$instance"');
     }
+  }
+});
+
+test('grafana-dashboard.json shows durations of operations without those of probes, metrics and documents', () => {
+  const { panels } = dashboard();
+  const durations = panels.flatMap(({ targets }) =>
+    targets.filter(({ expr }) => expr.includes('http_request_duration_seconds_bucket')),
+  );
+  expect(durations).toHaveLength(3);
+  for (const { expr } of durations) {
+    const [, route = ''] = /,route=~"([^"]*)"/.exec(expr) ?? [];
+    const routes = ['/v1/pets', '/animals/v1/pets/:petId', '/readyz', '/metrics', '/docs', 'unmatched'];
+    const shown = routes.filter((name) => new RegExp(`^(?:${route})$`).test(name));
+    expect(shown).toEqual(routes.slice(0, 2));
   }
 });
 
