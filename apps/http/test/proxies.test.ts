@@ -62,6 +62,8 @@ async function startProxy(name: keyof typeof PROXIES, instances: readonly [numbe
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   writeFileSync(join(folder, 'configuration'), whole(configuration(file, port, instances)));
   const child = spawn(program, words(folder), {
+    // HAProxy returns to its folder, which another user than root may not be able to enter.
+    cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe'],
     ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
   });
