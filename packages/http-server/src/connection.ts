@@ -17,6 +17,8 @@ interface Waiting {
   readonly request: IncomingMessage | null;
   readonly response: OutgoingResponse | null;
   rejection: Rejection | null;
+  /** Whether its response has no body, though `response` is null. */
+  readonly isHead: boolean;
   /** Runs a function in the asynchronous context in which the request was parsed: tracers keep their span there. */
   readonly run: (serve: () => void) => void;
 }
@@ -78,8 +80,12 @@ export class Connection {
     else this.#wait(request, response, null);
   }
 
-  /** Rejects what the parser has given up on: the request that it was reading, or bytes that are no request. */
-  breakOff(rejection: Rejection): void {
+  /**
+   * Rejects what the parser has given up on: the request that it was reading, or bytes that are no request.
+   *
+   * @param isHead Whether these bytes begin as a HEAD request.
+   */
+  breakOff(rejection: Rejection, isHead = false): void {
     if (this.#isClosing || this.#isBroken || this.#socket.destroyed) return;
     if (rejection === TIMED_OUT && this.#waiting.length > 0) {
       // A client can't send in time what is not read. Node reports a request only once.
@@ -88,7 +94,7 @@ export class Connection {
     }
     this.#isBroken = true;
     this.#reading.hold();
-    if (!this.#lastRequest?.isBodyIncomplete) this.#rejectInOrder(null, rejection);
+    if (!this.#lastRequest?.isBodyIncomplete) this.#rejectInOrder(null, rejection, isHead);
     else if (this.#waiting.length > 0) (this.#waiting.at(-1) as Waiting).rejection = rejection;
     else if (this.#current !== null) this.#lastRequest.reject(rejection);
     // The request has its response already.
@@ -97,6 +103,8 @@ export class Connection {
 
   /** Rejects a request for a tunnel, for which Node's server lets go of the socket. */
   rejectTunnel(request: IncomingMessage): void {
+    // Node may have paused the socket. It thinks that a read is under way, and would never begin another.
+    this.#socket.push('');
     this.#socket.on('error', () => this.drop());
     this.#socket.on('timeout', () => this.drop());
     this.#isBroken = true;
@@ -109,7 +117,8 @@ export class Connection {
       this.#isClosing ||
       !shouldKeepAlive ||
       ((this.#isBroken || this.#all.isStopping) && this.#waiting.length === 0) ||
-      (req.isBodyIncomplete && !isAwaited(req))
+      (req.isBodyIncomplete && !isAwaited(req)) ||
+      req.mayHaveLostBytes
     );
   }
 
@@ -161,8 +170,13 @@ export class Connection {
     return this.#current === null && this.#waiting.length === 0;
   }
 
-  #wait(request: IncomingMessage | null, response: OutgoingResponse | null, rejection: Rejection | null): void {
-    const waiting = { request, response, rejection, run: AsyncLocalStorage.snapshot() };
+  #wait(
+    request: IncomingMessage | null,
+    response: OutgoingResponse | null,
+    rejection: Rejection | null,
+    isHead = false,
+  ): void {
+    const waiting = { request, response, rejection, isHead, run: AsyncLocalStorage.snapshot() };
     if (this.#waiting.push(waiting) === 1) this.#reading.hold();
     this.#all.countWaiting(1);
   }
@@ -178,9 +192,9 @@ export class Connection {
     }, this.#all.limits.requestTimeout).unref();
   }
 
-  #rejectInOrder(request: IncomingMessage | null, rejection: Rejection): void {
-    if (this.#isIdle) this.#reject(request, null, rejection);
-    else this.#wait(request, null, rejection);
+  #rejectInOrder(request: IncomingMessage | null, rejection: Rejection, isHead = false): void {
+    if (this.#isIdle) this.#reject(request, null, rejection, isHead);
+    else this.#wait(request, null, rejection, isHead);
   }
 
   #serve(request: IncomingRequest, response: OutgoingResponse): void {
@@ -191,10 +205,15 @@ export class Connection {
     else this.#reject(request, response, rejection);
   }
 
-  #reject(request: IncomingMessage | null, response: OutgoingResponse | null, rejection: Rejection): void {
+  #reject(
+    request: IncomingMessage | null,
+    response: OutgoingResponse | null,
+    rejection: Rejection,
+    isHead = false,
+  ): void {
     const { headers, body } = this.#all.renderRejection(rejection, { request, socket: this.#socket });
     if (response === null) {
-      this.close(rejectionText(rejection.status, headers, body));
+      this.close(rejectionText(rejection.status, headers, body, isHead));
     } else {
       response.writeHead(rejection.status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
       response.end(body);
@@ -214,10 +233,10 @@ export class Connection {
     if (next === undefined) return;
     this.#all.countWaiting(-1);
     if (this.#waiting.length === 0) this.#readOn();
-    const { request, response, rejection, run } = next;
+    const { request, response, rejection, isHead, run } = next;
     run(() => {
       if (rejection === null) this.#serve(request as IncomingRequest, response as OutgoingResponse);
-      else this.#reject(request, response, rejection);
+      else this.#reject(request, response, rejection, isHead);
     });
   };
 }

@@ -1,9 +1,12 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { connectionOf } from './connection.ts';
 import { INCOMPLETE_BODY, Rejection } from './rejection.ts';
 
 /** After so many chunks of a body other connections are served: Node hands over each chunk, which can be one byte long. */
 const CHUNKS_BEFORE_YIELD = 100;
+
+const HEAD_END = '\r\n\r\n';
 
 /** Gets the body of a request: its chunks, and then its end or the reason why it is incomplete. */
 export interface BodyReceiver {
@@ -20,6 +23,8 @@ export class IncomingRequest extends IncomingMessage {
   #rejection: Rejection | null = null;
   #receiver: BodyReceiver | null = null;
   #chunks = 0;
+  /** How many bytes its connection has brought with its last one, if it asks for another protocol; NaN if that is unknown. */
+  #end: number | null = null;
 
   /** Whether the client holds the body back until it is asked for it (RFC 9110, section 10.1.1). */
   get awaitsContinue(): boolean {
@@ -30,6 +35,31 @@ export class IncomingRequest extends IncomingMessage {
   get isBodyIncomplete(): boolean {
     const { headers } = this;
     return !this.complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined);
+  }
+
+  /** Whether bytes after the request may be lost, see {@link noteUpgrade}. */
+  get mayHaveLostBytes(): boolean {
+    return this.#end !== null && this.#end !== this.socket.bytesRead;
+  }
+
+  /**
+   * Node's parser drops what follows a request with `Connection: Upgrade` in the same packet. This is known not to have
+   * happened only if the connection has brought no byte after the request: java.net.http begins each connection with one
+   * that asks for HTTP/2, and sends nothing more until its response.
+   */
+  noteUpgrade(): void {
+    const { headers, socket } = this;
+    const { parser } = socket as Socket & { parser?: { getCurrentBuffer?(): Buffer } };
+    const packet = parser?.getCurrentBuffer?.();
+    const isKnown = packet?.length === socket.bytesRead && headers['transfer-encoding'] === undefined;
+    this.#end = isKnown
+      ? packet.indexOf(HEAD_END) + HEAD_END.length + Number(headers['content-length'] ?? 0)
+      : Number.NaN;
+  }
+
+  /** Whether the body has a receiver that waits for the rest of it. */
+  get isBeingRead(): boolean {
+    return this.#receiver !== null;
   }
 
   /** Has the client asked for the body with `100 Continue` as soon as the body is read. */

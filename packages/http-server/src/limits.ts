@@ -1,3 +1,6 @@
+/** The request target, and the names and values of the header fields, must be shorter in total; in bytes. */
+export const MAX_HEADER_SIZE = 16 * 1024;
+
 /** Time limits of connections and requests, in milliseconds. */
 export interface Limits {
   /** For the header section of a request to arrive. */

@@ -6,8 +6,17 @@ export interface RenderedRejection {
   readonly body: string;
 }
 
-/** The bytes of a response for which Node has no ServerResponse. */
-export function rejectionText(status: number, headers: RenderedRejection['headers'], body: string): string {
+/**
+ * The bytes of a response for which Node has no ServerResponse.
+ *
+ * @param isHead Whether it responds to HEAD: it has the length of the body, and no body.
+ */
+export function rejectionText(
+  status: number,
+  headers: RenderedRejection['headers'],
+  body: string,
+  isHead: boolean,
+): string {
   const fields = {
     ...headers,
     Date: new Date().toUTCString(),
@@ -15,5 +24,5 @@ export function rejectionText(status: number, headers: RenderedRejection['header
     Connection: 'close',
   };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${body}`;
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines.join('')}\r\n${isHead ? '' : body}`;
 }

@@ -3,9 +3,9 @@ import type { Socket } from 'node:net';
 import { connectionOf } from './connection.ts';
 import { Connections, type Serving } from './connections.ts';
 import { IncomingRequest } from './incoming-request.ts';
-import { type Limits, SERVER_LIMITS } from './limits.ts';
+import { type Limits, MAX_HEADER_SIZE, SERVER_LIMITS } from './limits.ts';
 import { OutgoingResponse } from './outgoing-response.ts';
-import { parserRejection } from './rejection.ts';
+import { isHead, parserRejection } from './rejection.ts';
 import { type RunningServer, runningServer } from './stop.ts';
 
 /** How a server listens and what it serves. */
@@ -43,8 +43,14 @@ export async function startServer(listener: Serving['listener'], options: Server
     ...limits,
     IncomingMessage: IncomingRequest,
     ServerResponse: OutgoingResponse,
+    maxHeaderSize: MAX_HEADER_SIZE,
     requireHostHeader: false,
     joinDuplicateHeaders: true,
+    // Called for each request that asks for another protocol. It is served as HTTP/1.1 (RFC 9110, section 7.8).
+    shouldUpgradeCallback(request) {
+      request.noteUpgrade();
+      return false;
+    },
   });
   const accept = (request: IncomingRequest, response: OutgoingResponse) =>
     connectionOf(request.socket).accept(request, response);
@@ -60,7 +66,9 @@ export async function startServer(listener: Serving['listener'], options: Server
   });
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', accept);
-  server.on('clientError', (error, socket) => connectionOf(socket as Socket).breakOff(parserRejection(error)));
+  server.on('clientError', (error, socket) =>
+    connectionOf(socket as Socket).breakOff(parserRejection(error), isHead(error)),
+  );
   server.on('connect', (request: IncomingMessage, socket) => connectionOf(socket as Socket).rejectTunnel(request));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);

@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
+import { MAX_HEADER_SIZE } from '../src/limits.ts';
 import { type Client, get, open, post, serve } from './serving.ts';
 
 const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
@@ -25,6 +26,10 @@ function processWarnings(): readonly Error[] {
 describe('a request that is not valid HTTP is rejected without the listener', () => {
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
+    ['a target without a host', 'GET http:///x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['a target without a host, with a port', 'GET https://:80/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['a target without a host, with a user', 'GET HTTP://u@ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
+    ['a blank in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['an unknown version', 'GET / HTTP/3.7\r\n\r\n', 400],
     ['HTTP/2.0 written like HTTP/1.1', 'GET / HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
     ['HTTP/0.9 with fields', 'GET / HTTP/0.9\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
@@ -131,10 +136,38 @@ describe('a rejection', () => {
     expect(rejections).toEqual([]);
   });
 
-  test('has no body for a HEAD request', async () => {
+  test.each([
+    ['without a Host field', ''],
+    ['with a malformed field', 'Host: x\r\nA : b\r\n'],
+    ['with a header section that is too large', `Host: x\r\nA: ${'x'.repeat(20_000)}\r\n`],
+  ])('has no body for a HEAD request %s', async (_what, fields) => {
     const { port } = await serve();
-    const { received } = await responses(port, 'HEAD / HTTP/1.1\r\nConnection: close\r\n\r\n');
-    expect(received()).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nContent-Length: \d+\r\n[\s\S]*\r\n\r\n$/);
+    for (const before of ['', get('/')]) {
+      const { received } = await responses(port, `${before}HEAD / HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`);
+      expect(received()).toMatch(/HTTP\/1\.1 4\d\d .+\r\n(?:.+\r\n)*Content-Length: [1-9]\d*\r\n(?:.+\r\n)*\r\n$/);
+    }
+  });
+
+  test.each([
+    ['a header section that is too large', `GET / HTTP/1.1\r\nA: ${'x'.repeat(20_000)}\r\n\r\n`, /16384 bytes/],
+    ['a blank in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', /a blank in the target as %20/],
+    ['an empty host in the target', 'GET http:///a HTTP/1.0\r\n\r\n', /host in the request target is empty/],
+  ])('names %s', async (_what, bytes, message) => {
+    const { port, rejections } = await serve();
+    await responses(port, bytes);
+    expect(rejections[0]?.message).toMatch(message);
+  });
+
+  test('of a header section depends on the target and on the names and values of the fields', async () => {
+    const { port } = await serve();
+    const others = 'HostxAConnectionclose'.length;
+    const sized = (target: number, value: number) =>
+      `GET /${'x'.repeat(target - 1)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nA: ${'x'.repeat(value)}\r\n\r\n`;
+    for (const target of [1, 1_000, 16_000]) {
+      const value = MAX_HEADER_SIZE - target - others;
+      expect((await responses(port, sized(target, value - 1))).statuses()).toEqual([200]);
+      expect((await responses(port, sized(target, value))).statuses()).toEqual([431]);
+    }
   });
 
   test('leaves the connection open if the request is complete', async () => {

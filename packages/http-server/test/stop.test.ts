@@ -319,4 +319,15 @@ describe('a stop', () => {
     expect(dropped).toBe(1);
     expect(duration).toBeLessThan(4_000);
   });
+
+  test('does not wait for a connection that has ended with CONNECT behind other requests', async () => {
+    const server = await serve();
+    const client = open(
+      server.port,
+      `${get('/').repeat(2)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`,
+    );
+    await client.closed;
+    expect(client.statuses()).toEqual([200, 200, 400]);
+    expect(await server.stop({ grace: 0, deadline: 3_000 })).toBe(0);
+  });
 });
