@@ -23,8 +23,8 @@ export function withinDeadline(
   if (spent < NEGLIGIBLE) return operation();
   const work = operation();
   const limited = () => withTimeout(work, STORAGE_TIME - spent, LATE);
-  if (!incoming.isBodyIncomplete) return limited();
-  // The time in which the client sends the body is not the storage's.
+  // The time in which the client sends a body that the operation reads is not the storage's.
+  if (!incoming.isBeingRead) return limited();
   const arrived = new Promise((resolve) => incoming.once('close', resolve));
   return Promise.race([work, arrived.then(limited)]);
 }

@@ -16,11 +16,16 @@ export function requireJson({ headers }: IncomingMessage): void {
     throw new HttpError('unsupported_media_type', 'send the animal as Content-Type: application/json');
   }
   const coding = headers['content-encoding'];
-  if (coding !== undefined && coding.toLowerCase() !== 'identity') {
+  if (coding !== undefined && !coding.split(',').every(isIdentity)) {
     throw new HttpError('unsupported_media_type', 'send the animal without a Content-Encoding');
   }
   const transferCoding = headers['transfer-encoding'];
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
     throw new HttpError('invalid_request', 'send the body with no other Transfer-Encoding than chunked');
   }
+}
+
+/** Whether an element of Content-Encoding means no coding. An empty one counts as none (RFC 9110, section 5.6.1.2). */
+function isIdentity(coding: string): boolean {
+  return /^(?:identity)?$/i.test(coding.trim());
 }
