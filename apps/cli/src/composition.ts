@@ -2,17 +2,19 @@
 import 'reflect-metadata';
 import { randomBytes } from 'node:crypto';
 import { sha256 } from '@animal-store/app-kit';
-import { type Catalogue, createCatalogue, createKeyring, type Keyring } from '@animal-store/domain';
+import { createKeyring, type Keyring } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
+import { type AwaitableCatalogue, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
+import type { UseCases } from './context.ts';
 
-const CATALOGUE: InjectionToken<Catalogue> = Symbol('catalogue');
+const CATALOGUE: InjectionToken<AwaitableCatalogue> = Symbol('catalogue');
 const KEYRING: InjectionToken<Keyring> = Symbol('keyring');
 
 /** Puts the use cases on a storage. */
-export function compose(storage: PetStorage): { readonly catalogue: Catalogue; readonly keyring: Keyring } {
+export function compose(storage: PetStorage): UseCases {
   const container = root.createChildContainer();
-  container.register(CATALOGUE, { useFactory: instanceCachingFactory(() => createCatalogue(storage.pets)) });
+  container.register(CATALOGUE, { useFactory: instanceCachingFactory(() => createAwaitableCatalogue(storage.pets)) });
   container.register(KEYRING, {
     useFactory: instanceCachingFactory(() =>
       createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now }),

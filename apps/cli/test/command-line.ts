@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { type Catalogue, createCatalogue, createKeyring } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import { type Authenticate, createAuthentication } from '@animal-store/domain/transport';
+import { type Authenticate, createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { createProgram } from '../src/program.ts';
 import { RecordingOutput } from './recording-output.ts';
@@ -44,14 +44,18 @@ interface Options {
 /** The command line in this process, on a memory of its own. */
 export function commandLine({ isTTY = false, columns = 80, onList = () => {} }: Options = {}): CommandLine {
   const { pets, keys } = createMemoryStorage();
-  const catalogue = createCatalogue({
+  const petStore: PetStore = {
     ...pets,
     list(selection) {
       onList(pets);
       return pets.list(selection);
     },
-  });
-  const useCases = { catalogue, keyring: createKeyring({ keys, digest, randomBytes, clock }) };
+  };
+  const catalogue = createCatalogue(petStore);
+  const useCases = {
+    catalogue: createAwaitableCatalogue(petStore),
+    keyring: createKeyring({ keys, digest, randomBytes, clock }),
+  };
 
   async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
     const [stdout, stderr] = [new RecordingOutput({ isTTY, columns }), new RecordingOutput({ isTTY, columns })];

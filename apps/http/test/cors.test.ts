@@ -29,6 +29,7 @@ test.each([
   expect(response.headers['access-control-expose-headers']?.split(', ').sort()).toEqual([
     'Allow',
     'Deprecation',
+    'Idempotent-Replayed',
     'Link',
     'Location',
     'RateLimit',

@@ -263,6 +263,13 @@ describe('the Idempotency-Key', () => {
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
+  test('yields Idempotent-Replayed if it is repeated, and only then', async () => {
+    const { add } = await startService();
+    const replayed = async (headers = {}) => (await add(REX, headers)).headers['idempotent-replayed'];
+    expect([await replayed(), await replayed(named('k-1'))]).toEqual([undefined, undefined]);
+    expect([await replayed(named('k-1')), await replayed(named('k-1'))]).toEqual(['true', 'true']);
+  });
+
   test('is rejected with 422 for another pet', async () => {
     const { add, call } = await startService();
     await add(REX, named('k-1'));

@@ -73,7 +73,8 @@ export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<u
     },
     async ({ name, categoryId, status, idempotencyKey: key }) => {
       const newPet = { name, categoryId: integer('categoryId', categoryId), status };
-      return asOutput(await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key }));
+      const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
+      return asOutput(pet);
     },
   );
 

@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
-import { apiKey, createOf, rex } from './samples.ts';
+import { apiKey, idempotencyOf, rex } from './samples.ts';
 
 /** How long a call may take at most, in milliseconds. */
 export const CALL_LIMIT = 5_000;
@@ -11,7 +11,8 @@ export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () 
   const { id, digest } = apiKey();
   return {
     add: () => pets.add(rex()),
-    'add with an idempotency key': () => pets.add(rex(), createOf(rex(), { holder: 'the zoo', key: 'a lost one' })),
+    'add with an idempotency key': () =>
+      pets.add(rex(), idempotencyOf(rex(), { holder: 'the zoo', key: 'a lost one' })),
     find: () => pets.find(1n),
     list: () => pets.list({ after: 0n, limit: 20 }),
     'list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),

@@ -1,7 +1,7 @@
 import { type IdempotencyKey, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { added, createOf, everyPage, idempotencyKeys, LONGEST_NAME, rex } from './samples.ts';
+import { added, everyPage, idempotencyKeys, idempotencyOf, LONGEST_NAME, rex } from './samples.ts';
 import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
 
 const holder = 'the zoo';
@@ -35,37 +35,47 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
   describe('creating with an idempotency key', () => {
     test('creates one pet for the same key and the same pet, and returns it each time', async () => {
       const pets = await petStore();
-      const create = createOf(rex(), { holder, key: 'k1' });
-      const first = (await pets.add(rex(), create)) as Pet;
+      const create = idempotencyOf(rex(), { holder, key: 'k1' });
+      const first = await added(pets, rex(), create);
       expect(first).toStrictEqual({ id: first.id, ...rex() });
       await added(pets);
-      expect(await pets.add(rex(), create)).toStrictEqual(first);
+      expect(await added(pets, rex(), create)).toStrictEqual(first);
       expect(await pets.find(first.id)).toStrictEqual(first);
       expect(await everyPage(pets)).toHaveLength(2);
     });
 
+    test('says whether the call created the pet', async () => {
+      const pets = await petStore();
+      const idempotency = idempotencyOf(rex(), { holder, key: 'k1' });
+      expect(await pets.add(rex())).toMatchObject({ created: true });
+      expect(await pets.add(rex(), idempotency)).toMatchObject({ created: true });
+      for (let count = 0; count < 3; count += 1) {
+        expect(await pets.add(rex(), idempotency)).toMatchObject({ created: false });
+      }
+    });
+
     test('returns null for the same key and another pet, and stores nothing', async () => {
       const pets = await petStore();
-      const first = await pets.add(rex(), createOf(rex(), { holder, key: 'k1' }));
+      const first = await added(pets, rex(), idempotencyOf(rex(), { holder, key: 'k1' }));
       const max = rex({ name: 'Max' });
-      expect(await pets.add(max, createOf(max, { holder, key: 'k1' }))).toBeNull();
+      expect(await pets.add(max, idempotencyOf(max, { holder, key: 'k1' }))).toBeNull();
       expect(await everyPage(pets)).toEqual([first]);
-      expect(await pets.add(rex(), createOf(rex(), { holder, key: 'k1' }))).toEqual(first);
+      expect(await added(pets, rex(), idempotencyOf(rex(), { holder, key: 'k1' }))).toEqual(first);
     });
 
     test('compares fingerprints to their last character', async () => {
       const pets = await petStore();
       const [one, other] = ['A', 'a'].map((end) => rex({ name: LONGEST_NAME.slice(2) + end })) as [NewPet, NewPet];
-      expect(await pets.add(one, createOf(one, { holder, key: 'k1' }))).toMatchObject(one);
-      expect(await pets.add(other, createOf(other, { holder, key: 'k1' }))).toBeNull();
+      expect(await added(pets, one, idempotencyOf(one, { holder, key: 'k1' }))).toMatchObject(one);
+      expect(await pets.add(other, idempotencyOf(other, { holder, key: 'k1' }))).toBeNull();
     });
 
     test('distinguishes keys and holders that differ in one character', async () => {
       const pets = await petStore();
-      const create = (name: IdempotencyKey) => pets.add(rex(), createOf(rex(), name));
+      const create = (name: IdempotencyKey) => added(pets, rex(), idempotencyOf(rex(), name));
       for (const [difference, one, other] of DIFFERENCES) {
         const [first, second] = [await create(one), await create(other)];
-        expect(first?.id, difference).not.toBe(second?.id);
+        expect(first.id, difference).not.toBe(second.id);
         expect(await create(one), difference).toEqual(first);
         expect(await create(other), difference).toEqual(second);
       }
@@ -73,10 +83,12 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
 
     test('creates one pet for fifty calls at once with one key, and returns it to each', async () => {
       const pets = await petStore();
-      const create = createOf(rex(), { holder, key: 'k1' });
-      const created = await Promise.all(Array.from({ length: 50 }, () => pets.add(rex(), create)));
-      expect(new Set(created.map((pet) => (pet as Pet).id)).size).toBe(1);
-      expect(await everyPage(pets)).toEqual([created[0]]);
+      const create = idempotencyOf(rex(), { holder, key: 'k1' });
+      const creations = await Promise.all(Array.from({ length: 50 }, () => pets.add(rex(), create)));
+      const [pet, ...others] = await everyPage(pets);
+      expect(others).toEqual([]);
+      expect(creations.map((creation) => creation?.pet)).toEqual(Array(50).fill(pet));
+      expect(creations.filter((creation) => creation?.created)).toHaveLength(1);
     });
 
     test('stores one of two pets that are created at once under one key, and returns null for the other', async () => {
@@ -84,12 +96,12 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
       const created = await Promise.all(
         Array.from({ length: 40 }, (_, index) => {
           const newPet = rex({ name: index % 2 === 0 ? 'Rex' : 'Max' });
-          return pets.add(newPet, createOf(newPet, { holder, key: 'k1' }));
+          return pets.add(newPet, idempotencyOf(newPet, { holder, key: 'k1' }));
         }),
       );
       const [stored, ...others] = await everyPage(pets);
       expect(others).toEqual([]);
-      expect(created.filter((pet) => pet !== null)).toEqual(Array(20).fill(stored));
+      expect(created.flatMap((creation) => creation?.pet ?? [])).toEqual(Array(20).fill(stored));
     });
 
     test('creates one pet for each key, for keys repeated in any order and at once', async () => {
@@ -102,7 +114,7 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
             (calls as typeof keys).map(async (name) => {
               const text = JSON.stringify([name.holder, name.key]);
               const newPet = rex({ name: `the pet of ${name.key.slice(-20)}` });
-              const pet = (await pets.add(newPet, createOf(newPet, name))) as Pet;
+              const pet = await added(pets, newPet, idempotencyOf(newPet, name));
               expect(known.get(text) ?? pet).toStrictEqual(pet);
               known.set(text, pet);
             }),
@@ -116,7 +128,7 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
 
     test('finds the first and the last of a thousand keys', async () => {
       const pets = await petStore();
-      const create = (index: number) => pets.add(rex(), createOf(rex(), { holder, key: `k${index}` }));
+      const create = (index: number) => added(pets, rex(), idempotencyOf(rex(), { holder, key: `k${index}` }));
       const created = await Promise.all(Array.from({ length: 1_000 }, (_, index) => create(index)));
       for (const index of [0, 1, 500, 999]) expect(await create(index)).toEqual(created[index]);
     });

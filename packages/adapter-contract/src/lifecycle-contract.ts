@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { everyCall, expectUnavailable, failureOf } from './every-call.ts';
-import { added, everyPage, rex } from './samples.ts';
+import { added, everyPage } from './samples.ts';
 import { emptyStorage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** Opening, readiness and closing. */
@@ -55,7 +55,7 @@ export function lifecycleContract<Place>(adapter: StorageUnderTest<Place>): void
       const acknowledged: bigint[] = [];
       const calls = Array.from({ length: 50 }, () =>
         failureOf(async () => {
-          const pet = await storage.pets.add(rex());
+          const pet = await added(storage.pets);
           acknowledged.push(pet?.id as bigint);
         }),
       );

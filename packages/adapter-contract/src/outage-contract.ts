@@ -2,7 +2,7 @@ import type { Pet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CALL_LIMIT, everyCall, expectUnavailable, failureOf } from './every-call.ts';
-import { added, apiKey, createOf, everyPage, rex } from './samples.ts';
+import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type Interruptible, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How long a storage may need to work again, in milliseconds. */
@@ -77,8 +77,8 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place> & Interru
 
     test('works again when it is restored, with all that it acknowledged', { timeout: TIMEOUT }, async () => {
       const { place, storage, pet, restore } = await interrupted();
-      const create = createOf(rex(), { holder: 'the zoo', key: 'k1' });
-      const call = () => storage.pets.add(rex(), create);
+      const create = idempotencyOf(rex(), { holder: 'the zoo', key: 'k1' });
+      const call = () => added(storage.pets, rex(), create);
       const [failure] = await Promise.all([failureOf(call), failureOf(() => storage.ready())]);
       expectUnavailable(failure, storage);
       await restore();

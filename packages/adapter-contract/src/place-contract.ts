@@ -1,6 +1,6 @@
 import type { PetStorage, PetStore } from '@animal-store/domain/ports';
 import { describe, expect, test, vi } from 'vitest';
-import { added, apiKey, createOf, everyPage, rex } from './samples.ts';
+import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How old the record of a key may be that another process changed, in milliseconds. */
@@ -32,12 +32,12 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     test('knows the idempotency keys that were used', async () => {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);
-      const create = createOf(rex(), { holder: 'the zoo', key: 'k1' });
-      const pet = await storage.pets.add(rex(), create);
+      const create = idempotencyOf(rex(), { holder: 'the zoo', key: 'k1' });
+      const pet = await added(storage.pets, rex(), create);
       const { pets } = await reopened(storage, place);
-      expect(await pets.add(rex(), create)).toStrictEqual(pet);
+      expect(await added(pets, rex(), create)).toStrictEqual(pet);
       const max = rex({ name: 'Max' });
-      expect(await pets.add(max, createOf(max, create))).toBeNull();
+      expect(await pets.add(max, idempotencyOf(max, create))).toBeNull();
       expect(await everyPage(pets)).toStrictEqual([pet]);
     });
 
@@ -98,8 +98,10 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     test('create one pet for an idempotency key that both are given at once', async () => {
       const [one, other] = await twoStorages();
       for (let count = 0; count < 10; count += 1) {
-        const create = createOf(rex(), { holder: 'the zoo', key: `k${count}` });
-        const calls = Array.from({ length: 10 }, (_, index) => (index % 2 === 0 ? one : other).pets.add(rex(), create));
+        const create = idempotencyOf(rex(), { holder: 'the zoo', key: `k${count}` });
+        const calls = Array.from({ length: 10 }, (_, index) =>
+          added((index % 2 === 0 ? one : other).pets, rex(), create),
+        );
         const [first, ...others] = await Promise.all(calls);
         for (const pet of others) expect(pet).toStrictEqual(first);
       }

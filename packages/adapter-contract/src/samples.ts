@@ -7,7 +7,7 @@ import {
   type Pet,
   type PetStatus,
 } from '@animal-store/domain';
-import { apiKeyId, fingerprint, type IdempotentCreate, type PetStore } from '@animal-store/domain/ports';
+import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
 /** A pet to create. @param given `status: undefined` is none. */
@@ -23,13 +23,13 @@ export function rex({
 }
 
 /** The creation of a pet under an idempotency key. */
-export function createOf(newPet: NewPet, { holder, key }: IdempotencyKey): IdempotentCreate {
+export function idempotencyOf(newPet: NewPet, { holder, key }: IdempotencyKey): Idempotency {
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
 
-/** Adds a pet without an idempotency key. */
-export async function added(pets: PetStore, newPet: NewPet = rex()): Promise<Pet> {
-  return (await pets.add(newPet)) as Pet;
+/** Adds a pet, or finds the one that its idempotency key stands for. */
+export async function added(pets: PetStore, newPet: NewPet = rex(), idempotency?: Idempotency): Promise<Pet> {
+  return ((await pets.add(newPet, idempotency)) as Creation).pet;
 }
 
 /** Pages of a selection, one after the other, to its end. @param between Called between two pages. */

@@ -18,6 +18,5 @@ export function createMemoryStorage(): PetStorage {
 /** Storage in memory, for applications that choose among adapters. It has no setting. */
 export const adapter: StorageAdapter = {
   description: 'memory; the animals are gone when the service stops',
-  returnsSamePetObjects: true,
   open: () => createMemoryStorage(),
 };

@@ -1,13 +1,14 @@
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-import type { IdempotentCreate, PetSelection, PetStore } from '@animal-store/domain/ports';
+import type { Creation, Idempotency, PetSelection, PetStore } from '@animal-store/domain/ports';
 
-interface Created {
+/** An earlier creation under an idempotency key, as a repetition gets it. */
+interface EarlierCreation {
   readonly fingerprint: string;
-  readonly pet: Pet;
+  readonly repetition: Creation;
 }
 
 /** The pets of one status, ascending by id, and beside them their ids as plain numbers: a search stays in the CPU's cache. */
-interface Shelf {
+interface StatusIndex {
   readonly ids: number[];
   readonly pets: Pet[];
 }
@@ -18,12 +19,12 @@ interface Shelf {
  */
 export function createMemoryPetStore(): PetStore {
   const all: Pet[] = [];
-  const shelves: Record<PetStatus, Shelf> = {
+  const byStatus: Record<PetStatus, StatusIndex> = {
     available: { ids: [], pets: [] },
     pending: { ids: [], pets: [] },
     sold: { ids: [], pets: [] },
   };
-  const created = new Map<string, Created>();
+  const earlierCreations = new Map<string, EarlierCreation>();
 
   function store({ name, categoryId, status }: NewPet): Pet {
     const number = all.length + 1;
@@ -31,21 +32,21 @@ export function createMemoryPetStore(): PetStore {
     const pet = Object.freeze(status === undefined ? { id, name, categoryId } : { id, name, categoryId, status });
     all.push(pet);
     if (status !== undefined) {
-      shelves[status].ids.push(number);
-      shelves[status].pets.push(pet);
+      byStatus[status].ids.push(number);
+      byStatus[status].pets.push(pet);
     }
     return pet;
   }
 
   return {
-    add(newPet, create) {
-      if (create === undefined) return store(newPet);
-      const name = nameOf(create);
-      const earlier = created.get(name);
-      if (earlier !== undefined) return earlier.fingerprint === create.fingerprint ? earlier.pet : null;
+    add(newPet, idempotency) {
+      if (idempotency === undefined) return { pet: store(newPet), created: true };
+      const name = nameOf(idempotency);
+      const earlier = earlierCreations.get(name);
+      if (earlier !== undefined) return earlier.fingerprint === idempotency.fingerprint ? earlier.repetition : null;
       const pet = store(newPet);
-      created.set(name, { fingerprint: create.fingerprint, pet });
-      return pet;
+      earlierCreations.set(name, { fingerprint: idempotency.fingerprint, repetition: { pet, created: false } });
+      return { pet, created: true };
     },
 
     find(id) {
@@ -54,14 +55,14 @@ export function createMemoryPetStore(): PetStore {
 
     list({ status, after, limit }: PetSelection) {
       if (status === undefined) return page(all, Number(after), limit);
-      const { ids, pets } = shelves[status];
+      const { ids, pets } = byStatus[status];
       return page(pets, firstAfter(ids, Number(after)), limit);
     },
   };
 }
 
 /** A holder may contain any character, a key no space: the first space ends the key. */
-function nameOf({ holder, key }: IdempotentCreate): string {
+function nameOf({ holder, key }: Idempotency): string {
   return `${key} ${holder}`;
 }
 

@@ -1,5 +1,4 @@
-import { DomainError } from '@animal-store/domain';
-import type { KeyStore, PetStorage, PetStore } from '@animal-store/domain/ports';
+import { closed, type KeyStore, type PetStorage, type PetStore } from '@animal-store/domain/ports';
 import { createMemoryKeyStore } from './memory-key-store.ts';
 import { createMemoryPetStore } from './memory-pet-store.ts';
 
@@ -20,7 +19,7 @@ export function openMemory({ pets, keys }: Memory): PetStorage {
   /** Wraps a function so that it throws `storage_unavailable` once the storage is closed. */
   function untilClosed<Given extends unknown[], Result>(call: (...given: Given) => Result) {
     return (...given: Given): Result => {
-      if (isClosed) throw new DomainError('storage_unavailable', 'the storage is closed');
+      if (isClosed) throw closed();
       return call(...given);
     };
   }

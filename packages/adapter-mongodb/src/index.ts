@@ -77,6 +77,5 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
 /** Storage in MongoDB, for applications that choose among adapters. Its setting is the URL. */
 export const adapter: StorageAdapter = {
   description: 'MongoDB',
-  returnsSamePetObjects: true,
   open: (url, events = {}) => createMongoStorage({ url, ...events }),
 };

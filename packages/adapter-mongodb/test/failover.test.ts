@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { NewPet, Pet } from '@animal-store/domain';
 import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { idempotent, max, openStorage, rex } from './fixtures.ts';
+import { addTo, idempotent, max, openStorage, rex } from './fixtures.ts';
 
 const KILLS = 5;
 const CREATES = 5_000;
@@ -33,7 +33,7 @@ describeWithContainers('a replica set of three', () => {
         for (let tried = 0; !acknowledged.has(name); tried += 1) {
           try {
             // Each try by another process of the service.
-            const pet = await storages[(number + tried) % 2]?.pets.add(newPet, create);
+            const pet = await addTo(storages[(number + tried) % 2]?.pets, newPet, create);
             expect(pet).toMatchObject({ name });
             acknowledged.set(name, pet as Pet);
           } catch (error) {
@@ -92,20 +92,20 @@ describeWithContainers('a replica set of three', () => {
     const primary = await replicaSet.primary();
     const secondaries = replicaSet.members.filter((member) => member !== primary);
     // Each has reserved an id: what follows writes pets only.
-    for (const storage of [one, other]) for (let count = 0; count < 3; count += 1) await storage.pets.add(max);
+    for (const storage of [one, other]) for (let count = 0; count < 3; count += 1) await addTo(storage.pets, max);
     await Promise.all(secondaries.map(replicaSet.pause));
     const calls = Array.from({ length: 6 }, async (_, index) => {
       await pause(index * 100);
-      return (index % 2 === 0 ? one : other).pets.add(rex, create);
+      return addTo((index % 2 === 0 ? one : other).pets, rex, create);
     });
     for (const call of await Promise.allSettled(calls)) {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     }
     await Promise.all(secondaries.map(replicaSet.resume));
-    const added = await eventually(() => one.pets.add(rex, create));
-    expect(await eventually(() => other.pets.add(rex, create))).toEqual(added);
+    const added = await eventually(() => addTo(one.pets, rex, create));
+    expect(await eventually(() => addTo(other.pets, rex, create))).toEqual(added);
     const stored = databaseAt(url).collection('pets');
-    expect(await eventually(() => stored.countDocuments({ 'addition.key': 'k1' }))).toBe(1);
+    expect(await eventually(() => stored.countDocuments({ 'idempotency.key': 'k1' }))).toBe(1);
   });
 });
 

@@ -1,5 +1,5 @@
-import { type ApiKey, DomainError, type NewPet } from '@animal-store/domain';
-import { fingerprint, type IdempotentCreate, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
+import { fingerprint, type Idempotency, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { createMongoStorage, type MongoStorage, type MongoStorageOptions } from '../src/index.ts';
 
@@ -17,8 +17,13 @@ export function openStorage(options: MongoStorageOptions): MongoStorage {
 }
 
 /** An idempotency key, and the pet it stands for. */
-export function idempotent(key: string, newPet: NewPet = rex): IdempotentCreate {
+export function idempotent(key: string, newPet: NewPet = rex): Idempotency {
   return { holder: 'the zoo', key, fingerprint: fingerprint(newPet) };
+}
+
+/** Adds a pet. Returns the stored one, the earlier one, or null: see `PetStore.add`. */
+export async function addTo(pets: PetStore | undefined, ...given: Parameters<PetStore['add']>): Promise<Pet | null> {
+  return (await pets?.add(...given))?.pet ?? null;
 }
 
 /** A record with a digest of its own for each number from 0 to 9. */

@@ -2,7 +2,7 @@ import type { Pet } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets/pet-document.ts';
-import { apiKey, idempotent, max, openStorage, rex, times } from './fixtures.ts';
+import { addTo, apiKey, idempotent, max, openStorage, rex, times } from './fixtures.ts';
 
 function open() {
   const url = freshDatabase();
@@ -17,12 +17,12 @@ describeWithMongo('many calls at once', () => {
   describe('creations', () => {
     test('return the results of their own idempotency keys: known, reused for another pet, or given twice', async () => {
       const { pets, url } = open();
-      const known = await Promise.all(times(10, (index) => pets.add(rex, idempotent(`known-${index}`))));
+      const known = await Promise.all(times(10, (index) => addTo(pets, rex, idempotent(`known-${index}`))));
       const [fresh, again, other, twice] = await Promise.all([
-        Promise.all(times(60, (index) => pets.add(max, idempotent(`fresh-${index}`, max)))),
-        Promise.all(times(10, (index) => pets.add(rex, idempotent(`known-${index}`)))),
-        Promise.all(times(10, (index) => pets.add(max, idempotent(`known-${index}`, max)))),
-        Promise.all(times(20, (index) => pets.add(rex, idempotent(`twice-${index % 10}`)))),
+        Promise.all(times(60, (index) => addTo(pets, max, idempotent(`fresh-${index}`, max)))),
+        Promise.all(times(10, (index) => addTo(pets, rex, idempotent(`known-${index}`)))),
+        Promise.all(times(10, (index) => addTo(pets, max, idempotent(`known-${index}`, max)))),
+        Promise.all(times(20, (index) => addTo(pets, rex, idempotent(`twice-${index % 10}`)))),
       ]);
       expect(again).toEqual(known);
       expect(other).toEqual(Array(10).fill(null));
@@ -38,7 +38,7 @@ describeWithMongo('many calls at once', () => {
       // Of a newer version, which older processes leave alone.
       const validator = { $jsonSchema: { title: 'version 1000', properties: { name: { pattern: '^Rex' } } } };
       await databaseAt(url).command({ collMod: 'pets', validator });
-      const calls = await Promise.allSettled(times(40, (index) => pets.add(index === 30 ? max : rex)));
+      const calls = await Promise.allSettled(times(40, (index) => addTo(pets, index === 30 ? max : rex)));
       expect(calls.map(({ status }) => status).indexOf('rejected')).toBe(30);
       expect(calls.filter(({ status }) => status === 'rejected')).toMatchObject([
         { reason: { name: 'MongoServerError', code: 121 } },
@@ -51,12 +51,12 @@ describeWithMongo('many calls at once', () => {
 
     test('get other ids if theirs are taken', async () => {
       const { pets, url } = open();
-      const before = await Promise.all(times(100, () => pets.add(rex)));
+      const before = await Promise.all(times(100, () => addTo(pets, rex)));
       const last = before.map((pet) => (pet as Pet).id).sort((one, other) => Number(one - other))[99] as bigint;
       const taken = times(20, (index) => ({ _id: last + BigInt(3 * index) + 1n, name: 'Max', categoryId: 1n }));
       await databaseAt(url).collection<PetDocument>('pets').insertMany(taken);
       await databaseAt(url).command({ profile: 2 });
-      const calls = times(200, (index) => pets.add(rex, index % 2 === 0 ? undefined : idempotent(`k${index}`)));
+      const calls = times(200, (index) => addTo(pets, rex, index % 2 === 0 ? undefined : idempotent(`k${index}`)));
       expect(new Set((await Promise.all(calls)).map((pet) => pet?.id)).size).toBe(200);
       await databaseAt(url).command({ profile: 0 });
       // The counter is raised for all of them together.
@@ -68,7 +68,7 @@ describeWithMongo('many calls at once', () => {
     test('store all pets but the one that is a defect', async () => {
       const { pets } = open();
       const broken = undefined as unknown as typeof rex;
-      const calls = await Promise.allSettled(times(20, (index) => pets.add(index === 15 ? broken : rex)));
+      const calls = await Promise.allSettled(times(20, (index) => addTo(pets, index === 15 ? broken : rex)));
       expect(calls.filter(({ status }) => status === 'rejected')).toMatchObject([{ reason: expect.any(TypeError) }]);
       expect(await pets.list({ after: 0n, limit: 100 })).toHaveLength(19);
     });
@@ -77,7 +77,7 @@ describeWithMongo('many calls at once', () => {
       const { pets } = open();
       const calls = times(20, (index) => {
         const newPet = { ...rex, name: `Rex ${index}` };
-        const call = pets.add(newPet);
+        const call = addTo(pets, newPet);
         newPet.name = 'Max';
         return call;
       });
@@ -90,7 +90,7 @@ describeWithMongo('many calls at once', () => {
   describe('reads', () => {
     test('find each its own pet, also more of them than one read looks up', async () => {
       const { pets } = open();
-      const added = (await Promise.all(times(30, (index) => pets.add(index % 2 === 0 ? rex : max)))) as Pet[];
+      const added = (await Promise.all(times(30, (index) => addTo(pets, index % 2 === 0 ? rex : max)))) as Pet[];
       const known = new Map(added.map((pet) => [pet.id, pet]));
       const ids = times(2_500, (index) => BigInt(index + 1));
       const found = await Promise.all([...ids, ...ids].map((id) => pets.find(id)));
@@ -99,7 +99,7 @@ describeWithMongo('many calls at once', () => {
 
     test('list each its own page', async () => {
       const { pets } = open();
-      const added = (await Promise.all(times(160, (index) => pets.add(index % 2 === 0 ? rex : max)))) as Pet[];
+      const added = (await Promise.all(times(160, (index) => addTo(pets, index % 2 === 0 ? rex : max)))) as Pet[];
       const all = added.toSorted((one, other) => Number(one.id - other.id));
       const selections = times(300, (index) => ({
         status: ([undefined, 'sold', 'pending'] as const)[index % 3],
@@ -197,10 +197,10 @@ describeWithMongo('many calls at once', () => {
         { name: `Rex ${index}`, categoryId: 7n },
         { holder: `zoo ${index % 3}`, key: `${Math.floor(index / 3)}`, fingerprint },
       ] as const;
-    const created = await Promise.all(times(1_500, (index) => storage.pets.add(...creation(index))));
+    const created = await Promise.all(times(1_500, (index) => addTo(storage.pets, ...creation(index))));
     await databaseAt(url).command({ profile: 2 });
     const repeated = await Promise.all(
-      times(1_500, (index) => storage.pets.add(...creation(index, index % 10 === 0 ? 'another' : 'first'))),
+      times(1_500, (index) => addTo(storage.pets, ...creation(index, index % 10 === 0 ? 'another' : 'first'))),
     );
     await databaseAt(url).command({ profile: 0 });
     expect(repeated).toEqual(created.map((pet, index) => (index % 10 === 0 ? null : pet)));
@@ -210,7 +210,7 @@ describeWithMongo('many calls at once', () => {
       .toArray();
     expect(queries.length).toBeLessThanOrEqual(10);
     for (const { planSummary, docsExamined } of queries) {
-      expect(planSummary).toMatch(/^(?:(?:, )?IXSCAN \{ addition.holder: 1, addition.key: 1 \})+$/);
+      expect(planSummary).toMatch(/^(?:(?:, )?IXSCAN \{ idempotency.holder: 1, idempotency.key: 1 \})+$/);
       expect(docsExamined).toBeLessThanOrEqual(500);
     }
   });

@@ -11,7 +11,7 @@ import {
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { type MongoStorage, TIME_LIMITS } from '../src/index.ts';
-import { failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
 
 const create = idempotent('k1');
 
@@ -25,8 +25,8 @@ async function expectUnavailable({ pets, keys, ready, createRateLimiter }: Mongo
   const limiter = createRateLimiter({ limit: 1, window: 60_000 });
   const started = performance.now();
   const calls = Array.from({ length: 10 }, (_, index) => [
-    pets.add(rex),
-    pets.add(rex, idempotent(`lost ${index}`)),
+    addTo(pets, rex),
+    addTo(pets, rex, idempotent(`lost ${index}`)),
     pets.find(1n),
     pets.list({ after: 0n, limit: 20 }),
     pets.list({ status: 'sold', after: 0n, limit: 20 }),
@@ -63,7 +63,7 @@ async function expectHealing({ pets, ready }: MongoStorage): Promise<void> {
       if (performance.now() - started > 10_000) throw error;
     }
   }
-  const added = await pets.add(rex);
+  const added = await addTo(pets, rex);
   expect(await pets.find(added?.id ?? 0n)).toEqual(added);
 }
 
@@ -78,7 +78,7 @@ describeWithContainers('a server', () => {
 
   test('that is killed and started again', async () => {
     const storage = open(server.url('killed'));
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     await server.kill(member());
     await expectUnavailable(storage);
     // One that is opened meanwhile is none the worse for it.
@@ -93,13 +93,13 @@ describeWithContainers('a server', () => {
   test('without secondaries, which the URL prefers', async () => {
     const storage = open(`${server.url('preferred')}&readPreference=secondary`);
     await storage.ready();
-    const added = await storage.pets.add(rex);
+    const added = await addTo(storage.pets, rex);
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toEqual([added]);
   });
 
   test('that is no member of its set for a while', async () => {
     const storage = open(server.url('alone'));
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     await server.kill(member());
     await server.startAlone(member());
     try {
@@ -114,7 +114,7 @@ describeWithContainers('a server', () => {
 
   test('that is paused', async () => {
     const storage = open(server.url('paused'));
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     await server.pause(member());
     try {
       await expectUnavailable(storage);
@@ -137,7 +137,7 @@ describeWithContainers('a network', () => {
   test('that swallows everything', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const storage = open(url);
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     proxy.swallow();
     await expectUnavailable(storage);
     const later = open(url);
@@ -152,17 +152,17 @@ describeWithContainers('a network', () => {
     const { url: detour, proxy } = await behindProxy(url);
     const [one, other] = [open(detour), open(url)];
     // An id is reserved, so that the response to the insertion is the first to be lost.
-    for (let count = 0; count < 3; count += 1) await one.pets.add(rex);
+    for (let count = 0; count < 3; count += 1) await addTo(one.pets, rex);
     proxy.loseResponses();
-    await expect(Promise.resolve(one.pets.add(rex, create))).rejects.toMatchObject({ code: 'storage_unavailable' });
-    const stored = await databaseAt(url).collection('pets').find({ 'addition.key': 'k1' }).toArray();
+    await expect(Promise.resolve(addTo(one.pets, rex, create))).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const stored = await databaseAt(url).collection('pets').find({ 'idempotency.key': 'k1' }).toArray();
     expect(stored).toHaveLength(1);
-    const again = await other.pets.add(rex, create);
+    const again = await addTo(other.pets, rex, create);
     expect(again?.id).toBe(stored[0]?._id);
     proxy.pass();
     await expectHealing(one);
-    expect(await one.pets.add(rex, create)).toEqual(again);
-    expect(await databaseAt(url).collection('pets').countDocuments({ 'addition.key': 'k1' })).toBe(1);
+    expect(await addTo(one.pets, rex, create)).toEqual(again);
+    expect(await databaseAt(url).collection('pets').countDocuments({ 'idempotency.key': 'k1' })).toBe(1);
   });
 
   test('between: closing lets go of every connection, also while the first is being made', async () => {

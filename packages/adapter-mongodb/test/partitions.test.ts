@@ -8,7 +8,7 @@ import {
   startPartitionableSet,
 } from '@animal-store/test-mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { apiKey, idempotent, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, idempotent, openStorage, rex } from './fixtures.ts';
 
 const create = idempotent('k1');
 const key = apiKey(1);
@@ -90,7 +90,7 @@ describeWithPartitions('a network partition', () => {
       let now = 0;
       const { keys } = openStorage({ url, clock: () => now });
       // The writer has ids in stock, and the others have read from the first primary.
-      for (let count = 0; count < 3; count += 1) await writer.pets.add(rex);
+      for (let count = 0; count < 3; count += 1) await addTo(writer.pets, rex);
       await reader.pets.find(1n);
       await keys.list();
 
@@ -98,7 +98,7 @@ describeWithPartitions('a network partition', () => {
       set.silence(slow, second);
       set.delayResponses(second, first, COMMIT_DELAY);
       set.delayResponses(slow, first, 2 * COMMIT_DELAY);
-      const [pet] = await Promise.all([writer.pets.add(rex, create), writer.keys.add(key)]);
+      const [pet] = await Promise.all([addTo(writer.pets, rex, create), writer.keys.add(key)]);
       set.isolate(first);
       if (all) set.silence(CLIENTS, first);
 
@@ -118,7 +118,7 @@ describeWithPartitions('a network partition', () => {
           (pets) => pets.length === 4,
         ),
         observe(
-          () => reader.pets.add(rex, create),
+          () => addTo(reader.pets, rex, create),
           (earlier) => earlier?.id === id,
         ),
         observe(
@@ -157,7 +157,7 @@ describeWithPartitions('a network partition', () => {
   }, async () => {
     const [first, second] = set.members;
     const writer = openStorage({ url: set.url('unaware') });
-    await writer.pets.add(rex);
+    await addTo(writer.pets, rex);
     // A process that reaches the first primary alone.
     const reader = openStorage({ url: set.urlOf(first, 'unaware') });
     await reader.pets.find(1n);
@@ -167,7 +167,7 @@ describeWithPartitions('a network partition', () => {
     // Without this command there is no next primary before the first one steps down.
     await databaseAt(set.urlPastProxies(second, 'admin')).command({ replSetStepUp: 1 });
     await set.becomesPrimary(second);
-    const { id } = (await eventually(() => writer.pets.add(rex))) as Pet;
+    const { id } = (await eventually(() => addTo(writer.pets, rex))) as Pet;
     // Otherwise the first primary has stepped down, and there is nothing to see.
     expect(performance.now() - isolatedAt).toBeLessThan(ELECTION_TIMEOUT);
     const { observations, stop } = observe(

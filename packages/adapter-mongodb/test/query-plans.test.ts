@@ -3,7 +3,7 @@ import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test
 import type { Document } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { MongoStorage } from '../src/index.ts';
-import { apiKey, max, openStorage, times } from './fixtures.ts';
+import { addTo, apiKey, max, openStorage, times } from './fixtures.ts';
 
 const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
 
@@ -13,7 +13,8 @@ async function profiled(work: (storage: MongoStorage) => Promise<unknown>, optio
   const storage = openStorage({ url: url + (url.includes('?') ? '&' : '?') + options });
   await Promise.all(
     Array.from({ length: 300 }, (_, index) =>
-      storage.pets.add(
+      addTo(
+        storage.pets,
         {
           name: `Rex ${index}`,
           categoryId: 1n,
@@ -106,10 +107,10 @@ describeWithMongo('every query', () => {
 
     test('a creation that is repeated', async () => {
       const queries = await profiled(async ({ pets }) => {
-        expect(await pets.add({ ...max, name: 'Rex 7' }, create)).toMatchObject({ name: 'Rex 7' });
+        expect(await addTo(pets, { ...max, name: 'Rex 7' }, create)).toMatchObject({ name: 'Rex 7' });
       });
       const lookup = queries.find(({ command }) => command.find === 'pets');
-      expect(lookup?.['planSummary']).toMatch(/^(EXPRESS_)?IXSCAN \{ addition.holder: 1, addition.key: 1 \}/);
+      expect(lookup?.['planSummary']).toMatch(/^(EXPRESS_)?IXSCAN \{ idempotency.holder: 1, idempotency.key: 1 \}/);
       expect(lookup).toMatchObject({ docsExamined: 1, command: { readConcern: { level: 'linearizable' } } });
     });
   });
@@ -133,7 +134,7 @@ describeWithMongo('every query', () => {
   test('writes to the majority, retryably, and is bounded, whatever the URL says', async () => {
     const writes = await profiled(async ({ pets, keys }) => {
       // More than what is left of a block.
-      for (let count = 0; count < 300; count += 1) await pets.add(max);
+      for (let count = 0; count < 300; count += 1) await addTo(pets, max);
       await keys.revoke(apiKey(1).id, 7);
       await keys.recordUse(apiKey(1).id, 7);
       await keys.add(apiKey(4));
@@ -152,7 +153,7 @@ describeWithMongo('every query', () => {
 
   test('creates a hundred pets at once by a few writes of pets, and a few of the counter', async () => {
     const writes = await profiled(async ({ pets }) => {
-      await Promise.all(times(100, () => pets.add(max)));
+      await Promise.all(times(100, () => addTo(pets, max)));
     });
     expect(writes.filter(({ ns }) => ns.endsWith('.counters')).length).toBeLessThanOrEqual(4);
     const insertions = writes.filter(({ op }) => op === 'insert');

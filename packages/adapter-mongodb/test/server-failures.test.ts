@@ -4,7 +4,7 @@ import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } 
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS } from '../src/index.ts';
-import { idempotent, openStorage, rex, TOLERANCE, times } from './fixtures.ts';
+import { addTo, idempotent, openStorage, rex, TOLERANCE, times } from './fixtures.ts';
 
 describeWithContainers('while many calls are made at once', () => {
   let server: ReplicaSet;
@@ -17,7 +17,7 @@ describeWithContainers('while many calls are made at once', () => {
   async function prepared(): Promise<{ pets: PetStore; count(): Promise<number> }> {
     const url = server.url(`failing_${crypto.randomUUID().slice(0, 8)}`);
     const { pets } = openStorage({ url });
-    await Promise.all(times(100, (index) => pets.add(rex, idempotent(`old-${index}`))));
+    await Promise.all(times(100, (index) => addTo(pets, rex, idempotent(`old-${index}`))));
     // The first read confirms the primary, too.
     await pets.find(1n);
     return { pets, count: () => databaseAt(url).collection('pets').countDocuments() };
@@ -39,7 +39,7 @@ describeWithContainers('while many calls are made at once', () => {
     const writeConcernError = { code: 64, errmsg: 'waiting for replication timed out', errInfo: { wtimeout: true } };
     const off = await failing('alwaysOn', { failCommands: ['insert'], writeConcernError });
     // Among them one that the index rejects: the server then reports both.
-    const add = () => times(60, (index) => pets.add(rex, idempotent(index === 40 ? 'old-7' : `new-${index}`)));
+    const add = () => times(60, (index) => addTo(pets, rex, idempotent(index === 40 ? 'old-7' : `new-${index}`)));
     for (const call of await Promise.allSettled(add())) {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', cause: { code: 64 } } });
     }
@@ -52,7 +52,7 @@ describeWithContainers('while many calls are made at once', () => {
   test('a connection that breaks once duplicates nothing, and creations can be repeated', async () => {
     const { pets, count } = await prepared();
     await failing({ times: 1 }, { failCommands: ['insert'], closeConnection: true });
-    const add = () => times(60, (index) => pets.add(rex, idempotent(`new-${index}`)));
+    const add = () => times(60, (index) => addTo(pets, rex, idempotent(`new-${index}`)));
     // The driver retries by itself, unless it learns in another way first that the connection is gone.
     for (const call of await Promise.allSettled(add())) {
       if (call.status === 'rejected') expect(call.reason).toMatchObject({ code: 'storage_unavailable' });
@@ -65,12 +65,12 @@ describeWithContainers('while many calls are made at once', () => {
   test('connections that break again and again reject the creations of that time, and no later ones', async () => {
     const { pets, count } = await prepared();
     const off = await failing('alwaysOn', { failCommands: ['insert'], closeConnection: true });
-    for (const call of await Promise.allSettled(times(60, () => pets.add(rex)))) {
+    for (const call of await Promise.allSettled(times(60, () => addTo(pets, rex)))) {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     }
     expect(await count()).toBe(100);
     await off();
-    await Promise.all(times(60, () => pets.add(rex)));
+    await Promise.all(times(60, () => addTo(pets, rex)));
     expect(await count()).toBe(160);
   });
 
@@ -117,7 +117,7 @@ describeWithContainers('while many calls are made at once', () => {
   test.each<[string, string, (pets: PetStore, index: number) => unknown]>([
     ['reads of pets', 'find', (pets, index) => pets.find(BigInt(index + 1))],
     ['reads of pages', 'find', (pets, index) => pets.list({ after: 0n, limit: index + 1 })],
-    ['creations', 'insert', (pets) => pets.add(rex)],
+    ['creations', 'insert', (pets) => addTo(pets, rex)],
   ])('%s do not wait for one that gets no response', { retry: 2 }, async (_, command, call) => {
     const { pets } = await prepared();
     // As many as may be in flight at once, and longer than the limit of silence on a socket.

@@ -3,7 +3,7 @@ import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test
 import { Long } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { PET_COLLECTION } from '../src/pets/pet-document.ts';
-import { apiKey, idempotent, openStorage, rex, times } from './fixtures.ts';
+import { addTo, apiKey, idempotent, openStorage, rex, times } from './fixtures.ts';
 
 /** Storages with connections and caches of their own on one database, as processes have them. */
 function processes(count: number, url = freshDatabase()): [PetStorage, PetStorage, ...PetStorage[]] {
@@ -13,11 +13,11 @@ function processes(count: number, url = freshDatabase()): [PetStorage, PetStorag
 describeWithMongo('several processes on one database', () => {
   test('prepare the same new database at once', async () => {
     const url = freshDatabase();
-    await Promise.all(processes(6, url).map((storage) => storage.pets.add(rex)));
+    await Promise.all(processes(6, url).map((storage) => addTo(storage.pets, rex)));
     const indexes = await databaseAt(url).collection('pets').indexes();
     expect(indexes.map(({ name }) => name).sort()).toEqual([
       '_id_',
-      'addition.holder_1_addition.key_1',
+      'idempotency.holder_1_idempotency.key_1',
       'status_1__id_1',
     ]);
     expect(await databaseAt(url).collection('pets').countDocuments()).toBe(6);
@@ -25,7 +25,7 @@ describeWithMongo('several processes on one database', () => {
 
   test('assign no id twice', async () => {
     const storages = processes(3);
-    const added = await Promise.all(Array.from({ length: 600 }, (_, index) => storages[index % 3]?.pets.add(rex)));
+    const added = await Promise.all(Array.from({ length: 600 }, (_, index) => addTo(storages[index % 3]?.pets, rex)));
     expect(new Set(added.map((pet) => pet?.id)).size).toBe(600);
     expect(await storages[0].pets.list({ after: 0n, limit: 700 })).toHaveLength(600);
   });
@@ -33,7 +33,7 @@ describeWithMongo('several processes on one database', () => {
   test('create one pet for an idempotency key, also while the creation is in flight', async () => {
     const storages = processes(3);
     for (const key of ['a', 'b', 'c', 'd', 'e']) {
-      const calls = Array.from({ length: 12 }, (_, index) => storages[index % 3]?.pets.add(rex, idempotent(key)));
+      const calls = Array.from({ length: 12 }, (_, index) => addTo(storages[index % 3]?.pets, rex, idempotent(key)));
       expect(new Set((await Promise.all(calls)).map((pet) => pet?.id)).size).toBe(1);
     }
     expect(await storages[1].pets.list({ after: 0n, limit: 100 })).toHaveLength(5);
@@ -43,7 +43,7 @@ describeWithMongo('several processes on one database', () => {
     const storages = processes(3);
     const keys = Array.from({ length: 80 }, (_, index) => `k${index}`);
     const created = await Promise.all(
-      storages.map(({ pets }) => Promise.all(keys.map((key) => pets.add(rex, idempotent(key))))),
+      storages.map(({ pets }) => Promise.all(keys.map((key) => addTo(pets, rex, idempotent(key))))),
     );
     expect(created[1]).toEqual(created[0]);
     expect(created[2]).toEqual(created[0]);
@@ -54,7 +54,7 @@ describeWithMongo('several processes on one database', () => {
   test('see at once what another one has created', async () => {
     const [one, other] = processes(2);
     for (let count = 0; count < 50; count += 1) {
-      const added = await one.pets.add(rex);
+      const added = await addTo(one.pets, rex);
       expect(await other.pets.find(added?.id ?? 0n)).toEqual(added);
     }
   });
@@ -65,11 +65,11 @@ describeWithMongo('several processes on one database', () => {
     const slow = openStorage({ url, clock: () => now });
     const [quick] = processes(2, url);
     // Its second block has more ids than are used.
-    for (let count = 0; count < 3; count += 1) await slow.pets.add(rex);
-    const reached = (await quick.pets.add(rex))?.id ?? 0n;
-    expect((await slow.pets.add(rex))?.id).toBeLessThan(reached);
+    for (let count = 0; count < 3; count += 1) await addTo(slow.pets, rex);
+    const reached = (await addTo(quick.pets, rex))?.id ?? 0n;
+    expect((await addTo(slow.pets, rex))?.id).toBeLessThan(reached);
     now = 1_000;
-    expect((await slow.pets.add(rex))?.id).toBeGreaterThan(reached);
+    expect((await addTo(slow.pets, rex))?.id).toBeGreaterThan(reached);
   });
 
   test('create every pet though the counter is behind the pets, as after a restore', async () => {
@@ -83,7 +83,7 @@ describeWithMongo('several processes on one database', () => {
     }));
     await databaseAt(url).collection<{ _id: bigint }>('pets').insertMany(restored);
     const added = await Promise.all(
-      Array.from({ length: 2_000 }, (_, index) => (index % 2 === 0 ? one : other).pets.add(rex)),
+      Array.from({ length: 2_000 }, (_, index) => addTo((index % 2 === 0 ? one : other).pets, rex)),
     );
     expect(new Set(added.map((pet) => pet?.id)).size).toBe(2_000);
     expect(await other.pets.list({ after: 5_000n, limit: 3_000 })).toHaveLength(2_000);
@@ -126,7 +126,7 @@ describeWithMongo('several processes on one database', () => {
       // Enough that the first process still builds indexes while the others replace the schema.
       const stored = times(20_000, (index) => ({ _id: Long.fromNumber(index + 1), ...rex, categoryId: Long.ONE }));
       await db.collection<{ _id: Long }>('pets').insertMany(stored);
-      await Promise.all(processes(20, url).map((storage) => storage.pets.add(rex)));
+      await Promise.all(processes(20, url).map((storage) => addTo(storage.pets, rex)));
       expect(await title(db)).toBe(`version ${PET_COLLECTION.schema.version}`);
       await expect(db.collection('pets').insertOne({ name: 'Rex' })).rejects.toMatchObject({ code: 121 });
     });

@@ -8,7 +8,7 @@ import {
 } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
-import { openStorage, rex, times } from './fixtures.ts';
+import { addTo, openStorage, rex, times } from './fixtures.ts';
 
 const ROUNDS = 3;
 const CLIENTS = 8;
@@ -44,7 +44,7 @@ describeWithContainers('a primary that steps down', () => {
     const clients = times(CLIENTS, async () => {
       while (!done) {
         try {
-          await pets.add(rex);
+          await addTo(pets, rex);
           added += 1;
         } catch (error) {
           expect(error).toMatchObject({ code: 'storage_unavailable' });

@@ -2,7 +2,7 @@ import { LIMITS } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { Double, Int32, Long } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { apiKey, failureOf, idempotent, max, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, failureOf, idempotent, max, openStorage, rex } from './fixtures.ts';
 
 async function prepared() {
   const url = freshDatabase();
@@ -19,7 +19,7 @@ describeWithMongo('what is stored', () => {
       'with the category %d has int64 in the database, and no status if none was given',
       async (categoryId) => {
         const { storage, db } = await prepared();
-        const added = await storage.pets.add({ name: 'Rex', categoryId });
+        const added = await addTo(storage.pets, { name: 'Rex', categoryId });
         const [stored] = await db
           .collection('pets')
           .aggregate([
@@ -41,14 +41,14 @@ describeWithMongo('what is stored', () => {
 
     test('and its idempotency key are one document', async () => {
       const { storage, db } = await prepared();
-      const added = await storage.pets.add(rex, idempotent('k1'));
+      const added = await addTo(storage.pets, rex, idempotent('k1'));
       expect(await db.collection('pets').find().toArray()).toEqual([
         {
           _id: added?.id,
           name: 'Rex',
           categoryId: 1n,
           status: 'sold',
-          addition: idempotent('k1'),
+          idempotency: idempotent('k1'),
         },
       ]);
     });
@@ -60,7 +60,7 @@ describeWithMongo('what is stored', () => {
       name: 'Rex',
       categoryId: Long.fromNumber(7),
       status: 'sold',
-      addition: { holder: 'the zoo', key: 'k1', fingerprint: 'f' },
+      idempotency: { holder: 'the zoo', key: 'k1', fingerprint: 'f' },
     });
 
     test('can store a pet that follows every rule, which is returned exactly', async () => {
@@ -87,11 +87,17 @@ describeWithMongo('what is stored', () => {
       ['another status', { ...good(), status: 'gone' }],
       ['a status of null', { ...good(), status: null }],
       ['a member of its own', { ...good(), colour: 'brown' }],
-      ['an idempotency key without a fingerprint', { ...good(), addition: { holder: 'a', key: 'b' } }],
-      ['an idempotency key with other members', { ...good(), addition: { ...good().addition, at: 1 } }],
-      ['an empty idempotency key', { ...good(), addition: { ...good().addition, key: '' } }],
-      ['an idempotency key with a line feed at its end', { ...good(), addition: { ...good().addition, key: 'k1\n' } }],
-      ['an idempotency key of 256 characters', { ...good(), addition: { ...good().addition, key: 'k'.repeat(256) } }],
+      ['an idempotency key without a fingerprint', { ...good(), idempotency: { holder: 'a', key: 'b' } }],
+      ['an idempotency key with other members', { ...good(), idempotency: { ...good().idempotency, at: 1 } }],
+      ['an empty idempotency key', { ...good(), idempotency: { ...good().idempotency, key: '' } }],
+      [
+        'an idempotency key with a line feed at its end',
+        { ...good(), idempotency: { ...good().idempotency, key: 'k1\n' } },
+      ],
+      [
+        'an idempotency key of 256 characters',
+        { ...good(), idempotency: { ...good().idempotency, key: 'k'.repeat(256) } },
+      ],
     ])('cannot store a pet with %s', async (_, document) => {
       const { db } = await prepared();
       await expect(db.collection('pets').insertOne(document)).rejects.toMatchObject({
@@ -156,8 +162,8 @@ describeWithMongo('what is stored', () => {
     await db
       .collection<{ _id: string }>('counters')
       .updateOne({ _id: 'pets' }, { $set: { last: Long.fromBigInt(2n ** 53n - 2n) } }, { upsert: true });
-    expect((await storage.pets.add(max))?.id).toBe(2n ** 53n - 1n);
-    expect(await failureOf(() => storage.pets.add(max))).toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
+    expect((await addTo(storage.pets, max))?.id).toBe(2n ** 53n - 1n);
+    expect(await failureOf(() => addTo(storage.pets, max))).toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
     expect(await db.collection('counters').findOne()).toEqual({ _id: 'pets', last: 2n ** 53n - 1n });
   });

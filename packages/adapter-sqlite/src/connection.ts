@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import type { DatabaseSync } from 'node:sqlite';
-import { type Awaitable, StorageMisconfigured } from '@animal-store/domain/ports';
-import { asOpeningError, asThrown, closed } from './database/failures.ts';
+import { type Awaitable, closed, StorageMisconfigured } from '@animal-store/domain/ports';
+import { asOpeningError, asThrown } from './database/failures.ts';
 import { type FileIdentity, identityOf } from './database/file-identity.ts';
 import { openDatabase } from './database/open-database.ts';
 import { isBusy, isDamage } from './database/result-codes.ts';

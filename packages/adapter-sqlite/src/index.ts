@@ -34,6 +34,5 @@ export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage 
 /** Storage in one file, for applications that choose among adapters. Its setting is the file's path. */
 export const adapter: StorageAdapter = {
   description: 'a SQLite file',
-  returnsSamePetObjects: false,
   open: (file) => createSqliteStorage({ file }),
 };

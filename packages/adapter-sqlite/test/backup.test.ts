@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
@@ -17,7 +18,7 @@ const PROGRAMS = fileURLToPath(new URL('../../../tools/deploy/sqlite/', import.m
 async function largeFile(): Promise<string> {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  await storage.pets.add({ name: 'Rex', categoryId: 1n });
+  await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
   await storage.close();
   const database = new DatabaseSync(file);
   database.exec('CREATE TABLE filler (content BLOB); INSERT INTO filler VALUES (zeroblob(200000000))');
@@ -62,7 +63,7 @@ test('backup.mjs copies a file while another process commits, and restore.sh put
 
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  await storage.pets.add({ name: 'Max', categoryId: 1n });
+  await addTo(storage.pets, { name: 'Max', categoryId: 1n });
   const log = readFileSync(`${file}-wal`);
   await storage.close();
   // As a process that was killed leaves it.
@@ -89,7 +90,7 @@ test.each<[string, (copy: string, file: string) => void]>([
 ])('restore.sh keeps the database if the copy %s', async (_, make) => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  await storage.pets.add({ name: 'Rex', categoryId: 1n });
+  await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
   await storage.close();
   make(`${file}.copy`, file);
   const failure = await run(join(PROGRAMS, 'restore.sh'), [`${file}.copy`, file]).catch((error) => error);
@@ -101,7 +102,7 @@ test.each<[string, (copy: string, file: string) => void]>([
 test('backup.mjs fails for a damaged file', async () => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  await Promise.all(Array.from({ length: 1_000 }, () => storage.pets.add({ name: 'Rex', categoryId: 1n })));
+  await Promise.all(Array.from({ length: 1_000 }, () => addTo(storage.pets, { name: 'Rex', categoryId: 1n })));
   await storage.close();
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0xff, bytes.length - 8_192));

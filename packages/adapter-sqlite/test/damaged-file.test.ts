@@ -3,6 +3,7 @@ import type { NewPet } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 1n };
@@ -13,7 +14,7 @@ const PETS = 2_000n;
 async function fileWithPets(): Promise<string> {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  await Promise.all(Array.from({ length: Number(PETS) }, () => storage.pets.add(rex)));
+  await Promise.all(Array.from({ length: Number(PETS) }, () => addTo(storage.pets, rex)));
   await storage.close();
   return file;
 }
@@ -49,7 +50,7 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
   const everyPet = async () => storage.pets.list({ after: 0n, limit: Number(PETS) });
   await expect(everyPet()).rejects.toMatchObject(damaged);
   await expect(storage.ready()).rejects.toMatchObject(damaged);
-  await expect(storage.pets.add(rex)).rejects.toMatchObject(damaged);
+  await expect(addTo(storage.pets, rex)).rejects.toMatchObject(damaged);
   // What is not damaged is still read, and nothing was added.
   expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
   expect(await storage.pets.find(PETS + 1n)).toBeNull();
@@ -60,7 +61,7 @@ test('rejects the next write after the file was overwritten', async () => {
   const storage = storageOn(file);
   overwrite(file, 0, PAGE);
   const failure = failureWith(file, 'it is not a SQLite database');
-  await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+  await expect(addTo(storage.pets, rex)).rejects.toMatchObject(failure);
   await expect(storage.ready()).rejects.toMatchObject(failure);
 });
 

@@ -2,6 +2,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { LIMITS } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 
 /** What version 1 of the schema was. */
@@ -70,9 +71,9 @@ describe('a file with version 1 of the schema', () => {
     const pets = [sold, { id: 7n, name: '\0', categoryId: -1n }];
     expect(await storage.pets.list({ after: 0n, limit: 10 })).toEqual(pets);
     expect(await storage.pets.list({ status: 'sold', after: 0n, limit: 10 })).toEqual([sold]);
-    expect(await storage.pets.add(sold, { holder: 'the zoo', key: 'k', fingerprint: 'f' })).toEqual(sold);
-    expect(await storage.pets.add(sold, { holder: 'the zoo', key: 'k', fingerprint: 'g' })).toBeNull();
-    expect((await storage.pets.add(sold))?.id).toBeGreaterThan(9n);
+    expect(await addTo(storage.pets, sold, { holder: 'the zoo', key: 'k', fingerprint: 'f' })).toEqual(sold);
+    expect(await addTo(storage.pets, sold, { holder: 'the zoo', key: 'k', fingerprint: 'g' })).toBeNull();
+    expect((await addTo(storage.pets, sold))?.id).toBeGreaterThan(9n);
     expect(await storage.keys.find(digest)).toMatchObject({ holder: 'the zoo', lastUsedAt: 5 });
     expect(databaseAt(file).prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   });

@@ -6,6 +6,7 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openDatabase } from '../src/database/open-database.ts';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
@@ -23,12 +24,12 @@ function databaseAt(file: string): DatabaseSync {
 test('a file that is opened again has its pets, and assigns higher ids', async () => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
-  const created = await storage.pets.add(rex);
+  const created = await addTo(storage.pets, rex);
   await storage.close();
   const again = createSqliteStorage({ file });
   onTestFinished(async () => again.close());
   expect(await again.pets.find(created?.id ?? 0n)).toEqual(created);
-  expect((await again.pets.add(rex))?.id).toBeGreaterThan(created?.id ?? 0n);
+  expect((await addTo(again.pets, rex))?.id).toBeGreaterThan(created?.id ?? 0n);
 });
 
 test('connections sync the log before a commit returns', () => {
@@ -47,7 +48,7 @@ describe('a new file', () => {
     const file = freshFile();
     const storage = createSqliteStorage({ file });
     onTestFinished(async () => storage.close());
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('600');
   });
 
@@ -57,7 +58,7 @@ describe('a new file', () => {
     chmodSync(file, 0o660);
     const storage = createSqliteStorage({ file });
     onTestFinished(async () => storage.close());
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('660');
   });
 
@@ -100,7 +101,7 @@ describe('a file that another process has locked', { retry: 2 }, () => {
   test('can be read at once if the lock is for writing, and written when it is released', async () => {
     const { storage, other } = await openedLocked('BEGIN IMMEDIATE');
     expect(await read(storage)).toEqual([]);
-    const creating = storage.pets.add(rex);
+    const creating = addTo(storage.pets, rex);
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.exec('ROLLBACK');
     expect(await read(storage)).toEqual([]);
@@ -109,7 +110,7 @@ describe('a file that another process has locked', { retry: 2 }, () => {
 
   test('is opened when an exclusive lock is released', async () => {
     const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
-    const calls = Promise.all([storage.ready(), storage.pets.add(rex), read(storage)]);
+    const calls = Promise.all([storage.ready(), addTo(storage.pets, rex), read(storage)]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.close();
     await calls;
@@ -119,12 +120,12 @@ describe('a file that another process has locked', { retry: 2 }, () => {
   test('is unavailable within 5 seconds, until the lock is released', async () => {
     const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
     const begin = performance.now();
-    const outcomes = await Promise.allSettled([storage.ready(), storage.pets.add(rex), read(storage)]);
+    const outcomes = await Promise.allSettled([storage.ready(), addTo(storage.pets, rex), read(storage)]);
     expect(performance.now() - begin).toBeLessThan(5_000);
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'storage_unavailable' } });
     other.close();
     await storage.ready();
-    expect(await storage.pets.add(rex)).toMatchObject({ name: 'Rex' });
+    expect(await addTo(storage.pets, rex)).toMatchObject({ name: 'Rex' });
   });
 });
 

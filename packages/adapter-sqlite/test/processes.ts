@@ -19,8 +19,8 @@ const PROLOGUE = `
   const storage = createSqliteStorage({ file: process.env.SQLITE_FILE });
   const rex = { name: 'Rex', categoryId: 1n };
   async function add(key) {
-    const { id } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
-    writeSync(1, key + ' ' + id + '\\n');
+    const { pet } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
+    writeSync(1, key + ' ' + pet.id + '\\n');
   }
   async function addUntilStored(key) {
     for (;;) {

@@ -3,6 +3,7 @@ import { dirname } from 'node:path';
 import type { NewPet } from '@animal-store/domain';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
@@ -69,9 +70,9 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     ],
   ])('%s', async (_, replace) => {
     const { file, storage, failure } = opened();
-    const pet = await storage.pets.add(rex);
+    const pet = await addTo(storage.pets, rex);
     replace(file);
-    await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+    await expect(addTo(storage.pets, rex)).rejects.toMatchObject(failure);
     await expect(storage.ready()).rejects.toMatchObject(failure);
     // What was acknowledged is still read.
     expect(await storage.pets.list({ after: 0n, limit: 10 })).toEqual([pet]);
@@ -80,7 +81,7 @@ describe('while a file is open, nothing more is acknowledged after', () => {
   test('it was deleted before the first write, which does not create another', async () => {
     const { file, storage, failure } = opened();
     rmSync(file);
-    await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+    await expect(addTo(storage.pets, rex)).rejects.toMatchObject(failure);
     expect(existsSync(file)).toBe(false);
   });
 
@@ -89,13 +90,13 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     const other = freshFile();
     await createSqliteStorage({ file: other }).close();
     renameSync(other, file);
-    await expect(storage.pets.add(rex)).rejects.toMatchObject(failure);
+    await expect(addTo(storage.pets, rex)).rejects.toMatchObject(failure);
   });
 });
 
 test('a folder that is moved, with a link to it in its place, changes nothing', async () => {
   const { file, storage } = opened();
-  await storage.pets.add(rex);
+  await addTo(storage.pets, rex);
   const folder = dirname(file);
   renameSync(folder, `${folder}.moved`);
   symlinkSync(`${folder}.moved`, folder);
@@ -103,18 +104,18 @@ test('a folder that is moved, with a link to it in its place, changes nothing', 
     rmSync(folder);
     renameSync(`${folder}.moved`, folder);
   });
-  await storage.pets.add(rex);
+  await addTo(storage.pets, rex);
   expect(await storage.pets.list({ after: 0n, limit: 10 })).toHaveLength(2);
 });
 
 test('a file that is put back is used again, without the writes that were rejected meanwhile', async () => {
   const { file, storage, failure } = opened();
-  const first = await storage.pets.add(rex);
+  const first = await addTo(storage.pets, rex);
   renameSync(file, `${file}.moved`);
-  await expect(storage.pets.add({ ...rex, name: 'Max' })).rejects.toMatchObject(failure);
+  await expect(addTo(storage.pets, { ...rex, name: 'Max' })).rejects.toMatchObject(failure);
   renameSync(`${file}.moved`, file);
   await storage.ready();
-  const second = await storage.pets.add(rex);
+  const second = await addTo(storage.pets, rex);
   expect(await storage.pets.list({ after: 0n, limit: 10 })).toEqual([first, second]);
 });
 
@@ -122,10 +123,10 @@ test('checkpoints, other processes and closed connections replace no file', asyn
   const { file, storage } = opened();
   const others = [createSqliteStorage({ file }), createSqliteStorage({ file })];
   for (const other of others) {
-    await other.pets.add(rex);
+    await addTo(other.pets, rex);
     await other.close();
   }
   await startProcess(file, 'await addFrom(0, 2_000); await storage.close();').acknowledged();
-  await storage.pets.add(rex);
+  await addTo(storage.pets, rex);
   await storage.ready();
 });

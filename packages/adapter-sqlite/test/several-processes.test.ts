@@ -3,6 +3,7 @@ import { DomainError, type NewPet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
@@ -28,7 +29,7 @@ test('a storage sees at once what another one has created or revoked', async () 
   const file = freshFile();
   const [one, other] = [storageAt(file), storageAt(file)];
   for (let count = 0; count < 20; count += 1) {
-    const created = await one.pets.add(rex);
+    const created = await addTo(one.pets, rex);
     expect(await other.pets.find(created?.id ?? 0n)).toEqual(created);
   }
   const digest = 'ab'.repeat(32);
@@ -55,7 +56,7 @@ describe('while another process holds the lock for writing', () => {
   }, async () => {
     const { storage, other } = locked();
     const start = performance.now();
-    const creating = storage.pets.add(rex);
+    const creating = addTo(storage.pets, rex);
     expect(performance.now() - start).toBeLessThan(100);
     await new Promise((resolve) => setTimeout(resolve, 100));
     expect(storage.pets.list({ after: 0n, limit: 1 })).toEqual([]);
@@ -67,7 +68,7 @@ describe('while another process holds the lock for writing', () => {
   test('writes are unavailable within 5 seconds and never made, and reads go on', async () => {
     const { storage, other } = locked();
     const start = performance.now();
-    const calls = Array.from({ length: 200 }, () => Promise.resolve(storage.pets.add(rex)));
+    const calls = Array.from({ length: 200 }, () => Promise.resolve(addTo(storage.pets, rex)));
     const outcomes = await Promise.allSettled([...calls, storage.ready()]);
     expect(performance.now() - start).toBeLessThan(5_000);
     for (const outcome of outcomes) {
@@ -84,7 +85,7 @@ describe('while another process holds the lock for writing', () => {
 
   test('waiting writes are rejected when the storage is closed', async () => {
     const { storage } = locked();
-    const creating = storage.pets.add(rex);
+    const creating = addTo(storage.pets, rex);
     const outcome = expect(creating).rejects.toMatchObject({ message: 'the storage is closed' });
     await storage.close();
     await outcome;

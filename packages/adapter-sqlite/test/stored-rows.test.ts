@@ -3,6 +3,7 @@ import { LIMITS, type NewPet, PET_STATUSES } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: 1n };
@@ -39,28 +40,31 @@ describe('the schema accepts what the domain accepts:', () => {
     ['a decomposed name', 'Zoe\u0308'],
   ])('%s', async (_, name) => {
     const { pets } = opened().storage;
-    const created = await pets.add({ name, categoryId: 1n });
+    const created = await addTo(pets, { name, categoryId: 1n });
     expect(await pets.find(created?.id ?? 0n)).toEqual({ ...created, name });
   });
 
   test.each([...PET_STATUSES])('the status %s', async (status) => {
-    expect(await opened().storage.pets.add({ ...rex, status })).toMatchObject({ status });
+    expect(await addTo(opened().storage.pets, { ...rex, status })).toMatchObject({ status });
   });
 
   test.each([LIMITS.categoryId.min, LIMITS.categoryId.max])('the category %d', async (categoryId) => {
-    expect(await opened().storage.pets.add({ ...rex, categoryId })).toMatchObject({ categoryId });
+    expect(await addTo(opened().storage.pets, { ...rex, categoryId })).toMatchObject({ categoryId });
   });
 
   test('holders that differ after a NUL', async () => {
     const { pets } = opened().storage;
     const idempotent = (holder: string) => ({ holder, key: 'k', fingerprint: 'f' });
-    const [one, other] = [await pets.add(rex, idempotent('a\u0000b')), await pets.add(rex, idempotent('a\u0000c'))];
+    const [one, other] = [
+      await addTo(pets, rex, idempotent('a\u0000b')),
+      await addTo(pets, rex, idempotent('a\u0000c')),
+    ];
     expect(one?.id).not.toBe(other?.id);
   });
 
   test('the longest idempotency key', async () => {
     const idempotent = { holder: '', key: '~'.repeat(LIMITS.idempotencyKey.maxLength), fingerprint: 'f' };
-    expect(await opened().storage.pets.add(rex, idempotent)).not.toBeNull();
+    expect(await addTo(opened().storage.pets, rex, idempotent)).not.toBeNull();
   });
 
   test('a key that expires at the greatest safe integer', async () => {
@@ -108,17 +112,17 @@ describe('the schema rejects what the service cannot return:', () => {
 describe('ids', () => {
   test('are not assigned again after the last pet was deleted', async () => {
     const { storage, db } = opened();
-    const last = await storage.pets.add(rex);
+    const last = await addTo(storage.pets, rex);
     db.exec('DELETE FROM pets');
-    expect((await storage.pets.add(rex))?.id).toBeGreaterThan(last?.id ?? 0n);
+    expect((await addTo(storage.pets, rex))?.id).toBeGreaterThan(last?.id ?? 0n);
   });
 
   test('are below 2^53, and a call beyond that throws a defect', async () => {
     const { storage, db } = opened();
-    await storage.pets.add(rex);
+    await addTo(storage.pets, rex);
     db.exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
-    expect((await storage.pets.add(rex))?.id).toBe(2n ** 53n - 1n);
-    await expect(storage.pets.add(rex)).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
+    expect((await addTo(storage.pets, rex))?.id).toBe(2n ** 53n - 1n);
+    await expect(addTo(storage.pets, rex)).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
   });
 });
 
@@ -126,7 +130,7 @@ test('a closed storage rejects every call as unavailable', async () => {
   const { pets, keys, ready, close } = createSqliteStorage({ file: freshFile() });
   await close();
   const calls = [
-    () => pets.add(rex),
+    () => addTo(pets, rex),
     () => pets.find(1n),
     () => pets.list({ after: 0n, limit: 1 }),
     () => keys.add(apiKey),

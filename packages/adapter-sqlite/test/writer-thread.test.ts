@@ -59,7 +59,10 @@ function openFile(): { file: string; db: DatabaseSync } {
 test('commits on a connection of its own, whose writes others see when they are acknowledged', async () => {
   const { file, db } = openFile();
   const { results, errors } = await threadOn(file).commit([createRex, createRex]);
-  expect(results).toEqual([1, 2]);
+  expect(results).toEqual([
+    { id: 1, created: true },
+    { id: 2, created: true },
+  ]);
   expect(errors.size).toBe(0);
   expect(db.prepare('SELECT count(*) AS count FROM pets').get()).toEqual({ count: 2 });
 });

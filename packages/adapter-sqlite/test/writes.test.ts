@@ -3,6 +3,7 @@ import type { NewPet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
 import { startProcess } from './processes.ts';
 
@@ -21,7 +22,7 @@ function opened(): { file: string; storage: PetStorage; db: DatabaseSync } {
 
 test('writes that arrive together share transactions', async () => {
   const { storage, db } = opened();
-  await Promise.all(Array.from({ length: 500 }, () => storage.pets.add(rex)));
+  await Promise.all(Array.from({ length: 500 }, () => addTo(storage.pets, rex)));
   // A transaction of one row appends two pages to the log.
   const { log: pages } = db.prepare('PRAGMA wal_checkpoint').get() as { log: number };
   expect(pages).toBeLessThan(100);
@@ -30,7 +31,7 @@ test('writes that arrive together share transactions', async () => {
 test('a write that violates a constraint fails as a defect, and harms none beside it', async () => {
   const { storage } = opened();
   const outcomes = await Promise.allSettled(
-    ['Rex', '', 'Max'].map((name) => storage.pets.add({ ...rex, name } as typeof rex)),
+    ['Rex', '', 'Max'].map((name) => addTo(storage.pets, { ...rex, name } as typeof rex)),
   );
   expect(outcomes).toMatchObject([
     { value: { name: 'Rex' } },
@@ -42,7 +43,7 @@ test('a write that violates a constraint fails as a defect, and harms none besid
 test('an object that changes after the call changes nothing', async () => {
   const { storage } = opened();
   const given = { ...rex };
-  const creating = [storage.pets.add(rex), storage.pets.add(given)];
+  const creating = [addTo(storage.pets, rex), addTo(storage.pets, given)];
   Object.assign(given, { name: 'Max' });
   expect(await Promise.all(creating)).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
   expect(await storage.pets.list({ after: 0n, limit: 2 })).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
@@ -50,7 +51,7 @@ test('an object that changes after the call changes nothing', async () => {
 
 test('closing completes the writes that were called before', async () => {
   const { file, storage } = opened();
-  const creating = Array.from({ length: 50 }, () => storage.pets.add(rex));
+  const creating = Array.from({ length: 50 }, () => addTo(storage.pets, rex));
   await storage.close();
   expect(await Promise.all(creating)).toHaveLength(50);
   const again = createSqliteStorage({ file });

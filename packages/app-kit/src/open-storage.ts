@@ -11,7 +11,7 @@ import { type MemoryPolicy, readStorageSettings, STORAGE_VARIABLES, type Storage
 import { STORAGES, type StorageEntry } from './storages.ts';
 
 /** A storage whose adapter is loaded and that can be opened. */
-export interface LoadedStorage extends Pick<StorageAdapter, 'description' | 'returnsSamePetObjects'> {
+export interface LoadedStorage extends Pick<StorageAdapter, 'description'> {
   /** @throws ConfigurationError if the settings can't be right. A server that can't be reached is no error here. */
   open(events?: StorageEvents): PetStorage;
 }
@@ -20,10 +20,8 @@ export interface LoadedStorage extends Pick<StorageAdapter, 'description' | 'ret
 export async function loadStorage(settings: StorageSettings): Promise<LoadedStorage> {
   const entry: StorageEntry = STORAGES[settings.name];
   const { adapter } = await entry.load();
-  const { description, returnsSamePetObjects } = adapter;
   return {
-    description,
-    returnsSamePetObjects,
+    description: adapter.description,
     open(events) {
       try {
         return adapter.open(settings.setting, events);

@@ -48,7 +48,6 @@ beforeAll(() => {
 
     export const adapter: StorageAdapter = {
       description: 'memory until the end of this test',
-      returnsSamePetObjects: true,
       open(place) {
         if (place === 'nowhere') throw new StorageMisconfigured('there is no such place');
         return { ...openMemory(createMemory()), location: place };

@@ -27,6 +27,18 @@ describe('DomainError.is', () => {
   });
 });
 
+describe('DomainError', () => {
+  test('keeps its message and its violations in JSON', () => {
+    const violations = [{ field: 'name', message: 'name is required' }];
+    expect(JSON.parse(JSON.stringify(new DomainError('invalid', 'name is required', { violations })))).toEqual({
+      name: 'DomainError',
+      code: 'invalid',
+      message: 'name is required',
+      violations,
+    });
+  });
+});
+
 describe('StorageMisconfigured.is', () => {
   test('recognizes an error of another copy of the package, and no other error', async () => {
     const { StorageMisconfigured: Other } = (await anotherCopyOf('storage-misconfigured.ts')) as {

@@ -5,10 +5,10 @@
  */
 
 export type { ApiKey, Digest, RandomBytes } from './api-keys/api-key.ts';
-export type { IssuedKey, Keyring } from './api-keys/keyring.ts';
+export type { IssuedKey, Keyring, KeyringOptions } from './api-keys/keyring.ts';
 export { createKeyring } from './api-keys/keyring.ts';
 export type { Clock, MonotonicClock } from './clock.ts';
-export type { DomainErrorCode } from './domain-error.ts';
+export type { DomainErrorCode, FieldViolation } from './domain-error.ts';
 export { DomainError } from './domain-error.ts';
 export type { AllPetsOptions, AllPetsQuery } from './pets/all-pets.ts';
 export { allPets } from './pets/all-pets.ts';
@@ -17,6 +17,7 @@ export { createCatalogue } from './pets/catalogue.ts';
 export type { IdempotencyKey } from './pets/idempotency.ts';
 export { LIMITS } from './pets/limits.ts';
 export type { NewPet, Pet } from './pets/pet.ts';
+export { checkedNewPet } from './pets/pet.ts';
 export type { PetQuery } from './pets/pet-query.ts';
 export type { PetStatus } from './pets/pet-status.ts';
-export { PET_STATUSES } from './pets/pet-status.ts';
+export { isPetStatus, PET_STATUSES } from './pets/pet-status.ts';

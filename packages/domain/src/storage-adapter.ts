@@ -15,9 +15,6 @@ export interface StorageAdapter {
   /** Where pets are stored, for the startup message: `MongoDB`, `a SQLite file`. */
   readonly description: string;
 
-  /** Whether the stores return the same object for an unchanged pet each time, so that text made from it may be memoized. */
-  readonly returnsSamePetObjects: boolean;
-
   /**
    * Opens a storage. A server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
    *

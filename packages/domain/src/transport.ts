@@ -5,10 +5,12 @@
  */
 
 export { generateApiKey, isUsable, visiblePrefixOf } from './api-keys/api-key.ts';
-export type { Authenticate } from './api-keys/authentication.ts';
+export type { Authenticate, AuthenticationOptions } from './api-keys/authentication.ts';
 export { createAuthentication } from './api-keys/authentication.ts';
 export type { Awaitable } from './awaitable.ts';
 export { andThen, isPromise } from './awaitable.ts';
 export type { AwaitableCatalogue } from './pets/catalogue.ts';
 export { createAwaitableCatalogue } from './pets/catalogue.ts';
+export type { GivenIdempotencyKey } from './pets/idempotency.ts';
+export type { Creation } from './pets/pet-store.ts';
 export { NumberLiteral, quote, Violation } from './quote.ts';

@@ -10,14 +10,16 @@ export function petsInMemory(): PetStore {
   const created = new Map<string, { fingerprint: string; pet: Pet }>();
 
   return {
-    add(newPet, create) {
-      const name = JSON.stringify([create?.holder, create?.key]);
-      const earlier = create && created.get(name);
-      if (earlier !== undefined) return earlier.fingerprint === create?.fingerprint ? earlier.pet : null;
+    add(newPet, idempotency) {
+      const name = JSON.stringify([idempotency?.holder, idempotency?.key]);
+      const earlier = idempotency && created.get(name);
+      if (earlier !== undefined) {
+        return earlier.fingerprint === idempotency?.fingerprint ? { pet: earlier.pet, created: false } : null;
+      }
       const pet: Pet = { id: BigInt(pets.length + 1), ...newPet };
       pets.push(pet);
-      if (create !== undefined) created.set(name, { fingerprint: create.fingerprint, pet });
-      return pet;
+      if (idempotency !== undefined) created.set(name, { fingerprint: idempotency.fingerprint, pet });
+      return { pet, created: true };
     },
     find: (id) => pets.find((pet) => pet.id === id) ?? null,
     list({ status, after, limit }) {
@@ -49,7 +51,7 @@ export function keysInMemory(): KeyStore {
 }
 
 /** The same port, as a database has it: every call returns a promise. */
-export function answeringLater<Port extends object>(port: Port): Port {
+export function asynchronous<Port extends object>(port: Port): Port {
   return everyCall(port, async (call) => call());
 }
 

@@ -26,7 +26,7 @@ export function addCreatePet(pets: Command, { withStorage, stdout }: Context): v
     .action(({ name, categoryId, status, idempotencyKey: key, json }: Options) =>
       withStorage(async ({ catalogue }) => {
         const newPet = { name, categoryId: asBigInt(categoryId), status };
-        const pet = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
+        const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
         await printRecord(stdout, pet, { json });
       }),
     );

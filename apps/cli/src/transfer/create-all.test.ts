@@ -36,7 +36,7 @@ function slowStorage() {
     most = Math.max(most, inFlight);
     await new Promise((resolve) => setTimeout(resolve, 10));
     inFlight -= 1;
-    return { id: 1n, ...newPet };
+    return { pet: { id: 1n, ...newPet }, created: true };
   };
   return { add, most: () => most };
 }
@@ -58,7 +58,7 @@ describe('creating many pets', () => {
     const { onDone, ended } = creating((newPet, create) => {
       keys.push(create?.key);
       if (keys.length <= 3) throw unavailable();
-      return { id: 1n, ...newPet };
+      return { pet: { id: 1n, ...newPet }, created: true };
     }, 1);
     await vi.runAllTimersAsync();
     await ended;
@@ -114,7 +114,7 @@ describe('creating many pets', () => {
         if (create?.key === '7') return null;
         await new Promise((resolve) => setTimeout(resolve, 10));
         settled += 1;
-        return { id: 1n, ...newPet };
+        return { pet: { id: 1n, ...newPet }, created: true };
       },
       20_000,
       () => false,
@@ -135,7 +135,7 @@ describe('creating many pets', () => {
       async add(newPet) {
         await new Promise((resolve) => setTimeout(resolve, 10));
         settled += 1;
-        return { id: 1n, ...newPet };
+        return { pet: { id: 1n, ...newPet }, created: true };
       },
       find: () => null,
       list: () => [],

@@ -3,7 +3,7 @@ import type { Headers, HttpResponse } from '../http/response.ts';
 
 /** Header fields that scripts may read, besides those that the Fetch standard always allows. */
 const EXPOSED =
-  'Link, Location, Retry-After, Deprecation, Sunset, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, X-Request-Id';
+  'Link, Location, Retry-After, Deprecation, Sunset, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, Idempotent-Replayed, X-Request-Id';
 
 /** How long a browser may cache the response to a preflight, in seconds. */
 const PREFLIGHT_MAX_AGE = '600';

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
-import type { IdempotencyKey, Pet } from '@animal-store/domain';
-import { andThen } from '@animal-store/domain/transport';
+import type { IdempotencyKey } from '@animal-store/domain';
+import { andThen, type Creation } from '@animal-store/domain/transport';
 import { headerValues, readBody } from '@animal-store/http-server';
 import { HttpError } from '../http/http-error.ts';
 import type { Operation } from '../http/operation.ts';
@@ -11,8 +11,11 @@ import { readNewPetBody } from './new-pet-body.ts';
 
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
 export function createPet({ catalogue, petJson, basePath }: PetDependencies): Operation {
-  const created = (pet: Pet) =>
-    jsonResponse(petJson(pet), 201, jsonHeaders({ location: `${basePath}/pets/${pet.id}` }));
+  const respond = ({ pet, created }: Creation) => {
+    const location = `${basePath}/pets/${pet.id}`;
+    const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
+    return jsonResponse(petJson(pet), 201, jsonHeaders(headers));
+  };
   return {
     operationId: 'createPet',
     method: 'post',
@@ -23,7 +26,7 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): Op
       requireJson(incoming);
       return readBody(incoming, BODY_MAX_BYTES).then((bytes) => {
         const key = idempotencyKey(incoming, holder);
-        return andThen(catalogue.createPet(readNewPetBody(bytes), key), created);
+        return andThen(catalogue.createPet(readNewPetBody(bytes), key), respond);
       });
     },
   };

@@ -6,8 +6,6 @@ import type { PetJson } from './pet-json.ts';
 export interface PetDependencies {
   readonly catalogue: AwaitableCatalogue;
   readonly petJson: PetJson;
-  /** Whether the storage returns the same object for an unchanged pet, so that what is made of it is worth caching. */
-  readonly returnsSamePetObjects: boolean;
   readonly clock: Clock;
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;

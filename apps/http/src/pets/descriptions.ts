@@ -83,7 +83,13 @@ export function describePets(basePath: string) {
       responses: {
         201: {
           description: 'The animal as it was added.',
-          headers: { Location: header('Where the animal can be read.', `${basePath}/pets/1`) },
+          headers: {
+            Location: header('Where the animal can be read.', `${basePath}/pets/1`),
+            'Idempotent-Replayed': optionalHeader(
+              'Present if an earlier request with this key added the animal.',
+              'true',
+            ),
+          },
           content: jsonContent('Pet', EXAMPLE_PET),
         },
         400: responseRef('BadRequest'),

@@ -3,10 +3,10 @@ import { createPet } from './create-pet.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { getPet } from './get-pet.ts';
 import { listPets } from './list-pets.ts';
-import { cachedPetJson, petJson } from './pet-json.ts';
+import { cachedPetJson } from './pet-json.ts';
 
 /** The operations of the interface, in its order. Routes and the OpenAPI document are made from this list. */
 export function petOperations(options: Omit<PetDependencies, 'petJson'>): readonly Operation[] {
-  const dependencies = { ...options, petJson: options.returnsSamePetObjects ? cachedPetJson() : petJson };
+  const dependencies = { ...options, petJson: cachedPetJson() };
   return [listPets(dependencies), createPet(dependencies), getPet(dependencies)];
 }

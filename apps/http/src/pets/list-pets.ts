@@ -6,7 +6,7 @@ import { queryString } from '../http/request-path.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
-import { createPageCache, isUpToDate } from './page-cache.ts';
+import { createPageCache, isUpToDate, isWorthCaching } from './page-cache.ts';
 import { petsJson } from './pet-json.ts';
 
 /** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
@@ -15,8 +15,8 @@ type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
 const DECIMAL = /^[1-9]\d*$/;
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
-export function listPets({ catalogue, petJson, basePath, returnsSamePetObjects }: PetDependencies): Operation {
-  const pages = returnsSamePetObjects ? createPageCache<GivenQuery>() : null;
+export function listPets({ catalogue, petJson, basePath }: PetDependencies): Operation {
+  const pages = createPageCache<GivenQuery>();
   const render = ({ pets, next }: PetPage, query: GivenQuery) => {
     const headers = next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) });
     return jsonResponse(petsJson(pets, petJson), 200, headers);
@@ -28,12 +28,12 @@ export function listPets({ catalogue, petJson, basePath, returnsSamePetObjects }
     headers: {},
     handle(request) {
       const text = queryString(request.req);
-      const cached = pages?.get(text);
+      const cached = pages.get(text);
       const query = cached?.query ?? readPetQuery(text);
       return andThen(catalogue.listPets(query), (page) => {
         if (cached !== undefined && isUpToDate(cached, page)) return cached.response;
         const response = render(page, query);
-        pages?.set(text, { ...page, query, response });
+        if (isWorthCaching(page)) pages.set(text, { ...page, query, response });
         return response;
       });
     },

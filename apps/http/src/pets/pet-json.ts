@@ -13,7 +13,7 @@ export type PetJson = (pet: Pet) => string;
 const TEXTS = 20_000;
 
 /**
- * Caches texts for a storage that returns the same object for an unchanged pet. Texts in use are in the recent generation. When
+ * Caches the texts of frozen pets, which are the same objects as long as they are unchanged: see `PetStore`. Texts in use are in the recent generation. When
  * it is full, it becomes the older one, and the older one is dropped: a WeakMap would keep the text of every pet that was ever
  * read, and make garbage collections longer with each.
  */
@@ -21,6 +21,7 @@ export function cachedPetJson(): PetJson {
   let recent = new Map<Pet, string>();
   let older = new Map<Pet, string>();
   return (pet) => {
+    if (!Object.isFrozen(pet)) return petJson(pet);
     const cached = recent.get(pet);
     if (cached !== undefined) return cached;
     const text = older.get(pet) ?? petJson(pet);

@@ -1,4 +1,4 @@
-import { DomainError } from '@animal-store/domain';
+import { overloaded } from '@animal-store/domain/ports';
 
 /** Options of batches. */
 export interface BatchPolicy<T> {
@@ -73,7 +73,7 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
   return (item) =>
     new Promise((resolve, reject) => {
       if (inFlight === parallel && waiting.length >= maxWaiting) {
-        reject(new DomainError('storage_unavailable', 'the storage is overloaded: try again later'));
+        reject(overloaded());
         return;
       }
       waiting.push({ item, weight: weigh(item), resolve, reject });

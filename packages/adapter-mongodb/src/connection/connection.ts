@@ -1,4 +1,4 @@
-import { DomainError } from '@animal-store/domain';
+import { closed } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
 import type { ClientSource } from './client-source.ts';
@@ -32,10 +32,10 @@ export function createConnection<T extends { stop(): void }>(
 ): Connection<T> {
   const { redact } = clients;
   let current: Opening<T> | null = null;
-  let closed = false;
+  let isClosed = false;
 
   function opened(): Opening<T> {
-    if (closed) throw new DomainError('storage_unavailable', 'the storage is closed');
+    if (isClosed) throw closed();
     current ??= begin();
     return current;
   }
@@ -51,7 +51,7 @@ export function createConnection<T extends { stop(): void }>(
   async function openOn(client: MongoClient): Promise<T> {
     await client.connect();
     // A client that is closed while it looks up its servers connects all the same.
-    if (closed) throw new DomainError('storage_unavailable', 'the storage is closed');
+    if (isClosed) throw closed();
     return open(client);
   }
 
@@ -88,7 +88,7 @@ export function createConnection<T extends { stop(): void }>(
     },
 
     async close() {
-      closed = true;
+      isClosed = true;
       if (current !== null) await withTimeout(release(current)).catch(() => {});
     },
   };

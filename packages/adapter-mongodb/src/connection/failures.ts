@@ -1,5 +1,5 @@
-import { DomainError } from '@animal-store/domain';
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import type { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured, unavailable as unavailableBecause } from '@animal-store/domain/ports';
 import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
 import { explained, NotInitiated } from './deployment.ts';
 
@@ -36,9 +36,7 @@ export function asThrown(failure: unknown, redact: Redact): unknown {
  * error without credentials, and nothing that is attached to it.
  */
 export function unavailable(failure: unknown, redact: Redact): DomainError {
-  return new DomainError('storage_unavailable', 'the storage is unavailable or does not respond in time: try again', {
-    cause: causeOf(explained(failure), redact),
-  });
+  return unavailableBecause(causeOf(explained(failure), redact));
 }
 
 /** Whether a unique index rejected a write. */

@@ -1,5 +1,5 @@
 import type { Pet } from '@animal-store/domain';
-import type { IdempotentCreate } from '@animal-store/domain/ports';
+import type { Idempotency } from '@animal-store/domain/ports';
 import type { Collection, Filter } from 'mongodb';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { int64Of } from '../connection/int64.ts';
@@ -20,18 +20,18 @@ const MAX_LENGTH = 1_000_000;
 export function createEarlierCreations(
   pets: Collection<PetDocument>,
   { operation, batch }: TimeLimits,
-): (create: IdempotentCreate) => Promise<Pet | null | undefined> {
-  return createBatches<IdempotentCreate, Pet | null | undefined>(
+): (create: Idempotency) => Promise<Pet | null | undefined> {
+  return createBatches<Idempotency, Pet | null | undefined>(
     async (creations) => {
       const limit = creations.length;
       const options = { limit, batchSize: limit, singleBatch: true, maxTimeMS: operation };
       // A document in the index may not have reached the majority yet; it has when a linearizable read returns it.
       const read = pets.find(createdBy(creations), { ...options, readConcern: { level: 'linearizable' } });
-      const found = new Map((await read.toArray()).map((document) => [nameOf(document.addition), document]));
+      const found = new Map((await read.toArray()).map((document) => [nameOf(document.idempotency), document]));
       return (creation) => {
         const document = found.get(nameOf(creation));
         if (document === undefined) return undefined;
-        if (document.addition?.fingerprint !== creation.fingerprint) return null;
+        if (document.idempotency?.fingerprint !== creation.fingerprint) return null;
         return petOf({ ...document, _id: int64Of(document._id), categoryId: int64Of(document.categoryId) });
       };
     },
@@ -47,17 +47,17 @@ export function createEarlierCreations(
 }
 
 /** For each holder a range of the index. */
-function createdBy(creations: readonly IdempotentCreate[]): Filter<PetDocument> {
+function createdBy(creations: readonly Idempotency[]): Filter<PetDocument> {
   const keys = new Map<string, string[]>();
   for (const { holder, key } of creations) {
     const ofHolder = keys.get(holder);
     if (ofHolder === undefined) keys.set(holder, [key]);
     else ofHolder.push(key);
   }
-  return { $or: [...keys].map(([holder, $in]) => ({ 'addition.holder': holder, 'addition.key': { $in } })) };
+  return { $or: [...keys].map(([holder, $in]) => ({ 'idempotency.holder': holder, 'idempotency.key': { $in } })) };
 }
 
 /** A key contains no space: the first one ends it. */
-function nameOf(creation: Pick<IdempotentCreate, 'holder' | 'key'> | undefined): string {
+function nameOf(creation: Pick<Idempotency, 'holder' | 'key'> | undefined): string {
   return `${creation?.key} ${creation?.holder}`;
 }

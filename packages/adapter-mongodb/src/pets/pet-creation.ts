@@ -1,4 +1,5 @@
-import type { MonotonicClock, Pet } from '@animal-store/domain';
+import type { MonotonicClock } from '@animal-store/domain';
+import type { Creation } from '@animal-store/domain/ports';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
 import type { TimeLimits } from '../time-limits.ts';
@@ -15,7 +16,7 @@ const MAX_TRIES = 3;
 export function createPetCreation(
   collections: IdCollections,
   { limits, clock }: { limits: TimeLimits; clock: MonotonicClock },
-): (pet: PetWithoutId) => Promise<Pet | null> {
+): (pet: PetWithoutId) => Promise<Creation | null> {
   const { pets } = collections;
   const counter = createIdCounter(collections, limits);
   const ids = createIdBlocks({ reserve: counter.reserve, clock });
@@ -35,12 +36,12 @@ export function createPetCreation(
   return async (pet) => {
     for (let tried = 1; ; tried += 1) {
       try {
-        return await insert(pet);
+        return { pet: await insert(pet), created: true };
       } catch (failure) {
         if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;
         // The driver does not say which index rejected the document.
-        const earlier = pet.addition && (await findEarlier(pet.addition));
-        if (earlier !== undefined) return earlier;
+        const earlier = pet.idempotency && (await findEarlier(pet.idempotency));
+        if (earlier !== undefined) return earlier && { pet: earlier, created: false };
         await raiseCounter();
       }
     }

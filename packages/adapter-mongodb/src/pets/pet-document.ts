@@ -1,5 +1,5 @@
 import { LIMITS, type NewPet, PET_STATUSES, type Pet, type PetStatus } from '@animal-store/domain';
-import type { IdempotentCreate } from '@animal-store/domain/ports';
+import type { Idempotency } from '@animal-store/domain/ports';
 import type { CollectionDefinition, Schema } from '../connection/collection-definition.ts';
 
 /** A pet as it is stored. A bigint is an int64 both ways; one outside its range would be cut to 64 bits silently. */
@@ -10,7 +10,7 @@ export interface PetDocument {
   /** Absent if none was given. */
   readonly status?: PetStatus;
   /** The idempotency key that it was created with, if any: one write stores both or neither. */
-  readonly addition?: IdempotentCreate;
+  readonly idempotency?: Idempotency;
 }
 
 /** A pet, and the idempotency key that it is created with, before it has an id. */
@@ -30,7 +30,7 @@ const SCHEMA: Schema = {
     name: { bsonType: 'string', maxLength: LIMITS.name.maxLength, pattern: NAME_PATTERN_OF_SERVER },
     categoryId: { bsonType: 'long' },
     status: { enum: [...PET_STATUSES] },
-    addition: {
+    idempotency: {
       bsonType: 'object',
       required: ['holder', 'key', 'fingerprint'],
       additionalProperties: false,
@@ -52,7 +52,7 @@ const SCHEMA: Schema = {
 export const BY_STATUS = { status: 1, _id: 1 } as const;
 
 /** The index by which an idempotency key stands for one pet. */
-const BY_IDEMPOTENCY_KEY = { 'addition.holder': 1, 'addition.key': 1 } as const;
+const BY_IDEMPOTENCY_KEY = { 'idempotency.holder': 1, 'idempotency.key': 1 } as const;
 
 export const PET_COLLECTION: CollectionDefinition = {
   name: 'pets',
@@ -60,23 +60,23 @@ export const PET_COLLECTION: CollectionDefinition = {
   // Both leave out the pets that their queries never look for.
   indexes: [
     { key: BY_STATUS, partialFilterExpression: { status: { $exists: true } } },
-    { key: BY_IDEMPOTENCY_KEY, unique: true, partialFilterExpression: { 'addition.key': { $exists: true } } },
+    { key: BY_IDEMPOTENCY_KEY, unique: true, partialFilterExpression: { 'idempotency.key': { $exists: true } } },
   ],
 };
 
 /** Shares no object with its arguments: the caller may change them while the pet waits. */
-export function petWithoutId(newPet: NewPet, create: IdempotentCreate | undefined): PetWithoutId {
-  if (create === undefined) return withoutId(newPet);
-  const { holder, key, fingerprint } = create;
-  return { ...withoutId(newPet), addition: { holder, key, fingerprint } };
+export function petWithoutId(newPet: NewPet, idempotency: Idempotency | undefined): PetWithoutId {
+  if (idempotency === undefined) return withoutId(newPet);
+  const { holder, key, fingerprint } = idempotency;
+  return { ...withoutId(newPet), idempotency: { holder, key, fingerprint } };
 }
 
 /** Frozen: callers that asked together share it. */
-export function petOf({ _id, ...rest }: Omit<PetDocument, 'addition'>): Pet {
+export function petOf({ _id, ...rest }: Omit<PetDocument, 'idempotency'>): Pet {
   return Object.freeze({ id: _id, ...withoutId(rest) });
 }
 
 /** No member `status` if there is no status: `undefined` would be stored as null. */
-function withoutId({ name, categoryId, status }: Omit<PetWithoutId, 'addition'>): Omit<Pet, 'id'> {
+function withoutId({ name, categoryId, status }: NewPet): Omit<PetWithoutId, 'idempotency'> {
   return status === undefined ? { name, categoryId } : { name, categoryId, status };
 }

@@ -41,9 +41,11 @@ export function createPetInsertions(
     parallel: PARALLEL,
     maxItems: MAX_PETS,
     maxWeight: MAX_LENGTH,
-    weigh: ({ name, addition }) =>
+    weigh: ({ name, idempotency }) =>
       name.length +
-      (addition === undefined ? 0 : addition.holder.length + addition.key.length + addition.fingerprint.length),
+      (idempotency === undefined
+        ? 0
+        : idempotency.holder.length + idempotency.key.length + idempotency.fingerprint.length),
     maxWaiting: MAX_WAITING,
     maxWait: limits.batch,
   });

@@ -37,7 +37,7 @@ describe('an error of a call', () => {
     const error = sqliteError(code);
     expect(asThrown(PATH, error)).toMatchObject({
       code: 'storage_unavailable',
-      message: 'the storage cannot be read or written now: try again',
+      message: 'the storage is unavailable or does not respond in time: try again',
       cause: error,
     });
   });

@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/domain';
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { isFileReplaced } from './file-identity.ts';
 import { isEnvironmental, RESULT, resultCode } from './result-codes.ts';
 
@@ -37,16 +37,6 @@ export function asThrown(path: string, error: unknown): unknown {
     return isEnvironmental(error) ? unavailable(error) : error;
   }
   return inNeedOfRepair(misconfigured(path, REASONS[code], error));
-}
-
-/** @param cause For the log; callers don't see it. */
-export function unavailable(cause: unknown): DomainError {
-  return new DomainError('storage_unavailable', 'the storage cannot be read or written now: try again', { cause });
-}
-
-/** The error of every call after `close`. */
-export function closed(): DomainError {
-  return new DomainError('storage_unavailable', 'the storage is closed');
 }
 
 function inNeedOfRepair(cause: StorageMisconfigured): DomainError {

@@ -55,10 +55,7 @@ function petOf([id, name, categoryId, status]: PetRow): Pet {
 
 /** The writes of pets on one connection. */
 export interface PetWrites {
-  /**
-   * @returns The id of the new pet, or of the pet that was created earlier under the same holder and key; null if that one
-   * has another fingerprint.
-   */
+  /** @returns The id of the new pet or of the earlier one: see `PetStore.add`. */
   createPet(
     name: string,
     categoryId: bigint,
@@ -66,7 +63,7 @@ export interface PetWrites {
     holder: string | null,
     key: string | null,
     fingerprint: string | null,
-  ): number | null;
+  ): { readonly id: number; readonly created: boolean } | null;
 }
 
 export function preparePetWrites(db: DatabaseSync): PetWrites {
@@ -75,9 +72,9 @@ export function preparePetWrites(db: DatabaseSync): PetWrites {
   return {
     createPet(name, categoryId, status, holder, key, fingerprint) {
       const { changes, lastInsertRowid } = create.run(name, categoryId, status, holder, key, fingerprint);
-      if (changes === 1) return Number(lastInsertRowid);
-      const created = findCreated.get(holder, key) as unknown as { id: number; fingerprint: string };
-      return created.fingerprint === fingerprint ? created.id : null;
+      if (changes === 1) return { id: Number(lastInsertRowid), created: true };
+      const earlier = findCreated.get(holder, key) as unknown as { id: number; fingerprint: string };
+      return earlier.fingerprint === fingerprint ? { id: earlier.id, created: false } : null;
     },
   };
 }

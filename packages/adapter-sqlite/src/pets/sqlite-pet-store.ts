@@ -1,18 +1,19 @@
-import { LIMITS, type NewPet, type Pet } from '@animal-store/domain';
+import type { NewPet, Pet } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
 import type { Connection } from '../connection.ts';
 
 export function createSqlitePetStore({ read, write }: Connection): PetStore {
   return {
-    async add(newPet, idempotentCreate) {
-      const { holder = null, key = null, fingerprint = null } = idempotentCreate ?? {};
+    async add(newPet, idempotency) {
+      const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
       const { name, categoryId, status } = newPet;
-      const id = await write('createPet', name, categoryId, status ?? null, holder, key, fingerprint);
+      const creation = await write('createPet', name, categoryId, status ?? null, holder, key, fingerprint);
+      if (creation === null) return null;
       // An equal fingerprint means an equal pet.
-      return id === null ? null : petOf(BigInt(id), name, categoryId, status);
+      return { pet: petOf(BigInt(creation.id), name, categoryId, status), created: creation.created };
     },
 
-    find: (id) => (id < LIMITS.id.min || id > LIMITS.id.max ? null : read(({ pets }) => pets.find(id))),
+    find: (id) => read(({ pets }) => pets.find(id)),
 
     list: (selection) => read(({ pets }) => pets.list(selection)),
   };

@@ -1,5 +1,4 @@
-import { DomainError } from '@animal-store/domain';
-import { closed, unavailable } from '../database/failures.ts';
+import { closed, overloaded, unavailable } from '@animal-store/domain/ports';
 import { isBusy } from '../database/result-codes.ts';
 import type { Committed } from './transaction.ts';
 
@@ -101,7 +100,7 @@ export function createGroupCommit<W>(commit: (writes: readonly W[]) => Promise<C
     add(write, since = performance.now()) {
       return new Promise((resolve, reject) => {
         if (waiting.length >= MAX_WAITING) {
-          reject(new DomainError('storage_unavailable', 'the storage is overloaded: try again'));
+          reject(overloaded());
           return;
         }
         waiting.push({ write, since, resolve, reject });

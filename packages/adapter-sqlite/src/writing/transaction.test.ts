@@ -21,12 +21,15 @@ const create = (name: string, key: string | null = null): Write => {
   return ['createPet', name, 7n, null, key === null ? null : 'the zoo', key, fingerprint];
 };
 
+const created = (id: number) => ({ id, created: true });
+const repeated = (id: number) => ({ id, created: false });
+
 const violated = expect.objectContaining({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
 
 test('commits writes in their order, and returns the result of each', () => {
   const { db, transaction, names } = database();
   const { results, errors } = transaction([create('Rex'), ['tryWriting'], create('Max')]);
-  expect(results).toEqual([1, undefined, 2]);
+  expect(results).toEqual([created(1), undefined, created(2)]);
   expect(errors.size).toBe(0);
   expect(names()).toEqual(['Rex', 'Max']);
   expect(db.isTransaction).toBe(false);
@@ -34,8 +37,9 @@ test('commits writes in their order, and returns the result of each', () => {
 
 test('creates one pet for an idempotency key, within a transaction and across transactions', () => {
   const { transaction, names } = database();
-  expect(transaction([create('Rex', 'k'), create('Rex', 'k'), create('Max', 'k')]).results).toEqual([1, 1, null]);
-  expect(transaction([create('Max', 'k'), create('Rex', 'k')]).results).toEqual([null, 1]);
+  const { results } = transaction([create('Rex', 'k'), create('Rex', 'k'), create('Max', 'k')]);
+  expect(results).toEqual([created(1), repeated(1), null]);
+  expect(transaction([create('Max', 'k'), create('Rex', 'k')]).results).toEqual([null, repeated(1)]);
   expect(names()).toEqual(['Rex']);
 });
 
@@ -43,7 +47,7 @@ test('reports the error of a write that violates a constraint, and commits the o
   const { transaction, names } = database();
   const { results, errors } = transaction([create('Rex'), create(''), create('Max')]);
   expect([...errors]).toEqual([[1, violated]]);
-  expect([results[0], results[2]]).toEqual([1, expect.any(Number)]);
+  expect([results[0], results[2]]).toEqual([created(1), { id: expect.any(Number), created: true }]);
   expect(names()).toEqual(['Rex', 'Max']);
 });
 

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
-import { unavailable } from '../database/failures.ts';
+import { unavailable } from '@animal-store/domain/ports';
 import { fromMessage, type Reply, type WriterData } from './messages.ts';
 import type { Committed } from './transaction.ts';
 import type { Write } from './writes.ts';

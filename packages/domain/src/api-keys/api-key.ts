@@ -83,6 +83,19 @@ export function apiKeyId(digest: string): string {
   return digest.slice(0, 16);
 }
 
+/** Whether a value has the form of an {@link ApiKey.id}. */
+export function isApiKeyId(value: unknown): value is string {
+  return typeof value === 'string' && /^[0-9a-f]{16}$/.test(value);
+}
+
+/** The SHA-256 of no bytes (FIPS 180-4). */
+const SHA_256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
+
+/** @throws TypeError if a digest is another one than SHA-256 in lower-case hexadecimal digits. */
+export function requireSha256(digest: Digest): void {
+  if (digest('') !== SHA_256_OF_NOTHING) throw new TypeError('digest must be SHA-256 in lower-case hexadecimal digits');
+}
+
 /** Whether a key is accepted at a time, in milliseconds since the epoch. */
 export function isUsable({ expiresAt, revokedAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt);

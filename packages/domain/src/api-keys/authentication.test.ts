@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { answeringLater, keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
+import { asynchronous, keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import { type ApiKey, describeApiKey, generateApiKey } from './api-key.ts';
 import { createAuthentication } from './authentication.ts';
@@ -32,7 +32,7 @@ function issuedOn(open: () => KeyStore, given: Partial<ApiKey> = {}) {
 
 describe.each([
   ['at once', keysInMemory],
-  ['later', () => answeringLater(keysInMemory())],
+  ['later', () => asynchronous(keysInMemory())],
 ])('createAuthentication, on storage that responds %s', (_when, open) => {
   test('finds the holder of an issued key', async () => {
     const { key, authenticate } = issuedOn(open);

@@ -1,6 +1,6 @@
 import { type Awaitable, andThen, isPromise } from '../awaitable.ts';
 import type { Clock } from '../clock.ts';
-import { type ApiKey, type Digest, isUsable, isWellFormedApiKey } from './api-key.ts';
+import { type ApiKey, type Digest, isUsable, isWellFormedApiKey, requireSha256 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** The resolution of {@link ApiKey.lastUsedAt} in milliseconds: a key in constant use is written once in this time. */
@@ -13,23 +13,31 @@ const LAST_USE_RESOLUTION = 60_000;
  */
 export type Authenticate = (key: string) => Awaitable<string | null>;
 
+/** What authentication works with. */
+export interface AuthenticationOptions {
+  /** Holders by digest: keys that are valid as long as the process lives. */
+  readonly configuredKeys: ReadonlyMap<string, string>;
+  /** Keys that are issued and revoked at run time. Queried only for keys with a valid checksum. */
+  readonly issuedKeys: KeyStore;
+  /** SHA-256 in hexadecimal digits. */
+  readonly digest: Digest;
+  /** The time by which keys expire and their uses are recorded. */
+  readonly clock: Clock;
+}
+
 /**
  * Finds the holders of presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
  * nothing about the characters of a key.
+ *
+ * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
  */
 export function createAuthentication({
   configuredKeys,
   issuedKeys,
   digest,
   clock,
-}: {
-  /** Holders by digest: keys that are valid as long as the process lives. */
-  configuredKeys: ReadonlyMap<string, string>;
-  /** Keys that are issued and revoked at run time. Queried only for keys with a valid checksum. */
-  issuedKeys: KeyStore;
-  digest: Digest;
-  clock: Clock;
-}): Authenticate {
+}: AuthenticationOptions): Authenticate {
+  requireSha256(digest);
   /** The ids of keys whose use is being recorded. While storage is slow to write, each request would add a write. */
   const recording = new Set<string>();
 

@@ -22,6 +22,7 @@ export interface KeyStore {
   /**
    * Sets the time of revocation, in milliseconds since the epoch, unless there is one already.
    *
+   * @param id 16 hexadecimal digits, like the id of {@link KeyStore.recordUse}.
    * @returns The record as it now is, or null for an unknown id.
    */
   revoke(id: string, at: number): Awaitable<ApiKey | null>;

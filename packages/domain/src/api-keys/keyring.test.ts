@@ -1,9 +1,10 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { answeringLater, keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
+import { asynchronous, keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import { Violation } from '../quote.ts';
 import { isWellFormedApiKey } from './api-key.ts';
+import { createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 import { createKeyring } from './keyring.ts';
 
@@ -15,7 +16,7 @@ const keyringOn = (keys: KeyStore, now = NOON) => createKeyring({ keys, digest, 
 
 describe.each([
   ['at once', keysInMemory],
-  ['later', () => answeringLater(keysInMemory())],
+  ['later', () => asynchronous(keysInMemory())],
 ])('createKeyring, on storage that responds %s', (_when, open) => {
   test('returns a new key once, and stores its digest', async () => {
     const keyring = keyringOn(open());
@@ -44,6 +45,10 @@ describe.each([
   test.each([
     ['0000000000000000', '"0000000000000000"'],
     ['x'.repeat(41), `"${'x'.repeat(40)}"…`],
+    ['a\0b', '"a\\u0000b"'],
+    ['\ud800', '"\\ud800"'],
+    ['', '""'],
+    ['$where', '"$where"'],
     [{ $ne: null }, 'an object'],
   ])('rejects the id %j, which no key has, with key_not_found', async (id, quoted) => {
     const keyring = keyringOn(open());
@@ -57,6 +62,18 @@ describe.each([
 });
 
 describe('createKeyring', () => {
+  test.each([
+    ['the text itself', (text: string) => text],
+    ['SHA-256 in upper case', (text: string) => digest(text).toUpperCase()],
+    ['SHA-1', (text: string) => createHash('sha1').update(text).digest('hex')],
+  ])('rejects %s as digest', (_, digest) => {
+    const options = { digest, randomBytes, clock: () => NOON };
+    expect(() => createKeyring({ keys: keysInMemory(), ...options })).toThrow(TypeError);
+    expect(() => createAuthentication({ issuedKeys: keysInMemory(), configuredKeys: new Map(), ...options })).toThrow(
+      'digest must be SHA-256 in lower-case hexadecimal digits',
+    );
+  });
+
   test('stores whole milliseconds if the clock is finer', async () => {
     const keyring = keyringOn(keysInMemory(), NOON + 0.75);
     const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: NOON + 1 });
@@ -65,7 +82,7 @@ describe('createKeyring', () => {
   });
 
   test('rejects if it cannot store the key', async () => {
-    for (const keys of [unavailable(keysInMemory()), answeringLater(unavailable(keysInMemory()))]) {
+    for (const keys of [unavailable(keysInMemory()), asynchronous(unavailable(keysInMemory()))]) {
       const { code } = await rejectionOf(() => keyringOn(keys).issue({ holder: 'the zoo', expiresAt: null }));
       expect(code).toBe('storage_unavailable');
     }
@@ -134,7 +151,11 @@ describe('createKeyring', () => {
 
   test('rejects and never throws synchronously', async () => {
     const { issue, list, revoke } = keyringOn(unavailable(keysInMemory()));
-    for (const call of [() => issue({ holder: 'the zoo', expiresAt: null }), () => list(), () => revoke('a')]) {
+    for (const call of [
+      () => issue({ holder: 'the zoo', expiresAt: null }),
+      () => list(),
+      () => revoke('0123456789abcdef'),
+    ]) {
       let result: unknown;
       expect(() => {
         result = call();

@@ -1,10 +1,22 @@
 import type { Clock } from '../clock.ts';
 import { DomainError, rejectViolations } from '../domain-error.ts';
+import { LIMITS } from '../pets/limits.ts';
 import { quote, violation } from '../quote.ts';
-import { type ApiKey, type Digest, describeApiKey, generateApiKey, type RandomBytes } from './api-key.ts';
+import {
+  type ApiKey,
+  type Digest,
+  describeApiKey,
+  generateApiKey,
+  isApiKeyId,
+  type RandomBytes,
+  requireSha256,
+} from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
-const HOLDER = /^(?=.{1,100}$)[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/;
+const HOLDER_LENGTH = LIMITS.holder.maxLength;
+
+/** Printable ASCII characters without outer spaces. */
+const HOLDER = new RegExp(`^(?=.{1,${HOLDER_LENGTH}}$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$`);
 
 /** Administrators read times of expiry as dates, which end in the year 275760. */
 const EXPIRY_END = Date.UTC(275_760, 0);
@@ -40,23 +52,31 @@ export interface Keyring {
   revoke(id: string): Promise<ApiKey>;
 }
 
-/** @param keys Where the records are stored. */
-export function createKeyring({
-  keys,
-  digest,
-  randomBytes,
-  clock,
-}: {
-  keys: KeyStore;
-  digest: Digest;
-  randomBytes: RandomBytes;
-  clock: Clock;
-}): Keyring {
+/** What a keyring works with. */
+export interface KeyringOptions {
+  /** Where the records are stored. */
+  readonly keys: KeyStore;
+  /** SHA-256 in hexadecimal digits: `(text) => createHash('sha256').update(text).digest('hex')` on Node.js. */
+  readonly digest: Digest;
+  /** A cryptographically secure source: `randomBytes` of `node:crypto`, for example. */
+  readonly randomBytes: RandomBytes;
+  /** The time of issuing and revoking: `Date.now`. */
+  readonly clock: Clock;
+}
+
+/**
+ * The use cases for administrators of API keys on a storage.
+ *
+ * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
+ * @example const keyring = createKeyring({ keys: storage.keys, digest, randomBytes, clock: Date.now })
+ */
+export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptions): Keyring {
+  requireSha256(digest);
   const now = () => Math.floor(clock());
   return {
     async issue({ holder, expiresAt }) {
       const createdAt = now();
-      rejectViolations(holderViolation(holder), expiryViolation(expiresAt, createdAt));
+      rejectViolations({ holder: holderViolation(holder), expiresAt: expiryViolation(expiresAt, createdAt) });
       const key = generateApiKey(randomBytes);
       const record = describeApiKey(key, { holder, digest, createdAt, expiresAt });
       await keys.add(record);
@@ -66,7 +86,7 @@ export function createKeyring({
     list: async () => keys.list(),
 
     async revoke(id) {
-      const key = typeof id === 'string' ? await keys.revoke(id, now()) : null;
+      const key = isApiKeyId(id) ? await keys.revoke(id, now()) : null;
       if (key === null) throw new DomainError('key_not_found', `no API key has the id ${quote(id)}`);
       return key;
     },
@@ -75,7 +95,7 @@ export function createKeyring({
 
 function holderViolation(holder: unknown): string | null {
   if (typeof holder === 'string' && HOLDER.test(holder)) return null;
-  return violation('holder must be 1 to 100 printable ASCII characters without outer spaces', holder);
+  return violation(`holder must be 1 to ${HOLDER_LENGTH} printable ASCII characters without outer spaces`, holder);
 }
 
 function expiryViolation(expiresAt: unknown, now: number): string | null {

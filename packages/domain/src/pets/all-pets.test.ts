@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { answeringLater, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { asynchronous, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import { allPets } from './all-pets.ts';
 import { type Catalogue, createAwaitableCatalogue, createCatalogue } from './catalogue.ts';
@@ -25,7 +25,7 @@ const idsUpTo = (count: number) => Array.from({ length: count }, (_, index) => B
 
 describe('allPets', () => {
   test('yields each matching pet once, in ascending order, whatever the size of the pages', async () => {
-    const catalogue = await catalogueOf(30, answeringLater(petsInMemory()));
+    const catalogue = await catalogueOf(30, asynchronous(petsInMemory()));
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 40 }),

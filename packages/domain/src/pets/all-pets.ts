@@ -31,7 +31,7 @@ export async function* allPets(
   query: AllPetsQuery = {},
   { pageSize = LIMITS.page.max }: AllPetsOptions = {},
 ): AsyncGenerator<Pet, void, undefined> {
-  rejectViolations(limitViolation(pageSize, 'pageSize'));
+  rejectViolations({ pageSize: limitViolation(pageSize, 'pageSize') });
   const { status, after } = query;
   for (let next: bigint | null | undefined = after; next !== null; ) {
     const page: PetPage = await catalogue.listPets({ status, after: next, limit: pageSize });

@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { answeringLater, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { asynchronous, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
+import type { DomainError } from '../domain-error.ts';
 import { type Catalogue, createAwaitableCatalogue, createCatalogue } from './catalogue.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
@@ -31,7 +32,7 @@ async function everyPage(catalogue: Catalogue, query: PetQuery): Promise<(readon
 
 describe.each([
   ['responds at once', petsInMemory],
-  ['responds later', () => answeringLater(petsInMemory())],
+  ['responds later', () => asynchronous(petsInMemory())],
 ])('createCatalogue, on storage that %s', (_when, open) => {
   test('reads and lists a pet that was created', async () => {
     const catalogue = createCatalogue(open());
@@ -93,6 +94,27 @@ describe.each([
     await catalogue.createPet(rex(), { ...key, holder: 'another zoo' });
     await catalogue.createPet(rex());
     expect((await catalogue.listPets()).pets).toHaveLength(3);
+  });
+
+  test('names the violations of the pet and of its idempotency key together', async () => {
+    const { port, calls } = observed(open());
+    const pet = rex({ name: '', categoryId: '7' });
+    const idempotencyKey = { holder: '\ud800', key: ' ' };
+    const error = await createCatalogue(port)
+      .createPet(pet, idempotencyKey)
+      .catch((reason: DomainError) => reason);
+    expect(error).toMatchObject({
+      code: 'invalid',
+      violations: [
+        { field: 'name', message: 'name must have a character that is not white space' },
+        { field: 'categoryId', message: expect.stringMatching(/^categoryId must be an integer .*, was "7"$/) },
+        { field: 'idempotencyKey', message: expect.stringMatching(/^the idempotency key must be .*, was " "$/) },
+        { field: 'holder', message: expect.stringMatching(/^the holder of an idempotency key must be well-formed/) },
+      ],
+    });
+    const { message, violations } = error as DomainError;
+    expect(message).toBe(violations.map((violation) => violation.message).join('; '));
+    expect(calls).toEqual([]);
   });
 
   test('rejects an idempotency key that stands for another pet', async () => {
@@ -205,10 +227,28 @@ describe('createCatalogue', () => {
 describe('createAwaitableCatalogue', () => {
   test('returns values, not promises, if the storage responds at once', () => {
     const catalogue = createAwaitableCatalogue(petsInMemory());
-    expect(catalogue.createPet(rex())).toEqual({ id: 1n, name: 'Rex', categoryId: 7n });
+    expect(catalogue.createPet(rex())).toEqual({ pet: { id: 1n, name: 'Rex', categoryId: 7n }, created: true });
     expect(catalogue.getPet(1n)).toMatchObject({ id: 1n });
     expect(catalogue.listPets()).toMatchObject({ next: null });
   });
+
+  test('says whether a call created the pet or repeated an earlier one', async () => {
+    const catalogue = createAwaitableCatalogue(petsInMemory());
+    const idempotencyKey = { holder: 'the zoo', key: 'k1' };
+    expect(await catalogue.createPet(rex(), idempotencyKey)).toMatchObject({ pet: { id: 1n }, created: true });
+    expect(await catalogue.createPet(rex(), idempotencyKey)).toMatchObject({ pet: { id: 1n }, created: false });
+  });
+
+  test.each([0n, -1n, 2n ** 63n, 2n ** 64n + 1n])(
+    'asks no storage for the id %d, which no pet can have',
+    async (id) => {
+      const { port, calls } = observed(petsInMemory());
+      expect(await rejectionOf(() => createAwaitableCatalogue(port).getPet(id))).toMatchObject({
+        code: 'pet_not_found',
+      });
+      expect(calls).toEqual([]);
+    },
+  );
 
   test('rejects text that a transport could not convert, and quotes it', async () => {
     const catalogue = createAwaitableCatalogue(petsInMemory());

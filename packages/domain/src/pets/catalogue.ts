@@ -1,10 +1,17 @@
 import { type Awaitable, andThen } from '../awaitable.ts';
-import { DomainError } from '../domain-error.ts';
+import { DomainError, invalid } from '../domain-error.ts';
 import { integerViolation } from '../quote.ts';
-import { type IdempotencyKey, idempotentCreate, type UncheckedIdempotencyKey } from './idempotency.ts';
+import {
+  type GivenIdempotencyKey,
+  type IdempotencyKey,
+  idempotencyHolderViolation,
+  idempotencyKeyViolation,
+  idempotencyOf,
+} from './idempotency.ts';
+import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
 import { checkedPetQuery, type PetQuery } from './pet-query.ts';
-import type { PetStore } from './pet-store.ts';
+import type { Creation, PetStore } from './pet-store.ts';
 
 /** One page of pets, in ascending order of id. */
 export interface PetPage {
@@ -45,8 +52,11 @@ export interface Catalogue {
 export interface AwaitableCatalogue {
   /** @see Catalogue.listPets */
   listPets(query?: { readonly [member in keyof PetQuery]?: unknown }): Awaitable<PetPage>;
-  /** @see Catalogue.createPet */
-  createPet(newPet: unknown, idempotencyKey?: UncheckedIdempotencyKey): Awaitable<Pet>;
+  /**
+   * @see Catalogue.createPet
+   * @returns The pet, and whether this call created it.
+   */
+  createPet(newPet: unknown, idempotencyKey?: GivenIdempotencyKey): Awaitable<Creation>;
   /** @see Catalogue.getPet */
   getPet(id: unknown): Awaitable<Pet>;
 }
@@ -60,7 +70,7 @@ export function createCatalogue(pets: PetStore): Catalogue {
   const { listPets, createPet, getPet } = createAwaitableCatalogue(pets);
   return {
     listPets: async (query) => listPets(query),
-    createPet: async (newPet, idempotencyKey) => createPet(newPet, idempotencyKey),
+    createPet: async (newPet, idempotencyKey) => (await createPet(newPet, idempotencyKey)).pet,
     getPet: async (id) => getPet(id),
   };
 }
@@ -75,13 +85,20 @@ export function createAwaitableCatalogue(pets: PetStore): AwaitableCatalogue {
     },
 
     createPet(given, idempotencyKey) {
-      const newPet = checkedNewPet(given);
-      const create = idempotencyKey && idempotentCreate(idempotencyKey, newPet);
-      return andThen(pets.add(newPet, create), (pet) => pet ?? keyReused());
+      const newPet = checkedNewPet(
+        given,
+        idempotencyKey && {
+          idempotencyKey: idempotencyKeyViolation(idempotencyKey),
+          holder: idempotencyHolderViolation(idempotencyKey),
+        },
+      );
+      const idempotency = idempotencyKey && idempotencyOf(idempotencyKey as IdempotencyKey, newPet);
+      return andThen(pets.add(newPet, idempotency), (creation) => creation ?? keyReused());
     },
 
     getPet(id) {
-      if (typeof id !== 'bigint') throw new DomainError('invalid', integerViolation('id must be an integer', id));
+      if (typeof id !== 'bigint') throw invalid({ id: integerViolation('id must be an integer', id) });
+      if (id < LIMITS.id.min || id > LIMITS.id.max) return petNotFound(id);
       return andThen(pets.find(id), (pet) => pet ?? petNotFound(id));
     },
   };

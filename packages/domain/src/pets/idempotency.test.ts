@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, idempotentCreate } from './idempotency.ts';
+import { fingerprint, idempotencyHolderViolation } from './idempotency.ts';
 
 const fields = fc.record({
   // Few letters and JSON's own characters, so that different pets come close to each other.
@@ -44,15 +44,18 @@ describe('fingerprint', () => {
   });
 });
 
-describe('idempotentCreate', () => {
+describe('idempotencyHolderViolation', () => {
   test.each([
-    ['a\ud800', '"a\\ud800"'],
-    ['\udc00', '"\\udc00"'],
-    [7, 'a number'],
-    [undefined, 'missing'],
-  ])('rejects the holder %j, which some storages cannot distinguish from others', (holder, quoted) => {
-    expect(() => idempotentCreate({ holder: holder as string, key: 'k' }, { name: 'Rex', categoryId: 1n })).toThrow(
-      `the holder of an idempotency key must be well-formed Unicode, was ${quoted}`,
-    );
+    ['a\ud800', 'well-formed Unicode, was "a\\ud800"'],
+    ['\udc00', 'well-formed Unicode, was "\\udc00"'],
+    [7, 'well-formed Unicode, was a number'],
+    [undefined, 'well-formed Unicode, was missing'],
+    ['🐕'.repeat(101), 'at most 100 characters (Unicode code points), was 101'],
+  ])('rejects the holder %j, which some storages cannot distinguish from others or not index', (holder, rule) => {
+    expect(idempotencyHolderViolation({ holder })).toBe(`the holder of an idempotency key must be ${rule}`);
+  });
+
+  test.each(['', ' orders', '🐕'.repeat(100)])('accepts the holder %j', (holder) => {
+    expect(idempotencyHolderViolation({ holder })).toBeNull();
   });
 });

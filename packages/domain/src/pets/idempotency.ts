@@ -1,4 +1,3 @@
-import { DomainError } from '../domain-error.ts';
 import { quote } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import type { NewPet } from './pet.ts';
@@ -6,9 +5,9 @@ import type { NewPet } from './pet.ts';
 /** Names one intended creation, so that a repeated call creates one pet (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
   /**
-   * Whose key it is, in well-formed Unicode: two holders may use the same characters independently. Holders of API keys
-   * have names without outer spaces; a caller in the same process takes a name with one, like `' orders'`, which no API
-   * key can be issued for.
+   * Whose key it is: 0 to 100 code points of well-formed Unicode. Two holders may use the same characters independently.
+   * Holders of API keys have names without outer spaces; a caller in the same process takes a name with one, like
+   * `' orders'`, which no API key can be issued for.
    */
   readonly holder: string;
   /** Chosen by the client: 1 to 255 visible ASCII characters ({@link LIMITS}). */
@@ -16,7 +15,7 @@ export interface IdempotencyKey {
 }
 
 /** An idempotency key of which a transport knows the holder only. */
-export interface UncheckedIdempotencyKey {
+export interface GivenIdempotencyKey {
   /** @see IdempotencyKey.holder */
   readonly holder: string;
   /** As it came from outside. */
@@ -24,25 +23,33 @@ export interface UncheckedIdempotencyKey {
 }
 
 /** An idempotency key together with the pet it stands for. */
-export interface IdempotentCreate extends IdempotencyKey {
+export interface Idempotency extends IdempotencyKey {
   /** The same for the same pet, different for another: see {@link fingerprint}. */
   readonly fingerprint: string;
 }
 
-/** @throws DomainError `invalid` if the characters or the length of key or holder are not allowed. */
-export function idempotentCreate({ holder, key }: UncheckedIdempotencyKey, newPet: NewPet): IdempotentCreate {
+/** The violation of an idempotency key, or null. */
+export function idempotencyKeyViolation({ key }: GivenIdempotencyKey): string | null {
   const { maxLength, pattern } = LIMITS.idempotencyKey;
-  if (typeof key !== 'string' || !pattern.test(key)) {
-    const rule = `the idempotency key must be 1 to ${maxLength} visible ASCII characters`;
-    throw new DomainError('invalid', `${rule}, was ${quote(key)}`);
-  }
+  if (typeof key === 'string' && pattern.test(key)) return null;
+  return `the idempotency key must be 1 to ${maxLength} visible ASCII characters, was ${quote(key)}`;
+}
+
+/** The violation of the holder of an idempotency key, or null. */
+export function idempotencyHolderViolation({ holder }: { readonly holder: unknown }): string | null {
+  const { maxLength } = LIMITS.holder;
   // Some storages can't distinguish lone surrogates.
   if (typeof holder !== 'string' || !holder.isWellFormed()) {
-    throw new DomainError(
-      'invalid',
-      `the holder of an idempotency key must be well-formed Unicode, was ${quote(holder)}`,
-    );
+    return `the holder of an idempotency key must be well-formed Unicode, was ${quote(holder)}`;
   }
+  // A code point takes at least one code unit: only longer names need counting.
+  const length = holder.length > maxLength ? [...holder].length : 0;
+  if (length <= maxLength) return null;
+  return `the holder of an idempotency key must be at most ${maxLength} characters (Unicode code points), was ${length}`;
+}
+
+/** What a store needs to create the pet of a checked key once. */
+export function idempotencyOf({ holder, key }: IdempotencyKey, newPet: NewPet): Idempotency {
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
 

@@ -17,6 +17,8 @@ export const LIMITS = {
   id: { min: 1n, max: 2n ** 63n - 1n, maxAssigned: 2n ** 53n - 1n },
   /** Pets on a page: 1 to 100, 20 by default. */
   page: { min: 1, max: 100, default: 20 },
+  /** Holders of idempotency keys and of API keys have names of at most 100 characters (Unicode code points). */
+  holder: { maxLength: 100 },
   /** 1 to 255 visible ASCII characters. */
   idempotencyKey: {
     maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,

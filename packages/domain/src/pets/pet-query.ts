@@ -1,4 +1,4 @@
-import { DomainError, rejectViolations } from '../domain-error.ts';
+import { invalid, rejectViolations } from '../domain-error.ts';
 import { integerViolation, quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
@@ -22,10 +22,10 @@ export interface PetQuery {
  */
 export function checkedPetQuery(given: unknown): PetSelection {
   if (typeof given !== 'object' || given === null) {
-    throw new DomainError('invalid', `the query must be an object, was ${quote(given)}`);
+    throw invalid({ query: `the query must be an object, was ${quote(given)}` });
   }
   const { limit, status, after } = given as Record<string, unknown>;
-  rejectViolations(limitViolation(limit), statusViolation(status), afterViolation(after));
+  rejectViolations({ limit: limitViolation(limit), status: statusViolation(status), after: afterViolation(after) });
   return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 

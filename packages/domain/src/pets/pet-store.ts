@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.ts';
-import type { IdempotentCreate } from './idempotency.ts';
+import type { Idempotency } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
 import type { PetStatus } from './pet-status.ts';
 
@@ -13,30 +13,42 @@ export interface PetSelection {
   readonly limit: number;
 }
 
+/** The outcome of adding a pet. */
+export interface Creation {
+  readonly pet: Pet;
+  /** Whether this call stored the pet. False: an earlier call with the same idempotency key did. */
+  readonly created: boolean;
+}
+
 /**
- * The port for persistence of pets.
+ * The port for persistence of pets. Its use cases have checked the arguments.
  *
  * Acknowledged writes are durable, and every later call sees them, of this store or of another at the same place. Each method
  * throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
  * may have been executed. Any other error is a defect, a violated constraint too.
  *
- * Arguments and results belong to the caller, who may change them once the call has returned, even if its promise is pending.
+ * Arguments belong to the caller, who may change them once the call has returned, even if its promise is pending. Results
+ * are read-only. A store that freezes its pets returns the same object for an unchanged pet each time, so that callers may
+ * cache what they make of it.
  */
 export interface PetStore {
   /**
    * Stores a pet under a new id, from 1 to 2^53 - 1, above the ids of all pets that this PetStore has acknowledged,
    * whatever other processes do.
    *
-   * @param newPet Checked by the use case: no other members, and no member `status` if it has none. Stored code unit for code
-   * unit; a name may hold NUL and any form of Unicode.
-   * @param create If given, names this creation: the first pet stored under its holder and key is the only one, also for
-   * calls at the same time. Holders and keys are equal if their code units are.
+   * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
+   * NUL and any form of Unicode.
+   * @param idempotency If given, names this creation: the first pet stored under its holder (0 to 100 code points) and key is
+   * the only one, also for calls at the same time. Holders and keys are equal if their code units are.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */
-  add(newPet: NewPet, create?: IdempotentCreate): Awaitable<Pet | null>;
+  add(newPet: NewPet, idempotency?: Idempotency): Awaitable<Creation | null>;
 
-  /** @param id Any bigint. @returns The pet, or null if none has this id. */
+  /**
+   * @param id 1 to 2^63 - 1.
+   * @returns The pet, or null if none has this id.
+   */
   find(id: bigint): Awaitable<Pet | null>;
 
   /**

@@ -1,4 +1,4 @@
-import { DomainError, rejectViolations } from '../domain-error.ts';
+import { invalid, rejectViolations, type Violations } from '../domain-error.ts';
 import { integerViolation, quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
@@ -10,7 +10,7 @@ export interface NewPet {
   /** Identifier of the category the pet belongs to, a signed 64-bit integer. */
   readonly categoryId: bigint;
   /** Availability; stays absent if it was not given. */
-  readonly status?: PetStatus;
+  readonly status?: PetStatus | undefined;
 }
 
 /** A pet in the catalogue. */
@@ -23,15 +23,21 @@ export interface Pet extends NewPet {
  * Checks what a caller wants to create.
  *
  * @param given Read once: later changes to it have no effect.
+ * @param others Violations of other arguments of the call, which the error names, too.
  * @returns A copy with the members of a NewPet and no others; `status` only if it was given.
  * @throws DomainError `invalid`, naming every violation.
  */
-export function checkedNewPet(given: unknown): NewPet {
+export function checkedNewPet(given: unknown, others?: Violations): NewPet {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
-    throw new DomainError('invalid', `the pet must be an object with name and categoryId, was ${quote(given)}`);
+    throw invalid({ pet: `the pet must be an object with name and categoryId, was ${quote(given)}`, ...others });
   }
   const { name, categoryId, status } = given as Record<string, unknown>;
-  rejectViolations(nameViolation(name), categoryIdViolation(categoryId), statusViolation(status));
+  rejectViolations({
+    name: nameViolation(name),
+    categoryId: categoryIdViolation(categoryId),
+    status: statusViolation(status),
+    ...others,
+  });
   return (status === undefined ? { name, categoryId } : { name, categoryId, status }) as NewPet;
 }
 
