@@ -1,5 +1,5 @@
 import { LEVELS, type LogLevel } from '@animal-store/observability';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import type { Exchange } from '../http/exchange.ts';
 import { createRequestLog } from './request-log.ts';
 
@@ -19,16 +19,22 @@ const EXCHANGE: Exchange = {
 /** A request log at this level, and what it writes. */
 function requestLog({ level = 'info', readable = false }: { level?: LogLevel; readable?: boolean } = {}) {
   const lines: string[] = [];
+  const summaries: unknown[][] = [];
   const warnings: unknown[][] = [];
   const { end } = createRequestLog({
     addLine: (line) => void lines.push(line),
+    info: (message, details) => void summaries.push([message, details]),
     isLevelEnabled: (other) => LEVELS[other] >= LEVELS[level],
     readable,
     warnThrottled: (...warning) => void warnings.push(warning),
   });
   const log = (exchange: Partial<Exchange> = {}, status = 200) => end({ ...EXCHANGE, ...exchange }, { status }, 2, 1.5);
-  return { lines, warnings, log };
+  return { lines, summaries, warnings, log };
 }
+
+afterEach(() => {
+  vi.useRealTimers();
+});
 
 describe('createRequestLog', () => {
   test('writes one JSON object a line, with the holder escaped', () => {
@@ -77,5 +83,51 @@ describe('createRequestLog', () => {
       ['requests are rejected with 503: the storage failed', { reason: 'connect ECONNREFUSED' }],
       ['requests are rejected with 503: the service is overloaded', {}],
     ]);
+  });
+
+  test('writes the first request of a kind without a valid key at once, and the number of the others after a minute', () => {
+    vi.useFakeTimers();
+    const { lines, summaries, log } = requestLog();
+    const invalid = { holder: null, rejectedKey: 'anst_1234' };
+    const kinds: [Partial<Exchange>, number][] = [
+      [invalid, 401],
+      [{ ...invalid, client: '203.0.113.8' }, 401],
+      [{ holder: null, route: 'unmatched' }, 404],
+    ];
+    for (let count = 0; count < 1_000; count += 1) for (const [exchange, status] of kinds) log(exchange, status);
+    log({ holder: null }, 401);
+    log();
+    expect(lines.map((line) => JSON.parse(line).status)).toEqual([401, 401, 404, 401, 200]);
+
+    vi.advanceTimersByTime(60_000);
+    const common = { method: 'GET', route: '/v1/pets', client: '203.0.113.7', times: 999 };
+    expect(summaries).toEqual(
+      [
+        { ...common, status: 401, key: 'anst_1234' },
+        { ...common, status: 401, key: 'anst_1234', client: '203.0.113.8' },
+        { ...common, status: 404, route: 'unmatched' },
+      ].map((fields) => ['further requests without a valid key', fields]),
+    );
+    log(invalid, 401);
+    expect(lines).toHaveLength(6);
+    vi.advanceTimersByTime(60_000);
+    expect(summaries).toHaveLength(3);
+  });
+
+  test('summarizes requests without a valid key whose client changes its address and key all the time', () => {
+    vi.useFakeTimers();
+    const { lines, summaries, log } = requestLog();
+    for (let count = 0; count < 10_000; count += 1) {
+      log({ holder: null, client: `2001:db8::${count.toString(16)}`, rejectedKey: `anst_${count}` }, 401);
+    }
+    vi.advanceTimersByTime(60_000);
+    expect(lines).toHaveLength(100);
+    expect(summaries).toEqual([['further requests without a valid key', { times: 9_900 }]]);
+  });
+
+  test('writes every request without a valid key at level debug', () => {
+    const { lines, log } = requestLog({ level: 'debug' });
+    for (let count = 0; count < 3; count += 1) log({ holder: null }, 401);
+    expect(lines).toHaveLength(3);
   });
 });

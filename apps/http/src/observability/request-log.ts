@@ -1,5 +1,6 @@
 import { LEVELS, type Log, reasonOf } from '@animal-store/observability';
 import type { Exchange, Observer, UnavailableReason } from '../http/exchange.ts';
+import { createAnonymousCount } from './anonymous-requests.ts';
 
 /** The warning for requests with status 503; none is needed at the stop. */
 const UNAVAILABLE: Readonly<Record<UnavailableReason, string | null>> = {
@@ -11,13 +12,17 @@ const UNAVAILABLE: Readonly<Record<UnavailableReason, string | null>> = {
 /** Called every few seconds by machines. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
 
-/** Writes a line for each request to the log; for a successful probe only at level debug. Warns of responses with status 503. */
+/**
+ * Writes a line for each request to the log. Above level debug successful probes have none, and requests without a valid key are
+ * summarized. Warns of responses with status 503.
+ */
 export function createRequestLog({
   addLine,
+  info,
   isLevelEnabled,
   readable,
   warnThrottled,
-}: Pick<Log, 'addLine' | 'isLevelEnabled' | 'readable' | 'warnThrottled'>): Observer {
+}: Pick<Log, 'addLine' | 'info' | 'isLevelEnabled' | 'readable' | 'warnThrottled'>): Observer {
   const warnUnavailable = ({ unavailable }: Exchange) => {
     if (unavailable === null) return;
     const { reason, error } = unavailable;
@@ -26,13 +31,14 @@ export function createRequestLog({
   };
   if (!isLevelEnabled('info')) return { end: warnUnavailable };
   const holderMember = createHolderMember();
-  const logsProbes = isLevelEnabled('debug');
+  const logsAll = isLevelEnabled('debug');
+  const countAnonymous = createAnonymousCount(info);
   return {
     end(exchange, { status }, bytes, duration) {
       warnUnavailable(exchange);
       const { id, method, route, traceId, client, holder, rejectedKey, unavailable } = exchange;
       const routine = status < 400 && PROBES.has(route);
-      if (routine && !logsProbes) return;
+      if (!logsAll && (routine || (holder === null && !countAnonymous(exchange, status)))) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
       if (readable) {
         const why = unavailable === null ? '' : ` (${unavailable.reason})`;
