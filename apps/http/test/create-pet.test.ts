@@ -168,6 +168,22 @@ describe('the body of createPet', () => {
     expect(await send(`${type}Transfer-Encoding: Chunked\r\n`, chunked)).toMatch(/^HTTP\/1\.1 201 /);
   });
 
+  test('with several errors gets the status that comes first', async () => {
+    const { add, call } = await startService({ RATE_LIMIT: '4' });
+    await add(REX, { 'idempotency-key': 'used' });
+    const wrong = '{"name":"Rex"}';
+    const long = ' '.repeat(70_000);
+    const used = { 'idempotency-key': 'used' };
+    const replies = [
+      await add(wrong, used),
+      await add(long, { 'idempotency-key': '' }),
+      await call('POST', '/v1/pets', { body: long }),
+      await call('POST', '/v1/pets'),
+      await call('POST', '/v1/pets', { key: null }),
+    ];
+    expect(replies.map(({ status }) => status)).toEqual([400, 413, 415, 429, 401]);
+  });
+
   test('is accepted with the Content-Encoding identity, or an empty one', async () => {
     const { add } = await startService();
     for (const coding of ['identity', 'Identity', '', ',\t identity ,']) {

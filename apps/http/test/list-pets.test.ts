@@ -85,6 +85,16 @@ test('keeps limit and status in the link to the next page, and sends none with t
   expect((await list(service, '/v1/pets?limit=5')).next).toBeNull();
 });
 
+test('accepts a cursor with another limit and status', async () => {
+  const service = await startService();
+  await addMany(service, 2, 'sold');
+  const others = await addMany(service, 3);
+  const { next } = await list(service, '/v1/pets?status=sold&limit=1');
+  const cursor = new URLSearchParams(next?.split('?')[1]).get('cursor');
+  const { pets } = await list(service, `/v1/pets?limit=4&cursor=${cursor}`);
+  expect(pets.map(({ id }) => id).slice(1)).toEqual(others);
+});
+
 test('has the base path in the link', async () => {
   const service = await startService({ BASE_PATH: '/animals/v1' });
   for (let count = 0; count < 2; count += 1) {

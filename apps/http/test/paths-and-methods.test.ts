@@ -5,6 +5,7 @@ test.each([
   ['/v1/pets', 'GET, HEAD, POST', ['PUT', 'PATCH', 'DELETE', 'OPTIONS', 'TRACE', 'PROPFIND', 'QUERY']],
   ['/v1/pets/1', 'GET, HEAD', ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']],
   ['/v1/pets/x', 'GET, HEAD', ['POST']],
+  ['/v1/pets/%zz', 'GET, HEAD', ['POST']],
 ])('%s allows %s, and responds with 405 and Allow to other methods', async (path, allow, methods) => {
   const { call } = await startService();
   for (const method of methods) {
