@@ -7,8 +7,9 @@ import { CommanderError } from 'commander';
 import { CommandFailed, Interrupted, inWords } from './command-failed.ts';
 import { compose } from './composition.ts';
 import type { UseCases } from './context.ts';
+import { MESSAGES } from './messages.ts';
 import { createProgram } from './program.ts';
-import { printable } from './terminal/printable.ts';
+import { writeMessage } from './terminal/text.ts';
 
 /** The command is rejected, its output is incomplete, or the storage is unavailable. */
 const EXIT_FAILED = 1;
@@ -18,26 +19,22 @@ const EXIT_MISUSED = 2;
 
 async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T> {
   const opened = await openStorage(process.env, 'never');
-  for (const warning of opened.warnings) writeMessage(warning);
+  for (const warning of opened.warnings) writeMessage(process.stderr, warning);
   try {
     return await work(compose(opened.storage));
   } catch (error) {
-    throw explained(error, opened);
+    throw diagnose(error, opened);
   } finally {
     await opened.storage.close();
   }
 }
 
 /** People who run commands administer the storage: its own error message helps them. */
-function explained(error: unknown, { misconfiguration, storage }: OpenStorage): unknown {
+function diagnose(error: unknown, { misconfiguration, storage }: OpenStorage): unknown {
   const message = misconfiguration(error);
   if (message !== null) return new ConfigurationError(message);
   if (!(DomainError.is(error) && error.cause instanceof Error)) return error;
-  return new DomainError(error.code, `the storage at ${storage.location} is unavailable: ${error.cause.message}`);
-}
-
-function writeMessage(text: string): void {
-  process.stderr.write(`animal-store: ${printable(text)}\n`);
+  return new DomainError(error.code, MESSAGES.unavailable(storage.location, error.cause.message));
 }
 
 /** @returns The exit code. */
@@ -46,7 +43,7 @@ function report(error: unknown): number {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
   const isMisuse = error instanceof ConfigurationError;
   if (!(isMisuse || error instanceof CommandFailed || DomainError.is(error))) throw error;
-  writeMessage(error.message);
+  writeMessage(process.stderr, error.message);
   // As shells report a signal: a loop in a script ends, too.
   if (error instanceof Interrupted) return 128 + constants.signals[error.signal];
   return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
@@ -58,7 +55,7 @@ function onStop(stop: (signal: NodeJS.Signals) => void): void {
 
 // The reader may have closed the pipe, like `head`: then nobody needs a message.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  if (error.code !== 'EPIPE') process.stderr.write(`animal-store: the output can't be written: ${inWords(error)}\n`);
+  if (error.code !== 'EPIPE') writeMessage(process.stderr, MESSAGES.output(inWords(error)));
   process.exit(EXIT_FAILED);
 });
 // A command goes on without its messages.

@@ -1,16 +1,11 @@
 import { storageVariables } from '@animal-store/app-kit';
 import { Command } from 'commander';
-import { addCompletion } from './completion/print-completion.ts';
+import { addCompletion } from './completion/completion.ts';
 import type { Context } from './context.ts';
-import { addIssueKey } from './keys/issue-key.ts';
-import { addListKeys } from './keys/list-keys.ts';
-import { addRevokeKey } from './keys/revoke-key.ts';
-import { addCreatePet } from './pets/create-pet.ts';
-import { addGetPet } from './pets/get-pet.ts';
-import { addListPets } from './pets/list-pets.ts';
-import { printable } from './terminal/printable.ts';
-import { addExportPets } from './transfer/export-pets.ts';
-import { addImportPets } from './transfer/import-pets.ts';
+import { addKeys } from './keys.ts';
+import { MESSAGES } from './messages.ts';
+import { addPets } from './pets.ts';
+import { printable } from './terminal/text.ts';
 
 const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
 
@@ -31,7 +26,7 @@ export function createProgram(context: Context): Command {
       outputError: (text, write) =>
         write(`animal-store: ${text.replace(/^error: /, '').replace(/[^\n]+/g, printable)}`),
     })
-    .showHelpAfterError('Add --help for usage and an example.')
+    .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${version}`, '--version', 'print the version')
     .helpCommand(false)
     .addHelpText(
@@ -39,18 +34,8 @@ export function createProgram(context: Context): Command {
       `\n${CHOICES} selects the storage. Results are tables on a terminal, and JSON lines\nin a pipe or a file.`,
     );
 
-  const pets = program.command('pets').description('The pets of the catalogue.');
-  addListPets(pets, context);
-  addCreatePet(pets, context);
-  addGetPet(pets, context);
-  addImportPets(pets, context);
-  addExportPets(pets, context);
-
-  const keys = program.command('keys').description('The API keys that clients of the service call with.');
-  addIssueKey(keys, context);
-  addListKeys(keys, context);
-  addRevokeKey(keys, context);
-
+  addPets(program, context);
+  addKeys(program, context);
   addCompletion(program, context);
   addHelp(program);
   return program;
@@ -67,7 +52,7 @@ function addHelp(program: Command): void {
       let command = program;
       for (const word of words) {
         const next = command.commands.find((each) => each.name() === word);
-        if (next === undefined) return command.error(`error: unknown command '${word}'`);
+        if (next === undefined) return command.error(MESSAGES.unknownCommand(word));
         command = next;
       }
       return command.help();

@@ -1,3 +1,4 @@
+import { MESSAGES } from '../messages.ts';
 import { UnreadableRecord } from './pet-format.ts';
 
 /** The characters that spreadsheets write between fields. */
@@ -16,8 +17,7 @@ export function fieldsOf(text: string, delimiter: string): string[] {
   const fields: string[] = [];
   for (let at = 0; at <= text.length; ) {
     const [field, end] = text[at] === '"' ? quoted(text, at) : plain(text, at, delimiter);
-    if (end < text.length && text[end] !== delimiter)
-      throw new UnreadableRecord('a field goes on after its closing quote');
+    if (end < text.length && text[end] !== delimiter) throw new UnreadableRecord(MESSAGES.textAfterQuote);
     fields.push(field);
     at = end + 1;
   }
@@ -48,7 +48,7 @@ function namesRequiredColumns(header: string, delimiter: string): boolean {
 /** @returns The field and the index behind it. */
 function quoted(text: string, at: number): [string, number] {
   const close = closingQuote(text, at);
-  if (close === -1) throw new UnreadableRecord('a quote is not closed');
+  if (close === -1) throw new UnreadableRecord(MESSAGES.quoteNotClosed);
   return [text.slice(at + 1, close).replaceAll('""', '"'), close + 1];
 }
 
@@ -64,7 +64,6 @@ function plain(text: string, at: number, delimiter: string): [string, number] {
   const next = text.indexOf(delimiter, at);
   const end = next === -1 ? text.length : next;
   const field = text.slice(at, end);
-  if (field.includes('"'))
-    throw new UnreadableRecord('a field with a quote must be in quotes, each quote in it doubled');
+  if (field.includes('"')) throw new UnreadableRecord(MESSAGES.quoteInField);
   return [field, end];
 }

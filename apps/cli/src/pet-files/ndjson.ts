@@ -1,7 +1,7 @@
 import { NumberLiteral } from '@animal-store/domain/transport';
 import { restoreNumber, stringify } from '@animal-store/exact-json';
-import { type PetFormat, UnreadableRecord } from './pet-format.ts';
-import type { RecordScanner } from './record-scanner.ts';
+import { MESSAGES } from '../messages.ts';
+import { type PetFormat, type RecordScanner, UnreadableRecord } from './pet-format.ts';
 
 const EMPTY = /^[\t\r ]*$/;
 
@@ -37,6 +37,6 @@ function parse(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch (error) {
-    throw new UnreadableRecord(`not valid JSON: ${(error as Error).message}`);
+    throw new UnreadableRecord(MESSAGES.notJson((error as Error).message));
   }
 }

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
-import { UnreadableFile } from './pet-format.ts';
-import type { RecordScanner } from './record-scanner.ts';
+import { MESSAGES } from '../messages.ts';
+import { type RecordScanner, UnreadableFile } from './pet-format.ts';
 
 /** The longest record, in bytes; also the limit of a request body over HTTP. It bounds the memory that a file takes. */
 export const MAX_RECORD_BYTES = 64 * 1024;
@@ -31,74 +31,112 @@ export async function* readRecords(
   chunks: AsyncIterable<Buffer>,
   scanner: RecordScanner,
 ): AsyncGenerator<readonly FileRecord[]> {
-  const split = createSplitter(scanner);
-  // Latin-1 is a copy of the bytes: records are found in it, and only those beyond ASCII are decoded one by one.
-  for await (const chunk of chunks) yield* split(chunk.toString('latin1'), false);
-  yield* split('\n', true);
+  const splitter = new RecordSplitter(scanner);
+  for await (const text of withoutByteOrderMark(chunks)) {
+    yield splitter.push(text);
+    const line = splitter.unreadableLine;
+    if (line !== null) throw new UnreadableFile(MESSAGES.quoteNotClosedWithin(line, LIMIT));
+  }
+  yield splitter.end();
 }
 
-function createSplitter(scanner: RecordScanner): (chunk: string, isLast: boolean) => Generator<readonly FileRecord[]> {
-  /** What of the record was scanned, and does not end it. */
-  let rest = '';
-  let line = 1;
-  /** The number of the line that `rest` begins on. */
-  let restLine = 1;
-  /** The record is too long: its text is not kept. */
-  let isTooLong = false;
-  let isStart = true;
+/**
+ * The chunks as Latin-1, which is a copy of the bytes: records are found in it, and only those beyond ASCII are decoded one
+ * by one.
+ */
+async function* withoutByteOrderMark(chunks: AsyncIterable<Buffer>): AsyncGenerator<string> {
+  let head: string | null = '';
+  for await (const chunk of chunks) {
+    const text = chunk.toString('latin1');
+    if (head === null) {
+      yield text;
+      continue;
+    }
+    head += text;
+    // The rest of the mark may be in the next chunk.
+    if (head.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(head)) continue;
+    yield head.startsWith(BYTE_ORDER_MARK) ? head.slice(BYTE_ORDER_MARK.length) : head;
+    head = null;
+  }
+  if (head !== null) yield head;
+}
 
-  return function* split(chunk, isLast) {
-    const text = rest + chunk;
+/**
+ * Finds the records of a text that arrives in chunks.
+ *
+ * For example with records of at most 4 bytes: `push('a\n"b')` returns the record `a` of line 1 and keeps `"b`.
+ * `push('\n"\nxxxxxx')` returns `"b\n"` of the lines 2 to 3; `xxxxx` is longer than a record, so it is dropped, and the last
+ * `x` is kept. `push('x\nc')` then returns an error for line 4, and keeps `c`, which `end()` returns as line 5.
+ */
+class RecordSplitter {
+  readonly #scanner: RecordScanner;
+  /** The scanned beginning of the record that has not ended, without what was dropped. */
+  #kept = '';
+  /** The number of that record's first line. */
+  #line = 1;
+  /** The line feeds that were dropped of that record because it is too long; null if it is not. */
+  #droppedLineFeeds: number | null = null;
+  /** The line of a quote that is open for longer than a record may be; null if there is none. */
+  unreadableLine: number | null = null;
+
+  constructor(scanner: RecordScanner) {
+    this.#scanner = scanner;
+  }
+
+  /** @returns The records that end in the chunk, or before an unreadable line. */
+  push(chunk: string): FileRecord[] {
+    const text = this.#kept + chunk;
     const records: FileRecord[] = [];
     let start = 0;
-    let from = rest.length;
-    if (isStart) {
-      // The rest of it may be in the next chunk.
-      if (text.length < BYTE_ORDER_MARK.length && BYTE_ORDER_MARK.startsWith(text) && !isLast) {
-        rest = text;
-        return;
-      }
-      from = start = text.startsWith(BYTE_ORDER_MARK) ? BYTE_ORDER_MARK.length : 0;
-      isStart = false;
-    }
-
-    while (from < text.length) {
+    for (let scanned = this.#kept.length; scanned < text.length; scanned = start) {
       const limit = start + MAX_RECORD_BYTES + 1;
       const to = Math.min(text.length, limit);
-      const end = scanner.endOfRecord(text, from, to);
+      const end = this.#scanner.endOfRecord(text, scanned, to);
       if (end !== -1) {
-        const lastLine = restLine + lineFeeds(text, start, end);
-        if (isTooLong) records.push({ line, lastLine, text: '', error: `longer than ${LIMIT}` });
-        else records.push(decoded(line, lastLine, text.slice(start, end)));
-        line = restLine = lastLine + 1;
-        start = from = end + 1;
-        isTooLong = false;
-        continue;
+        records.push(this.#record(text, start, end));
+        start = end + 1;
+      } else if (to < limit) {
+        break;
+      } else if (this.#scanner.isInQuotes()) {
+        this.unreadableLine = this.#line;
+        break;
+      } else {
+        this.#droppedLineFeeds = (this.#droppedLineFeeds ?? 0) + lineFeeds(text, start, to);
+        start = to;
       }
-      from = to;
-      if (to < limit) break;
-      if (scanner.isInQuotes()) {
-        yield records;
-        throw new UnreadableFile(`line ${line}: a quote is not closed within ${LIMIT}; the rest is not read`);
-      }
-      isTooLong = true;
-      restLine += lineFeeds(text, start, to);
-      start = to;
     }
-    rest = text.slice(start);
-    if (isLast && rest !== '') {
-      // The line feed that was added, and that of a last line, begin no line.
-      const lastLine = restLine + lineFeeds(rest, 0, rest.length - (rest.endsWith('\n\n') ? 2 : 1));
-      records.push({ line, lastLine, text: '', error: 'a quote is not closed' });
-    }
-    yield records;
-  };
+    this.#kept = text.slice(start);
+    return records;
+  }
+
+  /** @returns The last record if no line feed ends it. */
+  end(): FileRecord[] {
+    const records = this.push('\n');
+    const rest = this.#kept;
+    if (rest === '') return records;
+    // The line feed that was added, and that of a last line, begin no line.
+    const end = rest.length - (rest.endsWith('\n\n') ? 2 : 1);
+    const lastLine = this.#line + (this.#droppedLineFeeds ?? 0) + lineFeeds(rest, 0, end);
+    return [...records, { line: this.#line, lastLine, text: '', error: MESSAGES.quoteNotClosed }];
+  }
+
+  /** The record that ends here. The next one begins. */
+  #record(text: string, start: number, end: number): FileRecord {
+    const line = this.#line;
+    const lastLine = line + (this.#droppedLineFeeds ?? 0) + lineFeeds(text, start, end);
+    const isTooLong = this.#droppedLineFeeds !== null;
+    this.#line = lastLine + 1;
+    this.#droppedLineFeeds = null;
+    return isTooLong
+      ? { line, lastLine, text: '', error: MESSAGES.tooLong(LIMIT) }
+      : decoded(line, lastLine, text.slice(start, end));
+  }
 }
 
 function decoded(line: number, lastLine: number, text: string): FileRecord {
   if (!BEYOND_ASCII.test(text)) return { line, lastLine, text, error: null };
   const bytes = Buffer.from(text, 'latin1');
-  if (!isUtf8(bytes)) return { line, lastLine, text: '', error: 'not UTF-8' };
+  if (!isUtf8(bytes)) return { line, lastLine, text: '', error: MESSAGES.notUtf8 };
   return { line, lastLine, text: bytes.toString(), error: null };
 }
 

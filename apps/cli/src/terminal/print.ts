@@ -1,7 +1,7 @@
-import { once } from 'node:events';
 import { stringify } from '@animal-store/exact-json';
 import type { TextOutput } from '../context.ts';
 import { type PrintedRecord, recordLines, tableLines } from './table.ts';
+import { writeText } from './text.ts';
 
 /** The options of a command that prints records. */
 export interface PrintOptions {
@@ -28,9 +28,4 @@ export async function printRecords(
     return;
   }
   for await (const record of records) await writeText(output, `${stringify(record)}\n`);
-}
-
-/** Writes a text, and waits while the reader is slower. */
-export async function writeText(output: TextOutput, text: string): Promise<void> {
-  if (!output.write(text)) await once(output, 'drain');
 }

@@ -1,4 +1,4 @@
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 
 /** An object as a command prints it. */
 export type PrintedRecord = Readonly<Record<string, unknown>>;

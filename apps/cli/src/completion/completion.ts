@@ -1,7 +1,30 @@
-import type { Command, Option } from 'commander';
+import { Argument, type Command, type Option } from 'commander';
+import { example } from '../arguments.ts';
+import type { Context } from '../context.ts';
+import { writeText } from '../terminal/text.ts';
+import { SCRIPTS } from './scripts.ts';
+
+export function addCompletion(program: Command, { stdout }: Context): void {
+  program
+    .command('completion')
+    .description('Prints a script that completes commands and options in a shell.')
+    .addArgument(new Argument('<shell>', 'where the script is sourced').choices(Object.keys(SCRIPTS)))
+    .addHelpText('after', example("echo 'source <(animal-store completion bash)' >> ~/.bashrc"))
+    .action((shell: string) => writeText(stdout, SCRIPTS[shell] as string));
+
+  program
+    .command('complete', { hidden: true })
+    .description('Prints the candidates for the last word, as the scripts of completion need them.')
+    .argument('[words...]')
+    .action(async (words: string[]) => {
+      for (const { value, description } of candidates(program, words)) {
+        await writeText(stdout, description === '' ? `${value}\n` : `${value}\t${description}\n`);
+      }
+    });
+}
 
 /** What may stand at a place of a command line. */
-export interface Candidate {
+interface Candidate {
   readonly value: string;
   readonly description: string;
 }
@@ -12,7 +35,7 @@ export interface Candidate {
  * @param words The words after the program's name. The last one is completed; it may be empty.
  * @returns Nothing where the name of a file or free text may stand.
  */
-export function candidates(program: Command, words: readonly string[]): Candidate[] {
+function candidates(program: Command, words: readonly string[]): Candidate[] {
   const before = words.slice(0, -1);
   // Bash makes an equals sign a word of its own.
   const current = words.at(-1) === '=' ? '' : (words.at(-1) ?? '');
