@@ -5,6 +5,7 @@ import { type Catalogue, createCatalogue, createKeyring } from '@animal-store/do
 import type { PetStore } from '@animal-store/domain/ports';
 import { type Authenticate, createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
+import type { Context } from '../src/context.ts';
 import { createProgram } from '../src/program.ts';
 import { RecordingOutput } from './recording-output.ts';
 
@@ -39,13 +40,27 @@ interface Options {
   readonly columns?: number;
   /** Called before pets are listed. */
   readonly onList?: (pets: PetStore) => void;
+  /** Called before a pet is added. */
+  readonly onAdd?: () => void;
+  /** Called when a command begins to listen to signals. */
+  readonly onStop?: Context['onStop'];
 }
 
 /** The command line in this process, on a memory of its own. */
-export function commandLine({ isTTY = false, columns = 80, onList = () => {} }: Options = {}): CommandLine {
+export function commandLine({
+  isTTY = false,
+  columns = 80,
+  onList = () => {},
+  onAdd = () => {},
+  onStop = () => {},
+}: Options = {}): CommandLine {
   const { pets, keys } = createMemoryStorage();
   const petStore: PetStore = {
     ...pets,
+    add(...pet) {
+      onAdd();
+      return pets.add(...pet);
+    },
     list(selection) {
       onList(pets);
       return pets.list(selection);
@@ -63,7 +78,7 @@ export function commandLine({ isTTY = false, columns = 80, onList = () => {} }: 
     const program = createProgram({
       version: '1.2.3',
       withStorage: (work) => work(useCases),
-      onStop() {},
+      onStop,
       ...{ stdout, stderr, stdin, clock },
     });
     const error = await program.parseAsync(words, { from: 'user' }).then(

@@ -2,6 +2,8 @@ import { existsSync, openSync, readdirSync, statSync, writeFileSync, writeSync }
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
+import { DomainError } from '@animal-store/domain';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { commandLine } from './command-line.ts';
 import { ended, freshFolder, run, start } from './processes.ts';
@@ -21,52 +23,86 @@ const line = (name: string, more = '') => `{"name":"${name}","categoryId":1${mor
 describe('an interrupted import', () => {
   const COUNT = 200_000;
 
-  test('continues after kill -9 when the command is repeated, without lost or duplicate pets', async () => {
-    const file = join(folder, 'pets.ndjson');
+  test('continues after SIGKILL and SIGINT when the command is repeated, without lost or duplicate pets', async () => {
+    const file = join(folder, 'pets.csv');
     const descriptor = openSync(file, 'w');
     const names = Array.from({ length: COUNT }, (_, index) => `Rex ${index}`);
+    writeSync(descriptor, 'name,categoryId\n');
     for (let at = 0; at < COUNT; at += 1_000) {
-      writeSync(
-        descriptor,
-        names
-          .slice(at, at + 1_000)
-          .map((name) => line(name))
-          .join(''),
-      );
+      const lines = names.slice(at, at + 1_000).map((name) => `${name},123456789\n`);
+      writeSync(descriptor, lines.join(''));
     }
     const database = join(folder, 'animals.db');
     const environment = { SQLITE_FILE: database };
 
     let stored = 0;
-    for (let round = 0; round < 2; round += 1) {
+    for (const signal of ['SIGKILL', 'SIGINT'] as const) {
       const size = sizeOf(database) + 3_000_000;
       const child = start(environment, 'pets', 'import', file);
+      const end = ended(child);
       while (sizeOf(database) + sizeOf(`${database}-wal`) < size) {
-        expect(child.exitCode, 'it ended before it was killed').toBeNull();
+        expect(child.exitCode, 'it ended before the signal').toBeNull();
         await setTimeout(5);
       }
-      child.kill('SIGKILL');
-      await ended(child);
+      child.kill(signal);
+      const { code, out: printed, err } = await end;
       const { out } = await run(environment, 'pets', 'export');
       const count = out.split('\n').length - 1;
       expect(count).toBeGreaterThan(stored);
       expect(count).toBeLessThan(COUNT);
+      if (signal === 'SIGINT') {
+        const again = `pets imported so far: ${count}; to continue, repeat the command with the same input`;
+        expect([code, err]).toEqual([130, `animal-store: interrupted by SIGINT; ${again}\n`]);
+        expect(JSON.parse(printed)).toEqual({ imported: count - stored, alreadyImported: stored, rejected: 0 });
+      }
       stored = count;
     }
 
     expect(await run(environment, 'pets', 'import', file)).toEqual({
       code: 0,
-      out: `{"imported":${COUNT},"rejected":0}\n`,
+      out: `{"imported":${COUNT - stored},"alreadyImported":${stored},"rejected":0}\n`,
       err: '',
     });
     const { out } = await run(environment, 'pets', 'export');
     const pets = out
       .split('\n')
       .slice(0, -1)
-      .map((text) => JSON.parse(text) as { id: number; name: string });
+      .map((text) => JSON.parse(text) as { id: number; name: string; categoryId: number });
     expect(pets.map(({ name }) => name)).toEqual(names);
     expect(new Set(pets.map(({ id }) => id)).size).toBe(COUNT);
+    expect(new Set(pets.map(({ categoryId }) => categoryId))).toEqual(new Set([123456789]));
   }, 180_000);
+
+  test('says that nothing was imported if it is interrupted while it checks', async () => {
+    const { out, error } = await commandLine({ onStop: (stop) => stop('SIGTERM') }).runWith(
+      line('Rex'),
+      'pets',
+      'import',
+    );
+    expect(out).toBe('');
+    expect(error).toMatchObject({
+      signal: 'SIGTERM',
+      message: 'interrupted by SIGTERM; pets imported so far: 0; to continue, repeat the command with the same input',
+    });
+  });
+
+  test('says how many pets are in if the storage fails', async () => {
+    let adds = 0;
+    const { runWith } = commandLine({
+      onAdd() {
+        adds += 1;
+        if (adds === 3)
+          throw new DomainError('storage_unavailable', 'damaged', { cause: new StorageMisconfigured('') });
+      },
+    });
+    const file = line('Rex') + line('Max') + line('Luna');
+    const { out, error } = await runWith(file, 'pets', 'import');
+    expect(out).toBe('{"imported":2,"alreadyImported":0,"rejected":0}\n');
+    expect(error?.message).toBe(
+      'damaged; pets imported so far: 2; to continue, repeat the command with the same input',
+    );
+    expect((await runWith(file, 'pets', 'import')).out).toBe('{"imported":1,"alreadyImported":2,"rejected":0}\n');
+  });
 
   const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
 });
@@ -76,7 +112,7 @@ describe('an import', () => {
     const environment = { SQLITE_FILE: join(folder, 'animals.db') };
     const child = start(environment, 'pets', 'import', '--format', 'csv');
     child.stdin?.end('name;categoryId;status\r\n"Rex\r\nthe ""dog""";9223372036854775807;sold\r\n007;-1;\r\n');
-    expect(await ended(child)).toEqual({ code: 0, out: '{"imported":2,"rejected":0}\n', err: '' });
+    expect(await ended(child)).toEqual({ code: 0, out: '{"imported":2,"alreadyImported":0,"rejected":0}\n', err: '' });
     expect(await run(environment, 'pets', 'export')).toEqual({
       code: 0,
       out:
@@ -113,7 +149,7 @@ describe('an import', () => {
       Buffer.from(line('Max')),
     ]);
     const { out, err, error } = await runWith(file, 'pets', 'import', '--on-error', 'skip');
-    expect(out).toBe('{"imported":2,"rejected":1}\n');
+    expect(out).toBe('{"imported":2,"alreadyImported":0,"rejected":1}\n');
     expect(err).toBe('stdin:2: not UTF-8\n');
     expect(error?.message).toMatch(/^the lines above were not imported: correct them in a file of their own/);
     expect(await print('pets', 'list')).toEqual([
@@ -127,7 +163,7 @@ describe('an import', () => {
     const file = 'name,categoryId\n"Rex\nthe\ndog" Max,1\nMax,1\n" \n",1\n"Bella,1\nLuna,1\n';
     const words = ['pets', 'import', '--format', 'csv', '--on-error', 'skip'];
     const { out, err } = await runWith(file, ...words);
-    expect(out).toBe('{"imported":1,"rejected":3}\n');
+    expect(out).toBe('{"imported":1,"alreadyImported":0,"rejected":3}\n');
     expect(err.split('\n')).toEqual([
       'stdin:2-4: a field goes on after its closing quote',
       'stdin:6-7: name must have a character that is not white space',
@@ -142,8 +178,15 @@ describe('an import', () => {
       const { runWith, run: print } = commandLine();
       const file = `name,categoryId\nRex,1\n"Max,1\n${'Bella,1\n'.repeat(50_000)}`;
       const { out, error } = await runWith(file, 'pets', 'import', '--format', 'csv', '--on-error', mode);
-      expect(out).toBe('');
-      expect(error?.message).toBe('stdin: line 3: a quote is not closed within 64 KiB; the rest is not read');
+      const reason = 'stdin: line 3: a quote is not closed within 64 KiB; the rest is not read';
+      if (mode === 'stop') expect([out, error?.message]).toEqual(['', reason]);
+      else {
+        expect(out).toBe('{"imported":1,"alreadyImported":0,"rejected":0}\n');
+        expect(error?.message).toBe(
+          `${reason}; pets imported so far: 1; to continue, correct the rest in a file of its own, ` +
+            'because a file with another content is another import',
+        );
+      }
       expect(await print('pets', 'list')).toHaveLength(mode === 'skip' ? 1 : 0);
     },
   );
@@ -167,10 +210,12 @@ describe('an import', () => {
   });
 
   test('of the same content creates no pet twice, of another content creates its pets', async () => {
-    const { run: print } = commandLine();
+    const { run: print, runWith } = commandLine();
     const [first, copy] = [fileOf(line('Rex') + line('Rex')), fileOf(line('Rex') + line('Rex'), 'copy.ndjson')];
-    for (const file of [first, copy])
-      expect(await print('pets', 'import', file)).toEqual(['{"imported":2,"rejected":0}']);
+    expect(await print('pets', 'import', first)).toEqual(['{"imported":2,"alreadyImported":0,"rejected":0}']);
+    const { out, err } = await runWith('', 'pets', 'import', copy);
+    expect(out).toBe('{"imported":0,"alreadyImported":2,"rejected":0}\n');
+    expect(err).toMatch(/^animal-store: every pet of the input had been imported before, .* --import-id\n$/);
     expect(await print('pets', 'list')).toHaveLength(2);
     await print('pets', 'import', fileOf(line('Rex')));
     expect(await print('pets', 'list')).toHaveLength(3);
@@ -195,10 +240,10 @@ describe('an import', () => {
     const words = ['pets', 'import', '--import-id', 'arrivals'];
     await runWith(line('Rex') + line('Max'), ...words);
     const { out, err, error } = await runWith(line('Bella') + line('Luna') + line('Leo'), ...words);
-    expect(out).toBe('{"imported":1,"rejected":1}\n');
+    expect(out).toBe('{"imported":1,"alreadyImported":0,"rejected":1}\n');
     expect(err).toBe('stdin:1: another pet was imported under this --import-id and line number\n');
     expect(error?.message).toBe(
-      'stopped: other lines were imported; to resume, correct the line above and repeat the command',
+      'stopped; pets imported so far: 1; to continue, correct the line above and repeat the command',
     );
     expect(await print('pets', 'list')).toHaveLength(3);
   });
@@ -265,7 +310,7 @@ describe('an import', () => {
 
   test('accepts an empty file', async () => {
     const { run: print } = commandLine();
-    expect(await print('pets', 'import', fileOf(''))).toEqual(['{"imported":0,"rejected":0}']);
+    expect(await print('pets', 'import', fileOf(''))).toEqual(['{"imported":0,"alreadyImported":0,"rejected":0}']);
     expect(await print('pets', 'export')).toEqual([]);
   });
 });

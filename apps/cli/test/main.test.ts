@@ -41,7 +41,7 @@ test('imports all pets if the reader of its messages closes the pipe', async () 
   const environment = { SQLITE_FILE: join(folder, 'animals.db') };
   const child = start(environment, 'pets', 'import', file, '--on-error', 'skip');
   child.stderr?.destroy();
-  expect(await ended(child)).toMatchObject({ code: 1, out: '{"imported":10,"rejected":1000}\n' });
+  expect(await ended(child)).toMatchObject({ code: 1, out: '{"imported":10,"alreadyImported":0,"rejected":1000}\n' });
 });
 
 test.each([

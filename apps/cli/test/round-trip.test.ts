@@ -65,7 +65,11 @@ test.each([[['ndjson']], [['csv']], [['csv', '--bom']]])(
         for (const pet of given) await first.catalogue.createPet(pet);
         const exported = await first.runWith('', 'pets', 'export', '--format', ...format);
         const imported = await second.runWith(exported.out, 'pets', 'import', '--format', format[0] as string);
-        expect(imported).toEqual({ out: `{"imported":${given.length},"rejected":0}\n`, err: '', error: null });
+        expect(imported).toEqual({
+          out: `{"imported":${given.length},"alreadyImported":0,"rejected":0}\n`,
+          err: '',
+          error: null,
+        });
         expect(await second.runWith('', 'pets', 'export', '--format', ...format)).toEqual(exported);
         for (const [index, pet] of given.entries()) {
           const id = BigInt(index + 1);

@@ -1,6 +1,5 @@
 import { checkedNewPet, DomainError } from '@animal-store/domain';
-import type { PetOfFile } from './read-pets.ts';
-import type { TransferEvents } from './transfer-events.ts';
+import type { PetOfFile, TransferEvents } from './read-pets.ts';
 
 /** Checks pets as the use case does that would create them. */
 export async function checkAll(
@@ -10,7 +9,7 @@ export async function checkAll(
   for await (const pets of arrays) {
     for (const each of pets) {
       const reason = each.error ?? violationOf(() => checkedNewPet(each.pet));
-      if (reason === null) onDone();
+      if (reason === null) onDone(true);
       else if (!onRejected(each, reason)) return;
     }
   }

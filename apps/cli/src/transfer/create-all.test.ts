@@ -3,7 +3,7 @@ import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createAll } from './create-all.ts';
-import type { TransferEvents } from './transfer-events.ts';
+import type { TransferEvents } from './read-pets.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -25,7 +25,9 @@ function creating(add: Add, count: number, onRejected: TransferEvents['onRejecte
   const catalogue = createAwaitableCatalogue({ add, find: () => null, list: () => [] });
   const onDone = vi.fn();
   const keyOf = (line: number) => ({ holder: ' test ', key: String(line) });
-  return { onDone, ended: createAll(lines(count), { catalogue, keyOf }, { onDone, onRejected }) };
+  const stop = new AbortController();
+  const ended = createAll(lines(count), { catalogue, keyOf, signal: stop.signal }, { onDone, onRejected });
+  return { onDone, ended, stop };
 }
 
 /** A storage that takes 10 ms for a creation, and counts those in flight. */
@@ -107,6 +109,26 @@ describe('creating many pets', () => {
     },
   );
 
+  test.each([
+    ['begins no further creation', async () => {}],
+    [
+      'does not repeat a creation',
+      async () => {
+        throw unavailable();
+      },
+    ],
+  ])('%s after it was aborted, and settles at once', async (_, settle) => {
+    let calls = 0;
+    const { ended, stop } = creating(async (newPet) => {
+      calls += 1;
+      if (calls === 10) stop.abort();
+      await settle();
+      return { pet: { id: 1n, ...newPet }, created: true };
+    }, 3_000);
+    await ended.catch((error) => expect(error).toBeInstanceOf(DomainError));
+    expect(calls).toBe(10);
+  });
+
   test('stops on request, and waits for creations in flight', async () => {
     let settled = 0;
     const { onDone, ended } = creating(
@@ -147,7 +169,11 @@ describe('creating many pets', () => {
     const events = { onDone() {}, onRejected: () => true };
     const ended = createAll(
       broken(),
-      { catalogue, keyOf: (line) => ({ holder: ' test ', key: String(line) }) },
+      {
+        catalogue,
+        keyOf: (line) => ({ holder: ' test ', key: String(line) }),
+        signal: new AbortController().signal,
+      },
       events,
     );
     const settledAtTheEnd = ended.catch((error: Error) => [error.message, settled]);

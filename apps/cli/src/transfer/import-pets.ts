@@ -1,26 +1,22 @@
-import { type Command, InvalidArgumentError, Option } from 'commander';
+import { DomainError } from '@animal-store/domain';
+import { type Command, Option } from 'commander';
 import { example, jsonOption } from '../arguments.ts';
-import { CommandFailed } from '../command-failed.ts';
+import { CommandFailed, Interrupted } from '../command-failed.ts';
 import type { Context } from '../context.ts';
 import { MESSAGES } from '../messages.ts';
 import { type PetFormat, UnreadableFile } from '../pet-files/pet-format.ts';
 import { formatOption, petFormat } from '../pet-files/pet-formats.ts';
 import { type PrintOptions, printRecord } from '../terminal/print.ts';
-import { printable } from '../terminal/printable.ts';
 import { createProgress } from '../terminal/progress.ts';
+import { printable, writeMessage } from '../terminal/text.ts';
 import { checkAll } from './check-all.ts';
 import { createAll } from './create-all.ts';
+import { asImportId, lineKeys } from './imported-line.ts';
 import { type InputFile, openInputFile } from './input-file.ts';
-import { type PetOfFile, readPets } from './read-pets.ts';
-import type { TransferEvents } from './transfer-events.ts';
-
-/** Whose idempotency keys those of imports are: no holder of an API key has a name with an outer space. */
-const HOLDER = ' import ';
+import { type PetOfFile, readPets, type TransferEvents } from './read-pets.ts';
 
 /** After how many errors a check ends: the file may be of another format. */
 const MAX_ERRORS = 100;
-
-const IMPORT_ID = /^[\x21-\x7e]{1,100}$/;
 
 interface Options extends PrintOptions {
   readonly format?: string;
@@ -31,17 +27,17 @@ interface Options extends PrintOptions {
 export function addImportPets(pets: Command, context: Context): void {
   pets
     .command('import')
-    .description('Creates the pets of a file. To resume after an interruption, repeat the command.')
+    .description('Adds the pets of a file. To continue after an interruption, repeat the command.')
     .argument('[file]', 'none or -: the standard input')
     .addOption(formatOption("csv if the file's name ends in .csv, else ndjson"))
     .addOption(
-      new Option('--on-error <action>', 'stop: create nothing if a line has an error; skip: leave such lines out')
+      new Option('--on-error <action>', 'stop: add nothing if a line has an error; skip: leave such lines out')
         .choices(['stop', 'skip'])
         .default('stop'),
     )
     .option(
       '--import-id <id>',
-      'creates one pet for each line number under this id (default: from the whole content)',
+      'adds one pet for each line number under this id (default: from the whole content)',
       asImportId,
     )
     .addOption(jsonOption())
@@ -50,7 +46,7 @@ export function addImportPets(pets: Command, context: Context): void {
       const path = given === '-' ? undefined : given;
       const format = petFormat(options.format, path);
       if (path === undefined && context.stdin.isTTY) {
-        context.stderr.write(`animal-store: ${MESSAGES.waitingForInput(format.name, format.example)}\n`);
+        writeMessage(context.stderr, MESSAGES.waitingForInput(format.name, format.example));
       }
       const file = await openInputFile(path, context.stdin);
       try {
@@ -61,76 +57,116 @@ export function addImportPets(pets: Command, context: Context): void {
     });
 }
 
-function asImportId(text: string): string {
-  if (!IMPORT_ID.test(text)) throw new InvalidArgumentError('It must be 1 to 100 visible ASCII characters.');
-  return text;
-}
-
 async function importFile(file: InputFile, format: PetFormat, options: Options, context: Context): Promise<void> {
-  const { onError, json } = options;
-  const transfer = { file, format, ...context };
+  const { onError, importId, json } = options;
+  const signal = abortOnStop(context);
+  const transfer = { file, format, signal, ...context };
+
   if (onError === 'stop') {
-    const { rejected } = await transferPets({ ...transfer, verb: 'checking', maxErrors: MAX_ERRORS }, checkAll);
-    if (rejected === MAX_ERRORS) throw new CommandFailed(MESSAGES.checkEnded(MAX_ERRORS));
-    if (rejected > 0) throw new CommandFailed(MESSAGES.nothingImported);
+    const checked = noneCounted();
+    await transferPets({ ...transfer, verb: 'checking', maxErrors: MAX_ERRORS, counts: checked }, checkAll);
+    throwIfInterrupted(signal, 0);
+    if (checked.rejected === MAX_ERRORS) throw new CommandFailed(MESSAGES.checkEnded(MAX_ERRORS));
+    if (checked.rejected > 0) throw new CommandFailed(MESSAGES.nothingImported);
   }
-  const id = options.importId ?? (await file.digest());
-  const keyOf = (line: number) => ({ holder: HOLDER, key: `${id}:${String(line).padStart(10, '0')}` });
+
+  const keyOf = await lineKeys(importId, file);
+  const counts = noneCounted();
   const maxErrors = onError === 'stop' ? 1 : Number.POSITIVE_INFINITY;
-  const { done: imported, rejected } = await context.withStorage(({ catalogue }) =>
-    transferPets({ ...transfer, verb: 'importing', maxErrors }, (pets, events) =>
-      createAll(pets, { catalogue, keyOf }, events),
-    ),
-  );
-  await printRecord(context.stdout, { imported, rejected }, { json });
+  let failure: unknown = null;
+  try {
+    await context.withStorage(({ catalogue }) =>
+      transferPets({ ...transfer, verb: 'importing', maxErrors, counts }, (pets, events) =>
+        createAll(pets, { catalogue, keyOf, signal }, events),
+      ),
+    );
+  } catch (error) {
+    failure = error;
+  }
+  const { imported, alreadyImported, rejected } = counts;
+  const pets = imported + alreadyImported;
+  if (failure === null || pets + rejected > 0) await printRecord(context.stdout, counts, { json });
+  if (failure !== null) throw withProgress(failure, pets, options);
+  throwIfInterrupted(signal, pets);
+  if (pets > 0 && imported === 0) writeMessage(context.stderr, MESSAGES.repeated);
   if (rejected === 0) return;
-  if (onError === 'stop') throw new CommandFailed(STOPPED);
-  throw new CommandFailed(options.importId === undefined ? SKIPPED : SKIPPED_UNDER_ID);
+  if (onError === 'stop') throw new CommandFailed(MESSAGES.stopped(pets));
+  throw new CommandFailed(MESSAGES.skipped(importId !== undefined));
 }
 
-const STOPPED = 'stopped: other lines were imported; to resume, correct the line above and repeat the command';
+/** @returns A signal that is aborted, with the name of the signal as its reason, when the process is asked to end. */
+function abortOnStop({ onStop }: Context): AbortSignal {
+  const stop = new AbortController();
+  onStop((name) => stop.abort(name));
+  return stop.signal;
+}
 
-const SKIPPED =
-  'the lines above were not imported: correct them in a file of their own, because a file with another content is another import';
+function throwIfInterrupted({ aborted, reason }: AbortSignal, pets: number): void {
+  if (aborted) throw new Interrupted(reason, MESSAGES.interrupted(reason, pets));
+}
 
-const SKIPPED_UNDER_ID =
-  'the lines above were not imported: correct them, and repeat the command with the same --import-id';
+/** An expected failure with how many pets are in and how to go on. */
+function withProgress(failure: unknown, pets: number, { importId }: Options): unknown {
+  if (DomainError.is(failure)) return new CommandFailed(MESSAGES.failed(failure.message, pets));
+  if (!(failure instanceof CommandFailed) || pets === 0) return failure;
+  return new CommandFailed(MESSAGES.unreadable(failure.message, pets, importId !== undefined));
+}
+
+interface Counts {
+  /** Pets that did not exist before. */
+  imported: number;
+  /** Pets that an earlier import of the same lines created. */
+  alreadyImported: number;
+  /** Records with an error. */
+  rejected: number;
+}
 
 interface Transfer extends Pick<Context, 'stderr' | 'clock'> {
   readonly file: InputFile;
   readonly format: PetFormat;
+  /** Reading ends when it is aborted. */
+  readonly signal: AbortSignal;
   /** For the line of progress. */
   readonly verb: string;
   readonly maxErrors: number;
+  /** Is counted up, also by a transfer that fails. */
+  readonly counts: Counts;
 }
 
-/** Passes the pets of a file on, shows the progress and reports lines with errors. */
+/** Lets a function consume the pets of a file, shows the progress and reports lines with errors. */
 async function transferPets(
-  { file, format, verb, maxErrors, stderr, clock }: Transfer,
-  passOn: (pets: AsyncIterable<readonly PetOfFile[]>, events: TransferEvents) => Promise<void>,
-): Promise<{ readonly done: number; readonly rejected: number }> {
+  { file, format, signal, verb, maxErrors, stderr, clock, counts }: Transfer,
+  consume: (pets: AsyncIterable<readonly PetOfFile[]>, events: TransferEvents) => Promise<void>,
+): Promise<void> {
   const progress = createProgress(stderr, { verb, clock });
-  let [share, done, rejected] = [0, 0, 0];
-  const pets = readPets(file, format, (read) => {
-    share = read;
+  let share = 0;
+  const pets = readPets(file, format, {
+    signal,
+    onRead(read) {
+      share = read;
+    },
   });
   try {
-    await passOn(pets, {
-      onDone() {
-        done += 1;
-        progress.update(share, done);
+    await consume(pets, {
+      onDone(created) {
+        if (created) counts.imported += 1;
+        else counts.alreadyImported += 1;
+        progress.update(share, counts.imported + counts.alreadyImported);
       },
       onRejected({ line, lastLine }, reason) {
-        rejected += 1;
+        counts.rejected += 1;
         const lines = line === lastLine ? line : `${line}-${lastLine}`;
         progress.print(printable(`${file.name}:${lines}: ${reason}`));
-        return rejected < maxErrors;
+        return counts.rejected < maxErrors;
       },
     });
-    return { done, rejected };
   } catch (error) {
     throw error instanceof UnreadableFile ? new CommandFailed(`${file.name}: ${error.message}`) : error;
   } finally {
     progress.end();
   }
+}
+
+function noneCounted(): Counts {
+  return { imported: 0, alreadyImported: 0, rejected: 0 };
 }

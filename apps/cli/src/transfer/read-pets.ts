@@ -1,7 +1,7 @@
 import { MESSAGES } from '../messages.ts';
 import { type PetFormat, UnreadableFile, UnreadableRecord } from '../pet-files/pet-format.ts';
+import { wrongKind } from '../pet-files/pet-formats.ts';
 import { readRecords } from '../pet-files/records.ts';
-import { wrongKind } from '../pet-files/wrong-kind.ts';
 import type { InputFile } from './input-file.ts';
 
 /** The lines of a record. */
@@ -15,17 +15,26 @@ export interface Lines {
 export type PetOfFile = Lines &
   ({ readonly pet: unknown; readonly error: null } | { readonly pet?: undefined; readonly error: string });
 
+/** What happens to each pet of a file. */
+export interface TransferEvents {
+  /** @param created Whether the pet did not exist before. */
+  onDone(created: boolean): void;
+  /** @returns Whether to go on. */
+  onRejected(lines: Lines, reason: string): boolean;
+}
+
 /**
  * The pets of a file in arrays of some thousand.
  *
- * @param onRead Called for each array with the share of the file that was read before, 0 to 1.
+ * @param options.signal Ends reading when it is aborted.
+ * @param options.onRead Called for each array with the share of the file that was read before, 0 to 1.
  * @throws UnreadableFile
  * @throws CommandFailed if the file can't be read.
  */
 export async function* readPets(
   file: InputFile,
   format: PetFormat,
-  onRead: (share: number) => void,
+  { signal, onRead }: { readonly signal: AbortSignal; onRead(share: number): void },
 ): AsyncGenerator<readonly PetOfFile[]> {
   const read = format.createReader();
   let position = 0;
@@ -39,6 +48,7 @@ export async function* readPets(
     }
   }
   for await (const records of readRecords(counted(), format.createScanner())) {
+    if (signal.aborted) return;
     const pets: PetOfFile[] = [];
     for (const { line, lastLine, text, error } of records) {
       if (error !== null) {

@@ -1,0 +1,30 @@
+import type { IdempotencyKey } from '@animal-store/domain';
+import { InvalidArgumentError } from 'commander';
+import { MESSAGES } from '../messages.ts';
+import type { InputFile } from './input-file.ts';
+
+/** Whose idempotency keys those of imports are: no holder of an API key has a name with an outer space. */
+const HOLDER = ' import ';
+
+const IMPORT_ID = /^[\x21-\x7e]{1,100}$/;
+
+/** The value of `--import-id`. @throws InvalidArgumentError */
+export function asImportId(text: string): string {
+  if (!IMPORT_ID.test(text)) throw new InvalidArgumentError(MESSAGES.importId);
+  return text;
+}
+
+/**
+ * What identifies an imported line, so that a repetition recognises it: the import and the number of the line. Storages keep
+ * these keys: another form of them would create the pets of a repeated import again.
+ *
+ * @param importId Absent: the content of the whole file is the import.
+ * @returns The idempotency key of a line.
+ */
+export async function lineKeys(
+  importId: string | undefined,
+  file: InputFile,
+): Promise<(line: number) => IdempotencyKey> {
+  const id = importId ?? (await file.digest());
+  return (line) => ({ holder: HOLDER, key: `${id}:${String(line).padStart(10, '0')}` });
+}
