@@ -86,7 +86,7 @@ describe('API keys', () => {
     const [line] = await run('keys', 'issue', '--holder', 'the zoo', '--expires-in', '30');
     const { key, id, ...record } = JSON.parse(line as string) as { key: string; id: string };
     expect(record).toMatchObject({ holder: 'the zoo', expiresAt: '2027-01-23T00:00:00.000Z', revokedAt: null });
-    expect(await authenticate(key)).toBe('the zoo');
+    expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     const listed = await run('keys', 'list');
     expect(listed.map((one) => JSON.parse(one) as unknown)).toEqual([
       {

@@ -1,10 +1,13 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { generateApiKey } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
 import { freePort, KEY, OTHER_KEY, serviceAt } from './service.ts';
 import { keepConnecting, listeningAt, startProcess } from './service-process.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
+
+/** The id of KEY. */
+const ID = hash('sha256', KEY).slice(0, 16);
 
 describe('the log', () => {
   test('logs each request as a line of JSON without secrets', async () => {
@@ -37,12 +40,14 @@ describe('the log', () => {
       requestId: 'one',
       client: '127.0.0.1',
       traceId: TRACE_ID,
-      holder: expect.stringMatching(/^configured-[\da-f]{16}$/),
+      keyId: ID,
+      holder: `configured-${ID}`,
     });
     expect(two).toMatchObject({ method: 'GET', route: '/v1/pets/:petId', status: 200, holder: one?.['holder'] });
     expect(two).not.toHaveProperty('traceId');
     expect(three).toMatchObject({ route: 'unmatched', status: 404 });
     expect(four).toMatchObject({ route: '/v1/pets', status: 401 });
+    expect(four).not.toHaveProperty('keyId');
     expect(four).not.toHaveProperty('holder');
     for (const secret of [KEY, 'secret', 'a-wrong-key']) expect(running.output.out).not.toContain(secret);
   });

@@ -5,7 +5,7 @@
  */
 
 export { generateApiKey, isUsable, visiblePrefixOf } from './api-keys/api-key.ts';
-export type { Authenticate, AuthenticationOptions } from './api-keys/authentication.ts';
+export type { Authenticate, AuthenticatedKey, AuthenticationOptions } from './api-keys/authentication.ts';
 export { createAuthentication } from './api-keys/authentication.ts';
 export type { Awaitable } from './awaitable.ts';
 export { andThen, isPromise } from './awaitable.ts';

@@ -35,12 +35,13 @@ export function createGuard({ authenticate, rateLimit, shouldShed }: GuardDepend
       if (credentials.kind !== 'key') throw credentials.kind === 'none' ? MISSING_KEY : INVALID_KEY;
       // Before the storage is asked for the key.
       if (shouldShed()) throw OVERLOADED;
-      return andThen(authenticate(credentials.key), (holder) => {
-        if (holder === null) {
+      return andThen(authenticate(credentials.key), (key) => {
+        if (key === null) {
           exchange.rejectedKey = visiblePrefixOf(credentials.key);
           throw INVALID_KEY;
         }
-        exchange.holder = holder;
+        exchange.key = key;
+        const { holder } = key;
         if (rateLimit === null) return run(request, exchange, holder);
         return andThen(countRequest(rateLimit, holder), ({ headers, rejection }) => {
           exchange.headers = { ...exchange.headers, ...headers };

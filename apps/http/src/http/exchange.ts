@@ -1,4 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
+import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { Headers, HttpResponse } from './response.ts';
 
 /** Why a response is 503. */
@@ -28,8 +29,8 @@ export interface Exchange {
   readonly startedAt: number;
   /** The address of the client, see {@link clientAddress}; null if it is gone. */
   readonly client: string | null;
-  /** The holder of the key, once it is known. */
-  holder: string | null;
+  /** The key of the request, once it is known to be valid. */
+  key: AuthenticatedKey | null;
   /** The visible prefix of the key, if a well-formed one was rejected. */
   rejectedKey: string | null;
   /** Set if the response is 503. */
@@ -72,7 +73,7 @@ export function beginExchange(
     traceId: typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent)?.[1] ?? null) : null,
     startedAt: performance.now(),
     client,
-    holder: null,
+    key: null,
     rejectedKey: null,
     unavailable: null,
     headers: responseHeaders,

@@ -10,7 +10,7 @@ const EXCHANGE: Exchange = {
   traceId: null,
   startedAt: 0,
   client: '203.0.113.7',
-  holder: 'the "zoo\\',
+  key: { id: '0123456789abcdef', holder: 'the "zoo\\' },
   rejectedKey: null,
   unavailable: null,
   headers: {},
@@ -37,7 +37,7 @@ afterEach(() => {
 });
 
 describe('createRequestLog', () => {
-  test('writes one JSON object a line, with the holder escaped', () => {
+  test('writes one JSON object a line, with the id of the key and its holder, escaped', () => {
     const { lines, log } = requestLog();
     log();
     expect(lines).toEqual([expect.stringMatching(/^.*\n$/)]);
@@ -52,6 +52,7 @@ describe('createRequestLog', () => {
       bytes: 2,
       requestId: 'one',
       client: '203.0.113.7',
+      keyId: '0123456789abcdef',
       holder: 'the "zoo\\',
     });
   });
@@ -88,14 +89,14 @@ describe('createRequestLog', () => {
   test('writes the first request of a kind without a valid key at once, and the number of the others after a minute', () => {
     vi.useFakeTimers();
     const { lines, summaries, log } = requestLog();
-    const invalid = { holder: null, rejectedKey: 'anst_1234' };
+    const invalid = { key: null, rejectedKey: 'anst_1234' };
     const kinds: [Partial<Exchange>, number][] = [
       [invalid, 401],
       [{ ...invalid, client: '203.0.113.8' }, 401],
-      [{ holder: null, route: 'unmatched' }, 404],
+      [{ key: null, route: 'unmatched' }, 404],
     ];
     for (let count = 0; count < 1_000; count += 1) for (const [exchange, status] of kinds) log(exchange, status);
-    log({ holder: null }, 401);
+    log({ key: null }, 401);
     log();
     expect(lines.map((line) => JSON.parse(line).status)).toEqual([401, 401, 404, 401, 200]);
 
@@ -118,7 +119,7 @@ describe('createRequestLog', () => {
     vi.useFakeTimers();
     const { lines, summaries, log } = requestLog();
     for (let count = 0; count < 10_000; count += 1) {
-      log({ holder: null, client: `2001:db8::${count.toString(16)}`, rejectedKey: `anst_${count}` }, 401);
+      log({ key: null, client: `2001:db8::${count.toString(16)}`, rejectedKey: `anst_${count}` }, 401);
     }
     vi.advanceTimersByTime(60_000);
     expect(lines).toHaveLength(100);
@@ -127,7 +128,7 @@ describe('createRequestLog', () => {
 
   test('writes every request without a valid key at level debug', () => {
     const { lines, log } = requestLog({ level: 'debug' });
-    for (let count = 0; count < 3; count += 1) log({ holder: null }, 401);
+    for (let count = 0; count < 3; count += 1) log({ key: null }, 401);
     expect(lines).toHaveLength(3);
   });
 });

@@ -1,3 +1,4 @@
+import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import { LEVELS, type Log, reasonOf } from '@animal-store/observability';
 import type { Exchange, Observer, UnavailableReason } from '../http/exchange.ts';
 import { createAnonymousCount } from './anonymous-requests.ts';
@@ -30,20 +31,20 @@ export function createRequestLog({
     if (message !== null) warnThrottled(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
   };
   if (!isLevelEnabled('info')) return { end: warnUnavailable };
-  const holderMember = createHolderMember();
+  const keyMembers = createKeyMembers();
   const logsAll = isLevelEnabled('debug');
   const countAnonymous = createAnonymousCount(info);
   return {
     end(exchange, { status }, bytes, duration) {
       warnUnavailable(exchange);
-      const { id, method, route, traceId, client, holder, rejectedKey, unavailable } = exchange;
+      const { id, method, route, traceId, client, key, rejectedKey, unavailable } = exchange;
       const routine = status < 400 && PROBES.has(route);
-      if (!logsAll && (routine || (holder === null && !countAnonymous(exchange, status)))) return;
+      if (!logsAll && (routine || (key === null && !countAnonymous(exchange, status)))) return;
       const milliseconds = Math.round(duration * 1000) / 1000;
       if (readable) {
         const why = unavailable === null ? '' : ` (${unavailable.reason})`;
         addLine(
-          `${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${holder ?? rejectedKey ?? '-'} ${id}\n`,
+          `${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${key?.holder ?? rejectedKey ?? '-'} ${id}\n`,
         );
         return;
       }
@@ -56,21 +57,21 @@ export function createRequestLog({
       if (rejectedKey !== null) line += `,"key":"${rejectedKey}"`;
       if (unavailable !== null) line += `,"reason":"${unavailable.reason}"`;
       if (traceId !== null) line += `,"traceId":"${traceId}"`;
-      if (holder !== null) line += holderMember(holder);
+      if (key !== null) line += keyMembers(key);
       addLine(`${line}}\n`);
     },
   };
 }
 
-/** Remembers the last holder, who is often the next one. */
-function createHolderMember(): (holder: string) => string {
+/** Remembers the last key, which is often the next one. */
+function createKeyMembers(): (key: AuthenticatedKey) => string {
   let last = '';
-  let member = ',"holder":""';
-  return (holder) => {
-    if (holder !== last) {
-      last = holder;
-      member = `,"holder":${JSON.stringify(holder)}`;
+  let members = '';
+  return ({ id, holder }) => {
+    if (id !== last) {
+      last = id;
+      members = `,"keyId":${JSON.stringify(id)},"holder":${JSON.stringify(holder)}`;
     }
-    return member;
+    return members;
   };
 }

@@ -34,9 +34,9 @@ describe.each([
   ['at once', keysInMemory],
   ['later', () => asynchronous(keysInMemory())],
 ])('createAuthentication, on storage that responds %s', (_when, open) => {
-  test('finds the holder of an issued key', async () => {
+  test('finds the id and the holder of an issued key', async () => {
     const { key, authenticate } = issuedOn(open);
-    expect(await authenticate(key)).toBe('the zoo');
+    expect(await authenticate(key)).toMatchObject({ id: digest(key).slice(0, 16), holder: 'the zoo' });
   });
 
   test('finds no holder for a key that was never issued', async () => {
@@ -47,7 +47,7 @@ describe.each([
   test('accepts a key until it expires', async () => {
     const { key, authenticate, time } = issuedOn(open, { expiresAt: NOON + MINUTE });
     time.now = NOON + MINUTE - 1;
-    expect(await authenticate(key)).toBe('the zoo');
+    expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     time.now = NOON + MINUTE;
     expect(await authenticate(key)).toBeNull();
   });
@@ -68,13 +68,14 @@ describe('createAuthentication', () => {
       expect(authenticate(wrong)).toBeNull();
     }
     expect(calls).toEqual([]);
-    expect(authenticate(key)).toBe('the zoo');
+    expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
     expect(calls).toContain('find');
   });
 
   test('accepts a configured key, of any characters, without a query', () => {
     const { calls, authenticate } = issuedOn(keysInMemory);
-    expect(authenticate('a key of my own')).toBe('me');
+    const id = digest('a key of my own').slice(0, 16);
+    expect(authenticate('a key of my own')).toEqual({ id, holder: 'me' });
     expect(calls).toEqual([]);
   });
 
@@ -107,7 +108,7 @@ describe('createAuthentication', () => {
     async (_when, recordUse) => {
       const { key, authenticate } = issuedOn(() => ({ ...keysInMemory(), recordUse }));
       // A rejection that nobody handles would fail the run.
-      expect(await authenticate(key)).toBe('the zoo');
+      expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
       await new Promise((resolve) => setTimeout(resolve, 10));
     },
   );
@@ -124,7 +125,8 @@ describe('createAuthentication', () => {
         },
       };
     });
-    for (; time.now < NOON + 3 * MINUTE; time.now += 500) expect(authenticate(key)).toBe('the zoo');
+    for (; time.now < NOON + 3 * MINUTE; time.now += 500)
+      expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
     const id = digest(key).slice(0, 16);
     expect(recorded).toEqual([
       [id, NOON],
@@ -142,12 +144,12 @@ describe('createAuthentication', () => {
         return (pending.at(-1) as PromiseWithResolvers<void>).promise;
       },
     }));
-    for (let count = 0; count < 100; count += 1) expect(authenticate(key)).toBe('the zoo');
+    for (let count = 0; count < 100; count += 1) expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
     expect(pending).toHaveLength(1);
     if (end === 'succeeds') pending[0]?.resolve();
     else pending[0]?.reject(new Error('unavailable'));
     await new Promise((resolve) => setImmediate(resolve));
-    expect(authenticate(key)).toBe('the zoo');
+    expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
     expect(pending).toHaveLength(2);
   });
 
@@ -160,14 +162,14 @@ describe('createAuthentication', () => {
         throw new Error('unavailable');
       },
     }));
-    for (let count = 0; count < 2; count += 1) expect(authenticate(key)).toBe('the zoo');
+    for (let count = 0; count < 2; count += 1) expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
     expect(calls).toBe(2);
   });
 
   test('records whole milliseconds if the clock is finer', async () => {
     const { key, keys, time, authenticate } = issuedOn(keysInMemory);
     time.now = NOON + 0.75;
-    expect(authenticate(key)).toBe('the zoo');
+    expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
     expect((await keys.list())[0]?.lastUsedAt).toBe(NOON);
   });
 });

@@ -1,17 +1,20 @@
 import { type Awaitable, andThen, isPromise } from '../awaitable.ts';
 import type { Clock } from '../clock.ts';
-import { type ApiKey, type Digest, isUsable, isWellFormedApiKey, requireSha256 } from './api-key.ts';
+import { type ApiKey, apiKeyId, type Digest, isUsable, isWellFormedApiKey, requireSha256 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** The resolution of {@link ApiKey.lastUsedAt} in milliseconds: a key in constant use is written once in this time. */
 const LAST_USE_RESOLUTION = 60_000;
 
+/** A valid key: its id, which logs may show, and its holder. */
+export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
+
 /**
- * The name of a presented key's holder; null if the key is unknown, expired or revoked.
+ * The id and the holder of a presented key; null if the key is unknown, expired or revoked.
  *
  * @throws DomainError `storage_unavailable`
  */
-export type Authenticate = (key: string) => Awaitable<string | null>;
+export type Authenticate = (key: string) => Awaitable<AuthenticatedKey | null>;
 
 /** What authentication works with. */
 export interface AuthenticationOptions {
@@ -26,7 +29,7 @@ export interface AuthenticationOptions {
 }
 
 /**
- * Finds the holders of presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
+ * Authenticates by presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
  * nothing about the characters of a key.
  *
  * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
@@ -41,11 +44,15 @@ export function createAuthentication({
   /** The ids of keys whose use is being recorded. While storage is slow to write, each request would add a write. */
   const recording = new Set<string>();
 
-  function holderOf(key: ApiKey | null): string | null {
+  /** By digest. Made here, so that a request allocates nothing. */
+  const configured = new Map<string, AuthenticatedKey>();
+  for (const [hex, holder] of configuredKeys) configured.set(hex, { id: apiKeyId(hex), holder });
+
+  function usable(key: ApiKey | null): AuthenticatedKey | null {
     const now = Math.floor(clock());
     if (key === null || !isUsable(key, now)) return null;
     if (key.lastUsedAt === null || now - key.lastUsedAt >= LAST_USE_RESOLUTION) recordUse(key, now);
-    return key.holder;
+    return key;
   }
 
   function recordUse({ id }: ApiKey, now: number): void {
@@ -64,8 +71,8 @@ export function createAuthentication({
 
   return (key) => {
     const hex = digest(key);
-    const holder = configuredKeys.get(hex);
-    if (holder !== undefined) return holder;
-    return isWellFormedApiKey(key) ? andThen(issuedKeys.find(hex), holderOf) : null;
+    const known = configured.get(hex);
+    if (known !== undefined) return known;
+    return isWellFormedApiKey(key) ? andThen(issuedKeys.find(hex), usable) : null;
   };
 }
