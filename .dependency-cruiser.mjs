@@ -40,14 +40,14 @@ const packages = {
   'api-docs-imports-no-workspace': {
     comment: 'The documentation page stands on the OpenAPI document and the manuals, which it reads at run time.',
     from: { path: '^packages/api-docs/', pathNot: TESTS },
-    to: { path: '^(?:packages|apps|tools)/', pathNot: '^packages/api-docs/' },
+    to: { path: '^(?:packages|apps|tools)/', pathNot: '^packages/(?:api-docs|async)/' },
   },
   'observability-imports-no-transport': {
     comment: 'A service on the ports is observed alike, whatever its transport.',
     from: { path: '^packages/observability/', pathNot: TESTS },
     to: {
       path: ['^(?:packages|apps|tools)/', '(?:^|/)node_modules/', '^(?:http|https|http2|net|tls)$'],
-      pathNot: ['^packages/(?:observability|domain)/', npm('prom-client')],
+      pathNot: ['^packages/(?:observability|async|domain)/', npm('prom-client')],
     },
   },
   'adapters-import-the-domain-only': {
@@ -105,7 +105,7 @@ const packages = {
     to: {
       path: '^(?:packages|tools)/',
       pathNot: [
-        '^packages/(?:domain|exact-json|http-server|observability|api-docs|app-kit|adapter-[^/]+)/',
+        '^packages/(?:domain|async|exact-json|http-server|observability|api-docs|app-kit|adapter-[^/]+)/',
         '^tools/test-',
       ],
     },

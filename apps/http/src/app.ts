@@ -1,7 +1,8 @@
-import { type DocsRoute, once } from '@animal-store/api-docs';
+import type { DocsRoute } from '@animal-store/api-docs';
+import { once, singleFlight } from '@animal-store/async';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { andThen } from '@animal-store/domain/transport';
-import { type Metrics, singleFlight } from '@animal-store/observability';
+import type { Metrics } from '@animal-store/observability';
 import { type Context, Hono } from 'hono';
 import type { Cors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';

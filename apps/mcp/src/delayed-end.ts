@@ -1,6 +1,6 @@
 import { PassThrough } from 'node:stream';
 import { setImmediate as nextIteration } from 'node:timers/promises';
-import { withTimeout } from '@animal-store/app-kit';
+import { withTimeout } from '@animal-store/async';
 
 const LATE = new Error('a call in flight took too long');
 

@@ -1,6 +1,7 @@
+import { createThrottle } from '@animal-store/async';
 import { DomainError, LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
 import { type AwaitableCatalogue, Violation } from '@animal-store/domain/transport';
-import { createThrottle, reasonOf } from '@animal-store/observability';
+import { reasonOf } from '@animal-store/observability';
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 
 /** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */

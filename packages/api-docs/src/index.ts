@@ -3,7 +3,6 @@ import { readFile } from 'node:fs/promises';
 import { renderProse } from './prose.ts';
 import { type Respond, staticContent } from './static-content.ts';
 
-export { once } from './once.ts';
 export type { ContentResponse, Respond } from './static-content.ts';
 
 /** A path of the documentation, which is open to everyone. */

@@ -2,8 +2,8 @@ import { createHash } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
+import { once } from '@animal-store/async';
 import { type Coding, preferredCoding } from './content-coding.ts';
-import { once } from './once.ts';
 
 type Headers = Readonly<Record<string, string>>;
 

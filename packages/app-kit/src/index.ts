@@ -15,4 +15,3 @@ export { integer, matching, oneOf, readVariables, rejectQuotes, type Variable } 
 export { sha256 } from './sha256.ts';
 export { readStorageSettings, STORAGE_VARIABLES, type StorageSettings, storageVariables } from './storage-settings.ts';
 export { STORAGES, type StorageEntry, type StorageName } from './storages.ts';
-export { withTimeout } from './timeout.ts';

@@ -1,7 +1,7 @@
 import { createMemoryRateLimiter } from '@animal-store/adapter-memory';
+import { withTimeout } from '@animal-store/async';
 import { DomainError, type MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
-import { withTimeout } from './timeout.ts';
 
 /**
  * Creates a limiter that counts for all processes if the storage can. Otherwise, and while that fails, this process counts alone.

@@ -8,7 +8,5 @@ export { createLoadShedding, type LoadShedding } from './load-shedding.ts';
 export { createLog, type Log } from './log.ts';
 export { createMetrics, type Metrics, type Registry } from './metrics.ts';
 export { reasonOf } from './reason-of.ts';
-export { singleFlight } from './single-flight.ts';
 export { openStandardOutput } from './standard-output.ts';
 export { monitorStorage, type StorageMonitor, type StorageMonitorOptions } from './storage-monitor.ts';
-export { createThrottle } from './throttle.ts';

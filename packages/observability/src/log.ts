@@ -1,9 +1,9 @@
+import { createThrottle } from '@animal-store/async';
 import { errorFields } from './error-fields.ts';
 import { jsonEvent, readableEvent } from './event-format.ts';
 import { LEVELS, type LogLevel } from './levels.ts';
 import { createLineWriter } from './line-writer.ts';
 import type { Output } from './standard-output.ts';
-import { createThrottle } from './throttle.ts';
 
 /** The log of a service. No call blocks or throws. */
 export interface Log {

@@ -1,9 +1,9 @@
 import { totalmem } from 'node:os';
+import { singleFlight } from '@animal-store/async';
 import type { PetStorage } from '@animal-store/domain/ports';
 import type { Awaitable } from '@animal-store/domain/transport';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
 import { registerGauge } from './gauge.ts';
-import { singleFlight } from './single-flight.ts';
 import { registerStorageCalls } from './storage-calls.ts';
 
 export type { Registry } from 'prom-client';

@@ -1,4 +1,4 @@
-import { withTimeout } from '@animal-store/app-kit';
+import { withTimeout } from '@animal-store/async';
 import type { Awaitable } from '@animal-store/domain/transport';
 import type { IncomingRequest } from '@animal-store/http-server';
 import type { Exchange } from './exchange.ts';

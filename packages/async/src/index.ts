@@ -1,0 +1,6 @@
+/** @module @animal-store/async */
+
+export { once } from './once.ts';
+export { singleFlight } from './single-flight.ts';
+export { createThrottle } from './throttle.ts';
+export { withTimeout } from './with-timeout.ts';
