@@ -74,7 +74,7 @@ export function commandLine({
 
   async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
     const [stdout, stderr] = [new RecordingOutput({ isTTY, columns }), new RecordingOutput({ isTTY, columns })];
-    const stdin = Object.assign(Readable.from(input.length === 0 ? [] : [Buffer.from(input)]), { isTTY });
+    const stdin = new Input(input, isTTY);
     const program = createProgram({
       version: '1.2.3',
       withStorage: (work) => work(useCases),
@@ -99,4 +99,16 @@ export function commandLine({
       return out.split('\n').slice(0, -1);
     },
   };
+}
+
+/** Standard input with a content, from a terminal or not. */
+class Input extends Readable {
+  readonly isTTY: boolean;
+
+  constructor(content: string | Buffer, isTTY: boolean) {
+    super({ read() {} });
+    this.isTTY = isTTY;
+    if (content.length > 0) this.push(Buffer.from(content));
+    this.push(null);
+  }
 }
