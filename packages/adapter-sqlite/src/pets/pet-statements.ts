@@ -7,8 +7,7 @@ const COLUMNS = 'id, name, category_id, status';
 /** Pages by status name their index, so that SQLite's choice doesn't change with the data. */
 export const PET_SQL = {
   create: `INSERT INTO pets (name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint)
-    VALUES (?, ?, ?, ?, ?, ?)
-    ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING`,
+    VALUES (?, ?, ?, ?, ?, ?)`,
   findCreated:
     'SELECT id, idempotency_fingerprint AS fingerprint FROM pets WHERE idempotency_holder = ? AND idempotency_key = ?',
   find: `SELECT ${COLUMNS} FROM pets WHERE id = ?`,
@@ -53,6 +52,11 @@ function petOf([id, name, categoryId, status]: PetRow): Pet {
   return status === null ? { id, name, categoryId } : { id, name, categoryId, status };
 }
 
+interface EarlierRow {
+  readonly id: number;
+  readonly fingerprint: string;
+}
+
 /** The writes of pets on one connection. */
 export interface PetWrites {
   /** @returns The id of the new pet or of the earlier one: see `PetStore.add`. */
@@ -71,10 +75,11 @@ export function preparePetWrites(db: DatabaseSync): PetWrites {
   const findCreated = db.prepare(PET_SQL.findCreated);
   return {
     createPet(name, categoryId, status, holder, key, fingerprint) {
-      const { changes, lastInsertRowid } = create.run(name, categoryId, status, holder, key, fingerprint);
-      if (changes === 1) return { id: Number(lastInsertRowid), created: true };
-      const earlier = findCreated.get(holder, key) as unknown as { id: number; fingerprint: string };
-      return earlier.fingerprint === fingerprint ? { id: earlier.id, created: false } : null;
+      // Before the insertion, because one that meets the unique index uses up an id.
+      const earlier = key === null ? undefined : (findCreated.get(holder, key) as EarlierRow | undefined);
+      if (earlier !== undefined) return earlier.fingerprint === fingerprint ? { id: earlier.id, created: false } : null;
+      const { lastInsertRowid } = create.run(name, categoryId, status, holder, key, fingerprint);
+      return { id: Number(lastInsertRowid), created: true };
     },
   };
 }

@@ -43,11 +43,23 @@ test('creates one pet for an idempotency key, within a transaction and across tr
   expect(names()).toEqual(['Rex']);
 });
 
+test('uses up no id for a repeated idempotency key, nor for a write that failed', () => {
+  const { transaction } = database();
+  const lines = Array.from({ length: 1_000 }, (_, line) => create('Rex', `line ${line}`));
+  transaction(lines);
+  expect(transaction([...lines, create('Max', 'line 7'), create('')]).results.slice(999)).toEqual([
+    repeated(1_000),
+    null,
+    null,
+  ]);
+  expect(transaction([create('Max'), create('Max', 'another')]).results).toEqual([created(1_001), created(1_002)]);
+});
+
 test('reports the error of a write that violates a constraint, and commits the others', () => {
   const { transaction, names } = database();
   const { results, errors } = transaction([create('Rex'), create(''), create('Max')]);
   expect([...errors]).toEqual([[1, violated]]);
-  expect([results[0], results[2]]).toEqual([created(1), { id: expect.any(Number), created: true }]);
+  expect([results[0], results[2]]).toEqual([created(1), created(2)]);
   expect(names()).toEqual(['Rex', 'Max']);
 });
 
