@@ -26,7 +26,6 @@ export const MESSAGES = {
 
   notUtf8: 'not UTF-8',
   tooLong: (limit: string) => `longer than ${limit}`,
-  notJson: (reason: string) => `not valid JSON: ${reason}`,
   quoteNotClosed: 'a quote is not closed',
   quoteNotClosedWithin: (line: number, limit: string) =>
     `line ${line}: a quote is not closed within ${limit}; the rest is not read`,

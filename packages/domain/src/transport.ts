@@ -13,4 +13,4 @@ export type { AwaitableCatalogue } from './pets/catalogue.ts';
 export { createAwaitableCatalogue } from './pets/catalogue.ts';
 export type { GivenIdempotencyKey } from './pets/idempotency.ts';
 export type { Creation } from './pets/pet-store.ts';
-export { NumberLiteral, quote, Violation } from './quote.ts';
+export { quote, Violation } from './quote.ts';

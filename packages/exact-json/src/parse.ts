@@ -1,26 +1,90 @@
-import { integerOf } from './json-number.ts';
+import { readJson } from './read-json.ts';
+import { rawJSON } from './stringify.ts';
 
-/** How {@link parse} reads numbers. */
+/** How {@link parse} reads a text. */
 export interface ParseOptions {
   /**
    * Which integers become bigints. `'unsafe'` (the default): those beyond ±(2^53 - 1), which a number would round; code
    * that expects numbers goes on working. `'bigint'`: all of them, so that a member has the same type whatever its value.
    */
-  readonly integers?: 'unsafe' | 'bigint';
+  readonly integers?: 'unsafe' | 'bigint' | undefined;
+
+  /**
+   * What the other numbers become: those with a fraction, or with more than 100 digits. `'number'` (the default): a
+   * number, as `JSON.parse` rounds it. `'raw'`: a `JSON.rawJSON` object, whose `rawJSON` is the number as it is written.
+   */
+  readonly others?: 'number' | 'raw' | undefined;
+
+  /** What the message of a SyntaxError calls the text: `'text'` by default. */
+  readonly name?: string | undefined;
 }
+
+/** Converting digits to a bigint takes time that grows with the square of their number. */
+const MAX_DIGITS = 100;
+
+const LITERAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+type NumberParts = readonly [literal: string, sign: string, whole: string, fraction?: string, exponent?: string];
+
+/** What `JSON.parse` may round: a number with a fraction, with an exponent, or of 16 digits. Some strings match, too. */
+const MAY_BE_ROUNDED = /\d(?:[.eE]|\d{15})/;
 
 /**
  * Like `JSON.parse`, without rounding integers. An integer is a number without a fraction however it is written: `1.0` and
- * `1e3` are integers, as in JSON Schema. Those of more than 100 digits, like every other number, are read as
- * `JSON.parse` reads them.
+ * `1e3` are integers, as in JSON Schema.
  *
- * @throws SyntaxError if the text is not JSON, RangeError if it is nested too deeply (some thousand levels).
+ * @param text JSON (RFC 8259), nested to any depth.
+ * @throws SyntaxError if the text is not JSON. The message says where (the line, and the column in code points, both from
+ * 1), what may stand there, and what does. RangeError if a string has millions of escapes.
  * @example parse('{"id":9007199254740993}') // { id: 9007199254740993n }
  */
-export function parse(text: string, { integers = 'unsafe' }: ParseOptions = {}): unknown {
-  const reviver = (_key: string, value: unknown, context?: { source?: string }) => {
-    if (typeof value !== 'number' || (integers === 'unsafe' && Number.isSafeInteger(value))) return value;
-    return integerOf(context?.source as string) ?? value;
-  };
-  return JSON.parse(text, reviver);
+export function parse(text: string, options: ParseOptions = {}): unknown {
+  const { integers = 'unsafe', others = 'number', name = 'text' } = options;
+  if (!MAY_BE_ROUNDED.test(text)) {
+    try {
+      const value: unknown = JSON.parse(text);
+      return integers === 'unsafe' ? value : withBigInts(value);
+    } catch {
+      // Read again, for an error that says where the text stops being JSON.
+    }
+  }
+  return readJson(text, name, (literal) => {
+    const integer = integerOf(literal);
+    if (integer === null) return others === 'raw' ? rawJSON(literal) : Number(literal);
+    const rounded = Number(literal);
+    return integers === 'unsafe' && Number.isSafeInteger(rounded) ? rounded : integer;
+  });
+}
+
+/** Replaces each number, in a loop: recursion would limit the depth. */
+function withBigInts(root: unknown): unknown {
+  const parent = { root };
+  const open: Record<string, unknown>[] = [parent];
+  for (let container = open.pop(); container !== undefined; container = open.pop()) {
+    for (const key of Object.keys(container)) {
+      const member = container[key];
+      if (typeof member === 'number') container[key] = BigInt(member);
+      else if (typeof member === 'object' && member !== null) open.push(member as Record<string, unknown>);
+    }
+  }
+  return parent.root;
+}
+
+/**
+ * The integer that a JSON number stands for, exactly: `1.0` and `1e3` are integers, as in JSON Schema, `1.5` is not.
+ *
+ * @param literal A number in JSON's grammar (RFC 8259, section 6), of any length.
+ * @returns The integer; null if the number has a fraction, or more than 100 digits.
+ */
+function integerOf(literal: string): bigint | null {
+  const [, sign, whole, fraction = '', exponent = '0'] = LITERAL.exec(literal) as unknown as NumberParts;
+  // digits × 10^shift, without the zeros at either end.
+  const significant = (whole + fraction).replace(/^0+/, '');
+  // Not by /0+$/: it starts again at each zero, in time that grows with the square of their number.
+  let end = significant.length;
+  while (significant[end - 1] === '0') end -= 1;
+  const digits = significant.slice(0, end);
+  if (digits === '') return 0n;
+  const shift = Number(exponent) - fraction.length + (significant.length - digits.length);
+  if (shift < 0 || digits.length + shift > MAX_DIGITS) return null;
+  return BigInt(`${sign}${digits}${'0'.repeat(shift)}`);
 }

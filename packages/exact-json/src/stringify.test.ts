@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { afterEach, describe, expect, test, vi } from 'vitest';
 import { stringify } from './stringify.ts';
 
 describe('stringify', () => {
@@ -17,5 +17,17 @@ describe('stringify', () => {
         expect(stringify(value)).toBe(JSON.stringify(value));
       }),
     );
+  });
+  describe('in a runtime without JSON.rawJSON', () => {
+    afterEach(() => {
+      vi.unstubAllGlobals();
+      vi.resetModules();
+    });
+
+    test('throws at import, so that no integer is rounded', async () => {
+      vi.stubGlobal('JSON', { ...JSON, parse: JSON.parse, stringify: JSON.stringify });
+      vi.resetModules();
+      await expect(import('./index.ts')).rejects.toThrow('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22');
+    });
   });
 });

@@ -1,11 +1,7 @@
-import { NumberLiteral } from '@animal-store/domain/transport';
-import { restoreNumber, stringify } from '@animal-store/exact-json';
-import { MESSAGES } from '../messages.ts';
+import { parse, stringify } from '@animal-store/exact-json';
 import { type PetFormat, type RecordScanner, UnreadableRecord } from './pet-format.ts';
 
 const EMPTY = /^[\t\r ]*$/;
-
-const toNumberLiteral = (text: string) => new NumberLiteral(text);
 
 const byLine: RecordScanner = {
   endOfRecord(text, from, to) {
@@ -27,16 +23,10 @@ export const ndjson: PetFormat = {
 
 function readLine(text: string): unknown {
   if (EMPTY.test(text)) return undefined;
-  const value = parse(text);
-  restoreNumber(value, text, 'categoryId', toNumberLiteral);
-  // A line without a pet is no empty line.
-  return value ?? null;
-}
-
-function parse(text: string): unknown {
   try {
-    return JSON.parse(text);
+    // A line without a pet is no empty line.
+    return parse(text, { integers: 'bigint', others: 'raw', name: 'record' }) ?? null;
   } catch (error) {
-    throw new UnreadableRecord(MESSAGES.notJson((error as Error).message));
+    throw new UnreadableRecord((error as SyntaxError).message);
   }
 }

@@ -1,4 +1,3 @@
-import { NumberLiteral } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
 import { csv } from './csv.ts';
 import { ndjson } from './ndjson.ts';
@@ -80,7 +79,7 @@ describe('NDJSON', () => {
     expect(reader(text)).toMatchObject({ categoryId: 9223372036854775807n });
     expect(ndjson.write({ id: 1n, name: 'Rex', categoryId: 9223372036854775807n })).toBe(`${text}\n`);
     expect(reader('{"categoryId":1e3}')).toEqual({ categoryId: 1000n });
-    expect(reader('{"categoryId":1.5}')).toEqual({ categoryId: new NumberLiteral('1.5') });
+    expect(reader('{"categoryId":1.50}')).toMatchObject({ categoryId: { rawJSON: '1.50' } });
   });
 
   test('skips empty lines, not null', () => {
@@ -88,6 +87,8 @@ describe('NDJSON', () => {
   });
 
   test('rejects what is not JSON', () => {
-    expect(() => reader('{"name":')).toThrow(/^not valid JSON: /);
+    expect(() => reader('{"name":')).toThrow(
+      'the record is not valid JSON at line 1, column 9: expected a value, but the record ends',
+    );
   });
 });

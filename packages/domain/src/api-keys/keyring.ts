@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { DomainError, rejectViolations } from '../domain-error.ts';
 import { LIMITS } from '../pets/limits.ts';
-import { quote, violation } from '../quote.ts';
+import { integerViolation, quote, violation } from '../quote.ts';
 import {
   type ApiKey,
   type Digest,
@@ -101,7 +101,7 @@ function holderViolation(holder: unknown): string | null {
 function expiryViolation(expiresAt: unknown, now: number): string | null {
   if (expiresAt === null) return null;
   const rule = 'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760';
-  if (typeof expiresAt !== 'number') return violation(rule, expiresAt);
+  if (typeof expiresAt !== 'number') return integerViolation(rule, expiresAt);
   const isInRange = Number.isInteger(expiresAt) && expiresAt > now && expiresAt < EXPIRY_END;
   return isInRange ? null : `${rule}, was ${expiresAt}`;
 }

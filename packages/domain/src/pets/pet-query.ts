@@ -1,5 +1,5 @@
 import { invalid, rejectViolations } from '../domain-error.ts';
-import { integerViolation, quote, violation } from '../quote.ts';
+import { integerViolation, quote } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 import type { PetSelection } from './pet-store.ts';
@@ -35,7 +35,7 @@ export function limitViolation(limit: unknown, name = 'limit'): string | null {
   const isNumber = typeof limit === 'number';
   if (limit === undefined || (isNumber && Number.isInteger(limit) && limit >= min && limit <= max)) return null;
   const rule = `${name} must be an integer from ${min} to ${max}`;
-  return isNumber ? `${rule}, was ${limit}` : violation(rule, limit);
+  return isNumber ? `${rule}, was ${limit}` : integerViolation(rule, limit);
 }
 
 function afterViolation(after: unknown): string | null {

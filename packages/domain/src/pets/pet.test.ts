@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../domain-error.ts';
-import { NumberLiteral, Violation } from '../quote.ts';
+import { Violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { checkedNewPet } from './pet.ts';
 
@@ -15,6 +15,9 @@ function messageFor(given: unknown): string {
   }
   throw new Error('accepted');
 }
+
+/** A number that a transport can't convert. */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 const valid = { name: 'Rex', categoryId: 7n };
 
@@ -67,9 +70,9 @@ describe('checkedNewPet', () => {
   test.each([
     [2n ** 63n, '9223372036854775808'],
     [-(2n ** 63n) - 1n, '-9223372036854775809'],
-    [new NumberLiteral('1.50'), '1.50'],
-    [new NumberLiteral('1'.repeat(40)), '1'.repeat(40)],
-    [new NumberLiteral('1'.repeat(41)), `${'1'.repeat(40)}…`],
+    [rawJSON('1.50'), '1.50'],
+    [rawJSON('1'.repeat(40)), '1'.repeat(40)],
+    [rawJSON('1'.repeat(41)), `${'1'.repeat(40)}…`],
     ['7', '"7"'],
     [true, 'true'],
     [{}, 'an object'],
@@ -103,6 +106,13 @@ describe('checkedNewPet', () => {
 
   test.each([null, undefined, 'Rex', 7, [], true])('rejects %j instead of an object', (given) => {
     expect(messageFor(given)).toMatch(/^the pet must be an object with name and categoryId, was /);
+  });
+
+  test.each([7n, rawJSON('1.50')])('calls %s a number where no integer is expected', (value) => {
+    expect(messageFor(value)).toBe('the pet must be an object with name and categoryId, was a number');
+    expect(messageFor({ ...valid, name: value, status: value })).toBe(
+      'name must be a string, was a number; status must be one of available, pending, sold, was a number',
+    );
   });
 
   test('names all violations at once', () => {

@@ -1,5 +1,5 @@
 import { invalid, rejectViolations, type Violations } from '../domain-error.ts';
-import { integerViolation, quote, violation } from '../quote.ts';
+import { integerViolation, isRawNumber, quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 
@@ -28,7 +28,7 @@ export interface Pet extends NewPet {
  * @throws DomainError `invalid`, naming every violation.
  */
 export function checkedNewPet(given: unknown, others?: Violations): NewPet {
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || isRawNumber(given)) {
     throw invalid({ pet: `the pet must be an object with name and categoryId, was ${quote(given)}`, ...others });
   }
   const { name, categoryId, status } = given as Record<string, unknown>;
