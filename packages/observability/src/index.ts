@@ -7,6 +7,6 @@ export { LEVELS, LOG_LEVELS, type LogLevel } from './levels.ts';
 export { createLoadShedding, type LoadShedding } from './load-shedding.ts';
 export { createLog, type Log } from './log.ts';
 export { createMetrics, type Metrics, type Registry } from './metrics.ts';
+export { openStandardOutput } from './open-standard-output.ts';
 export { reasonOf } from './reason-of.ts';
-export { openStandardOutput } from './standard-output.ts';
 export { monitorStorage, type StorageMonitor, type StorageMonitorOptions } from './storage-monitor.ts';

@@ -1,7 +1,7 @@
 import { write, writeSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Output } from './standard-output.ts';
+import type { Output } from './open-standard-output.ts';
 
 /** Sizes in bytes, times in milliseconds. */
 export const LINE_WRITER_LIMITS = {

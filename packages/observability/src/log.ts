@@ -3,7 +3,7 @@ import { errorFields } from './error-fields.ts';
 import { jsonEvent, readableEvent } from './event-format.ts';
 import { LEVELS, type LogLevel } from './levels.ts';
 import { createLineWriter } from './line-writer.ts';
-import type { Output } from './standard-output.ts';
+import type { Output } from './open-standard-output.ts';
 
 /** The log of a service. No call blocks or throws. */
 export interface Log {
