@@ -7,7 +7,7 @@ export interface UseCases {
   readonly keyring: Keyring;
 }
 
-/** A stream of text that may be a terminal, with its width in characters. */
+/** A stream of text that may be a terminal, with its width in characters; 0 if it is unknown. */
 export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
 /** What surrounds a command. */

@@ -49,12 +49,8 @@ function addHelp(program: Command): void {
     .argument('[command...]')
     .helpOption(false)
     .action((words: string[]) => {
-      let command = program;
-      for (const word of words) {
-        const next = command.commands.find((each) => each.name() === word);
-        if (next === undefined) return command.error(MESSAGES.unknownCommand(word));
-        command = next;
-      }
-      return command.help();
+      const named = (parent: Command, word: string) =>
+        parent.commands.find((each) => each.name() === word) ?? parent.error(MESSAGES.unknownCommand(word));
+      words.reduce(named, program).help();
     });
 }

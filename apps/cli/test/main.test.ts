@@ -46,13 +46,6 @@ test('imports all pets if the reader of its messages closes the pipe', async () 
 
 test.each([
   [{}, /^animal-store: set MONGODB_URL [A-Z_ or]+: no storage is named, and nothing in memory outlives a command\n$/],
-  [{ STORAGE: 'memory' }, /^animal-store: set MONGODB_URL [A-Z_ or]+: STORAGE is memory/],
-  [{ STORAGE: 'mongodb', SQLITE_FILE: '/d' }, /^animal-store: MONGODB_URL must be set if STORAGE is mongodb/],
-  [
-    { MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: '/d' },
-    /^animal-store: STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set\n$/,
-  ],
-  [{ MONGODB_URL: '', SQLITE_FILE: '' }, /^animal-store: set MONGODB_URL [A-Z_ or]+: no storage is named/],
   [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: MONGODB_URL: the MongoDB URL (?!.*secret)/],
   [{ SQLITE_FILE: '/nowhere/animals.db' }, /^animal-store: .*\n$/],
 ] as [Record<string, string>, RegExp][])('rejects the environment %o in one line', async (environment, line) => {
@@ -62,13 +55,8 @@ test.each([
   expect(err.trim().split('\n')).toHaveLength(1);
 });
 
-test.each([
-  ['pets', 'sell'],
-  ['pets', 'get'],
-  ['pets', 'list', '--colour'],
-  ['pets', 'import', '--import-id', 'two words'],
-])('rejects a command line that it does not understand before it reads the environment: %s %s %s', async (...words) => {
-  const { code, out, err } = await run({}, ...words);
+test('rejects a command line that it does not understand before it reads the environment', async () => {
+  const { code, out, err } = await run({}, 'pets', 'sell');
   expect([code, out]).toEqual([2, '']);
   expect(err).toMatch(/^animal-store: .*\nAdd --help for usage and an example\.\n$/s);
 });
@@ -93,21 +81,12 @@ test('is installed under the name that its usage shows', () => {
   expect(readFileSync(PROGRAM.at(-1) as string, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
 });
 
-test.each([['help'], ['--help'], []])('prints the commands and how to choose a storage: %s', async (...words) => {
-  const { code, out, err } = await run({}, ...words);
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/^Usage: animal-store /);
-  expect(out).toMatch(/MONGODB_URL or SQLITE_FILE selects the storage/);
-});
-
-test('prints its version without a storage', async () => {
-  expect(await run({}, '--version')).toEqual({ code: 0, out: expect.stringMatching(/^animal-store \d+\./), err: '' });
-});
-
-test('prints the help of a command without a storage', async () => {
-  const { code, out, err } = await run({}, 'pets', 'create', '--help');
-  expect([code, err]).toEqual([0, '']);
-  expect(out).toMatch(/^Usage: animal-store pets create .*\nExample:\n {2}\$ animal-store pets create --name/s);
+test.each([
+  [[], /^Usage: animal-store .*MONGODB_URL or SQLITE_FILE selects the storage/s],
+  [['pets', 'create', '--help'], /^Usage: animal-store pets create .*\nExample:\n/s],
+  [['--version'], /^animal-store \d+\./],
+])('prints help and version without a storage: %j', async (words, output) => {
+  expect(await run({}, ...words)).toEqual({ code: 0, out: expect.stringMatching(output), err: '' });
 });
 
 test('reports an unavailable database in one line with the reason, without the password', async () => {

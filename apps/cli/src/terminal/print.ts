@@ -23,7 +23,7 @@ export async function printRecords(
   { json }: PrintOptions,
 ): Promise<void> {
   if (output.isTTY && !json) {
-    for await (const line of tableLines(records as Iterable<PrintedRecord>, columns, output.columns))
+    for await (const line of tableLines(records as Iterable<PrintedRecord>, columns, output.columns || undefined))
       await writeText(output, `${line}\n`);
     return;
   }

@@ -25,7 +25,7 @@ export function createProgress(
   const isLive = output.isTTY === true && isShown;
   const draw = () => {
     // A line that the terminal wraps could not be erased.
-    const line = progressLine(verb, share, pets, clock() - start).slice(0, (output.columns ?? 80) - 1);
+    const line = progressLine(verb, share, pets, clock() - start).slice(0, (output.columns || 80) - 1);
     output.write(`${ERASE_LINE}${line}`);
   };
   const timer = isLive ? setInterval(draw, INTERVAL) : undefined;

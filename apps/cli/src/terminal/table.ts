@@ -15,8 +15,6 @@ const GAP = '  ';
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff01-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}|[\u{20000}-\u{3fffd}]/u;
 
-const graphemes = new Intl.Segmenter();
-
 /**
  * The lines of a table with a head, or one block of lines for each record if the table is wider than the terminal, without
  * reading more of the records than is printed.
@@ -57,8 +55,8 @@ export async function* tableLines(
   }
   const line = (cells: readonly string[]) =>
     cells
-      .map((cell, index) => cell.padEnd(widths[index] ?? 0).concat(index < widths.length ? GAP : ''))
-      .join('')
+      .map((cell, index) => cell.padEnd(widths[index] ?? 0))
+      .join(GAP)
       .trimEnd();
   yield line(columns);
   for await (const record of all()) {
@@ -82,12 +80,11 @@ function widthsOf(rows: readonly string[][]): number[] {
 function cut(text: string, width: number): string {
   // Each code unit takes two columns at most.
   if (text.length * 2 <= width) return text;
-  let taken = 0;
-  let fitting = '';
-  for (const { segment, index } of graphemes.segment(text)) {
-    taken += WIDE.test(segment) ? 2 : 1;
-    if (taken > width) return `${fitting}…`;
-    if (taken < width) fitting = text.slice(0, index + segment.length);
+  let [taken, end] = [0, 0];
+  for (const character of text) {
+    taken += WIDE.test(character) ? 2 : 1;
+    if (taken > width) return `${text.slice(0, end)}…`;
+    if (taken < width) end += character.length;
   }
   return text;
 }
