@@ -132,7 +132,7 @@ describe('an import', () => {
     expect([code, out]).toEqual([1, '']);
     const reasons = err.replaceAll(file, 'FILE').split('\n');
     expect(reasons).toEqual([
-      'FILE:2: the record is not valid JSON at line 1, column 1: expected a value, was "nonsense"',
+      'FILE:2: the record is not valid JSON at column 1: expected a value, was "nonsense"',
       'FILE:4: name must have a character that is not white space; status must be one of available, pending, sold, was "lost"',
       'animal-store: nothing was imported: correct the lines above, and repeat the command',
       '',

@@ -27,6 +27,7 @@ function readLine(text: string): unknown {
     // A line without a pet is no empty line.
     return parse(text, { integers: 'bigint', others: 'raw', name: 'record' }) ?? null;
   } catch (error) {
-    throw new UnreadableRecord((error as SyntaxError).message);
+    // A record is one line, whose number in the file is printed before the message.
+    throw new UnreadableRecord((error as SyntaxError).message.replace('line 1, ', ''));
   }
 }

@@ -88,8 +88,10 @@ async function importFile(file: InputFile, format: PetFormat, options: Options, 
   if (failure === null || pets + rejected > 0) await printRecord(context.stdout, counts, { json });
   if (failure !== null) throw withProgress(failure, pets, options);
   throwIfInterrupted(signal, pets);
-  if (pets > 0 && imported === 0) writeMessage(context.stderr, MESSAGES.repeated);
-  if (rejected === 0) return;
+  if (rejected === 0) {
+    if (pets > 0 && imported === 0) writeMessage(context.stderr, MESSAGES.repeated);
+    return;
+  }
   if (onError === 'stop') throw new CommandFailed(MESSAGES.stopped(pets));
   throw new CommandFailed(MESSAGES.skipped(importId !== undefined));
 }
