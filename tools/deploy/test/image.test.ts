@@ -58,7 +58,9 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     const REQUIRED = ['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js', '/app/LICENSE'];
     expect(paths).toEqual(expect.arrayContaining(REQUIRED));
     const FORBIDDEN = /\.(?:[cm]?ts|map|env|npmrc|pem|key)$|\/(?:npm|pnpm|sh|bash)$/;
-    expect(paths.filter((path) => FORBIDDEN.test(path))).toEqual([]);
+    const TEST = /\/(?:tests?|specs?)\/|[/._-](?:test|spec)\.[cm]?js$|^\/app\/node_modules\/.*\/examples?[/.]/;
+    expect(paths.filter((path) => FORBIDDEN.test(path) || TEST.test(path))).toEqual([]);
+    expect(files.filter(({ isDangling }) => isDangling)).toEqual([]);
     const packages = [...new Set(paths.flatMap((path) => /\/\.pnpm\/((?:@[^/]+\+)?[^/@]+)@/.exec(path)?.[1] ?? []))];
     expect(packages).toEqual(expect.arrayContaining(['hono', 'mongodb', 'prom-client']));
     const FOR_DEVELOPERS = /^(?:typescript|vitest|turbo|testcontainers|fast-check|playwright-core|node-linux-.*)$/;
@@ -107,10 +109,13 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await docker('exec', container, 'node', '--print', write)).toBe('EROFS');
   });
 
-  test('has a health check that follows HOST and PROBE_PORT', async () => {
+  test.each([
+    ['a name', ['--hostname=pets', '--env=HOST=pets']],
+    ['all addresses, without IPv6 in the container', ['--env=HOST=::', '--sysctl=net.ipv6.conf.all.disable_ipv6=1']],
+  ])('has a health check that follows PROBE_PORT and HOST: %s', async (_, host) => {
     const container = await start(
-      ...[...RESTRICTED, ...FREQUENT_CHECKS, '--hostname=pets', '--env=HOST=pets', '--env=PROBE_PORT=3001'],
-      ...[IN_MEMORY, `--env=API_KEYS=${KEY}`, image],
+      ...[...RESTRICTED, ...FREQUENT_CHECKS, ...host, '--env=PROBE_PORT=3001', IN_MEMORY],
+      ...[`--env=API_KEYS=${KEY}`, image],
     );
     await healthOf(container, 'healthy');
   });
@@ -216,6 +221,8 @@ interface ListedFile {
   readonly path: string;
   readonly owner: number;
   readonly writable: boolean;
+  /** Whether it is a link to nothing. */
+  readonly isDangling?: true;
 }
 
 /** Prints the files of the image without those of the kernel and the engine. */
@@ -224,7 +231,11 @@ const LIST_FILES = `
   const list = (folder) => {
     for (const entry of fs.readdirSync(folder + '/', { withFileTypes: true })) {
       const path = folder + '/' + entry.name;
-      if (entry.isSymbolicLink() || /^\\/(?:proc|sys|dev|\\.dockerenv|etc\\/(?:hosts|hostname|resolv.conf))$/.test(path)) continue;
+      if (/^\\/(?:proc|sys|dev|\\.dockerenv|etc\\/(?:hosts|hostname|resolv.conf))$/.test(path)) continue;
+      if (entry.isSymbolicLink()) {
+        if (!fs.existsSync(path)) files.push({ path, owner: 0, writable: false, isDangling: true });
+        continue;
+      }
       const { uid: owner, mode } = fs.statSync(path);
       files.push({ path, owner, writable: (mode & 0o022) !== 0 });
       if (entry.isDirectory()) list(path);
