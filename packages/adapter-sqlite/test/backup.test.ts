@@ -26,6 +26,8 @@ async function largeFile(): Promise<string> {
   return file;
 }
 
+const restore = (...words: string[]) => run(process.execPath, [join(PROGRAMS, 'restore.mjs'), ...words]);
+
 /** Copies a file while another process commits every few milliseconds. @returns The copy. */
 async function copied(copy: (file: string, target: string) => Promise<unknown>): Promise<string> {
   const file = await largeFile();
@@ -53,7 +55,7 @@ function expectWhole(file: string): void {
   }
 }
 
-test('backup.mjs copies a file while another process commits, and restore.sh puts the copy in its place', async () => {
+test('backup.mjs copies a file while another process commits, and restore.mjs puts the copy in its place', async () => {
   const copy = await copied((file, to) =>
     run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 50_000 }).then(({ stdout }) =>
       expect(stdout).toBe('ok\n'),
@@ -68,9 +70,30 @@ test('backup.mjs copies a file while another process commits, and restore.sh put
   await storage.close();
   // As a process that was killed leaves it.
   writeFileSync(`${file}-wal`, log);
-  await run(join(PROGRAMS, 'restore.sh'), [copy, file]);
+  const { stdout } = await restore(copy, file);
+  expect(stdout).toMatch(/^ok, the next id is 10\d{5}\n$/);
   expectWhole(file);
   expect([statSync(copy).mode & 0o777, statSync(file).mode & 0o777]).toEqual([0o600, 0o600]);
+});
+
+test.each([
+  ['has pets', 2, [], 1_000_003],
+  ['has no pets', 0, [], 1_000_001],
+  ['has pets, with a number of ids', 2, ['50'], 53],
+])('restore.mjs skips ids that were assigned after the copy was made, if it %s', async (_, pets, ids, next) => {
+  const file = freshFile();
+  const storage = createSqliteStorage({ file });
+  for (let count = 0; count < pets; count += 1) await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
+  await run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, `${file}.copy`]);
+  await addTo(storage.pets, { name: 'Max', categoryId: 1n });
+  await storage.close();
+
+  const { stdout } = await restore(`${file}.copy`, file, ...ids);
+  expect(stdout).toBe(`ok, the next id is ${next}\n`);
+  const restored = createSqliteStorage({ file });
+  const pet = await addTo(restored.pets, { name: 'Tom', categoryId: 1n });
+  await restored.close();
+  expect(Number(pet?.id)).toBe(next);
 });
 
 test('backup.mjs fails without a file, and makes none', async () => {
@@ -87,14 +110,14 @@ test.each<[string, (copy: string, file: string) => void]>([
   ['is empty', (copy) => writeFileSync(copy, '')],
   ['is something else', (copy) => writeFileSync(copy, 'name,categoryId\n')],
   ['is not whole', (copy, file) => writeFileSync(copy, readFileSync(file).subarray(0, 8_192))],
-])('restore.sh keeps the database if the copy %s', async (_, make) => {
+])('restore.mjs keeps the database if the copy %s', async (_, make) => {
   const file = freshFile();
   const storage = createSqliteStorage({ file });
   await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
   await storage.close();
   make(`${file}.copy`, file);
-  const failure = await run(join(PROGRAMS, 'restore.sh'), [`${file}.copy`, file]).catch((error) => error);
-  expect(failure).toMatchObject({ code: expect.any(Number), stderr: expect.stringContaining(`${file}.copy`) });
+  const failure = await restore(`${file}.copy`, file).catch((error) => error);
+  expect(failure).toMatchObject({ code: 1, stderr: expect.stringContaining(`${file}.copy can't be used: `) });
   expectWhole(file);
   expect(existsSync(`${file}.restored`)).toBe(false);
 });

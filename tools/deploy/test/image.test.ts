@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -176,7 +176,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await docker('run', '--rm', ...RESTRICTED, IN_MEMORY, `--env=API_KEYS=${KEY}`, atOnce, image)).toBe('');
   });
 
-  test('keeps pets in MongoDB across containers, and issues keys with its command line', async () => {
+  test('keeps pets in MongoDB across containers, issues keys with its command line, and skips ids as after a restore', async () => {
     const network = await makeNetwork();
     const near = [`--network=${network}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
     await start(`--network=${network}`, '--network-alias=mongodb', '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
@@ -191,8 +191,11 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     await docker('stop', first);
     expect(await docker('wait', first)).toBe('0');
 
+    await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', afterRestore());
     const second = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...PUBLISHED, ...near, image);
-    expect(await (await (await serviceOf(second)).call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
+    const { call, add } = await serviceOf(second);
+    expect(await (await call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
+    expect(((await (await add('Max', key)).json()) as { id: number }).id).toBeGreaterThan(1_000_000);
   });
 
   test('keeps pets in a SQLite file in a volume across a restart, and restores a backup', async () => {
@@ -214,6 +217,9 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     await run(join(SQLITE, 'restore-container.sh'), [copy, container]);
     const pets = await (await serviceOf(container)).call('/v1/pets', KEY);
     expect(await pets.text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
+    // Clients may know the id of Max.
+    const tom = await (await serviceOf(container)).add('Tom');
+    expect(await tom.json()).toMatchObject({ id: 1_000_002 });
   });
 });
 
@@ -269,6 +275,20 @@ const INITIATE = `
     await client.close();
   });
 `;
+
+/** Runs the statement that docs/storage-mongodb.md has for mongosh, with the driver in the image. */
+function afterRestore(): string {
+  const manual = readFileSync(new URL('../../../docs/storage-mongodb.md', import.meta.url), 'utf8');
+  const [, statement = ''] = /mongosh "\$MONGODB_URL" --eval '(.+)'\n/.exec(manual) ?? [];
+  return `
+    import('mongodb').then(async ({ MongoClient, Long: { fromString: Long } }) => {
+      const client = new MongoClient(process.env.MONGODB_URL);
+      const db = { counters: client.db().collection('counters') };
+      await ${statement};
+      await client.close();
+    });
+  `;
+}
 
 /** Waits until the health check of the image has this result. */
 async function healthOf(container: string, health: string): Promise<void> {

@@ -1,0 +1,88 @@
+// Puts a copy in the place of a database: node restore.mjs COPY FILE [IDS]. Stop every process that uses FILE before.
+// COPY may be -, the standard input. Prints the first id that the service will assign: IDS ids (1000000) are skipped, because
+// clients may know those that were assigned after the copy was made.
+import {
+  chownSync,
+  closeSync,
+  createWriteStream,
+  existsSync,
+  fsyncSync,
+  openSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
+import { backup, DatabaseSync } from 'node:sqlite';
+import { pipeline } from 'node:stream/promises';
+
+/** Marks a file of the Animal Store: "AnSt". */
+const APPLICATION_ID = 0x416e5374;
+
+/** The files of a database. */
+const PARTS = ['', '-wal', '-shm'];
+
+async function copyTo(restored) {
+  if (copy === '-') return pipeline(process.stdin, createWriteStream(restored));
+  if (!existsSync(copy)) throw new Error('there is no such file');
+  // Also what is still in the copy's own log.
+  const source = new DatabaseSync(copy, { readOnly: true });
+  await backup(source, restored).finally(() => source.close());
+}
+
+/** Checks the copy and raises its counter of ids. @returns The next id. */
+function prepare(restored) {
+  const database = new DatabaseSync(restored);
+  try {
+    if (database.prepare('PRAGMA application_id').get().application_id !== APPLICATION_ID) {
+      throw new Error('it is no database of the Animal Store');
+    }
+    const { integrity_check: result } = database.prepare('PRAGMA integrity_check').get();
+    if (result !== 'ok') throw new Error(result);
+    database.exec(`
+      INSERT INTO sqlite_sequence SELECT 'pets', 0 WHERE NOT EXISTS (SELECT * FROM sqlite_sequence WHERE name = 'pets');
+      UPDATE sqlite_sequence SET seq = seq + ${BigInt(ids)} WHERE name = 'pets'`);
+    return database.prepare("SELECT seq + 1 AS next FROM sqlite_sequence WHERE name = 'pets'").get().next;
+  } finally {
+    database.close();
+  }
+}
+
+/** Makes it survive a crash of the system. */
+function sync(path) {
+  const fd = openSync(path);
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
+// The copy holds what the file holds.
+process.umask(0o077);
+const [copy, file, ids = '1000000'] = process.argv.slice(2);
+if (file === undefined || !/^\d{1,12}$/.test(ids)) {
+  console.error('usage: node restore.mjs COPY FILE [IDS]');
+  process.exit(2);
+}
+const restored = `${file}.restored`;
+const discard = () => {
+  for (const part of PARTS) rmSync(restored + part, { force: true });
+};
+// A restore that is interrupted leaves the database as it is.
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+process.once('exit', discard);
+try {
+  discard();
+  await copyTo(restored);
+  const next = prepare(restored);
+  // The service's user owns the folder.
+  const { uid, gid } = statSync(dirname(file));
+  chownSync(restored, uid, gid);
+  sync(restored);
+  // Its log belongs to the database that is replaced.
+  for (const part of PARTS.slice(1)) rmSync(file + part, { force: true });
+  renameSync(restored, file);
+  sync(dirname(file));
+  console.log(`ok, the next id is ${next}`);
+} catch (error) {
+  console.error(`${copy === '-' ? 'the copy' : copy} can't be used: ${error.message}`);
+  process.exitCode = 1;
+}
