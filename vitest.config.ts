@@ -13,7 +13,8 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
     workspaces.map(async (root) => {
       const file = join(import.meta.dirname, root, 'vitest.projects.ts');
       const options: ProjectOptions[] = existsSync(file) ? (await import(pathToFileURL(file).href)).default : [{}];
-      return options.map(({ name, ...test }) => ({
+      const chosen = options.filter(({ release }) => !release || process.env['ALL_TESTS']);
+      return chosen.map(({ name, release: _, ...test }) => ({
         extends: true,
         root,
         test: { include: ['{src,test}/**/*.test.ts'], ...test, name: name === undefined ? root : `${root} ${name}` },
@@ -23,8 +24,13 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   return declared.flat();
 }
 
-/** The options of a Vitest project. Its name follows the folder of the workspace: 'on MongoDB'. */
-export type ProjectOptions = Omit<NonNullable<TestProjectInlineConfiguration['test']>, 'name'> & { name?: string };
+/** The options of a Vitest project. */
+export type ProjectOptions = Omit<NonNullable<TestProjectInlineConfiguration['test']>, 'name'> & {
+  /** Follows the folder of the workspace: 'on MongoDB'. */
+  name?: string;
+  /** Whether it belongs to a release: it runs only if ALL_TESTS is set. */
+  release?: boolean;
+};
 
 export default defineConfig(async () => ({
   // Workspace packages are tested from their sources: see `exports` in their package.json.

@@ -4,14 +4,25 @@ import { join } from 'node:path';
 import { bin, environment, exitCodeOf, interrupted, runProgram } from './programs.mjs';
 import { tally } from './tally.mjs';
 
-/** Runs Vitest. @param args Its arguments. */
+const RELEASE_TESTS = `
+Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients).
+ALL_TESTS=on npm test runs them, too; with ALL_TESTS=required a tool that is not installed is a failure.`;
+
+/**
+ * Runs Vitest. The tests of a release run only if ALL_TESTS is set, or if arguments may select them.
+ *
+ * @param args Its arguments.
+ */
 export async function runTests(args) {
+  const env = environment();
+  if (args.length > 0) env.ALL_TESTS ??= 'on';
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-tests-'));
   const report = join(folder, 'report.json');
   try {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env: environment() });
+    const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env });
     if (interrupted()) process.exit(exitCodeOf(result) || 1);
+    if (!env.ALL_TESTS) console.log(RELEASE_TESTS);
     return count(report, result.code);
   } finally {
     rmSync(folder, { recursive: true, force: true });

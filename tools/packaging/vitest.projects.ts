@@ -3,4 +3,4 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 // The example of adapter-mongodb runs on a server.
 const globalSetup = ['test/global-setup.ts', '@animal-store/test-mongodb/global-setup'];
 
-export default [{ globalSetup }] satisfies ProjectOptions[];
+export default [{ release: true, globalSetup }] satisfies ProjectOptions[];

@@ -30,7 +30,6 @@ const missing = isMissing({
   tests: 'the tests of the documentation page in a browser',
   because: `there is no browser at ${CHROMIUM}`,
   remedy: "To run them, install Chromium (Debian's package chromium), or set CHROMIUM to its path.",
-  variable: 'BROWSER_TESTS',
 });
 
 describe.skipIf(missing)('the documentation page in a browser', () => {

@@ -132,7 +132,6 @@ const missing = isMissing({
   tests: 'the tests of the log on a terminal',
   because: 'there is no script(1) of util-linux',
   remedy: "To run them, install util-linux (Debian's package bsdutils).",
-  variable: 'TERMINAL_TESTS',
 });
 
 /** The service on a terminal of its own, which `script` reads. Like a daemon it does not get the terminal's SIGHUP. */

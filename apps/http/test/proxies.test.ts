@@ -96,7 +96,6 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
       tests: `the tests of the configuration of ${name}`,
       because: `${name} is not installed`,
       remedy: `Install the Debian package ${name === 'nginx' ? 'nginx-light' : name}.`,
-      variable: 'PROXY_TESTS',
     });
 
     test.skipIf(isSkipped)(

@@ -18,6 +18,7 @@ async function listTestFiles(root: string): Promise<Listed[]> {
   const vitest = join(root, 'node_modules/vitest/vitest.mjs');
   const { stdout } = await promisify(execFile)(process.execPath, [vitest, 'list', '--filesOnly', '--json'], {
     cwd: root,
+    env: { ...process.env, ALL_TESTS: 'on' },
   });
   return JSON.parse(stdout).map(({ file, projectName }: Listed) => ({
     file: file.slice(root.length + 1),

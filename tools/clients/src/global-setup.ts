@@ -12,8 +12,8 @@ declare module 'vitest' {
 export default function setup(project: TestProject): () => void {
   const missing = missingLanguages();
   const lines = [...missing].map(([language, reason]) => `  - ${language}, because ${reason}`);
-  if (missing.size > 0 && process.env['CLIENT_TESTS'] === 'required') {
-    throw new Error(`CLIENT_TESTS=required, but tests can't run for\n${lines.join('\n')}`);
+  if (missing.size > 0 && process.env['ALL_TESTS'] === 'required') {
+    throw new Error(`ALL_TESTS=required, but tests can't run for\n${lines.join('\n')}`);
   }
   project.provide('missingLanguages', [...missing.keys()]);
   return () => {
@@ -29,8 +29,8 @@ function notRun(lines: readonly string[]): string {
     'NOT RUN: the tests of clients for',
     ...lines,
     '',
-    'To run them, set CLIENT_TESTS=on and install Python 3.11, Go, Java 17 with Maven, and curl. They download packages',
-    'for each language. With CLIENT_TESTS=required a missing language is a failure.',
+    'To run them, install Python 3.11, Go, Java 17 with Maven, and curl. They download packages for each language.',
+    'With ALL_TESTS=required a missing language is a failure.',
     rule,
     '',
     '',

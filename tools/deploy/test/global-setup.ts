@@ -23,9 +23,9 @@ export default async function setup(project: TestProject): Promise<() => void> {
   project.provide('noCompose', noCompose);
   project.provide('noPromtool', noPromtool);
   const reports = [
-    reportMissing('the container image', noContainers, 'CONTAINER_TESTS', 'start Docker.'),
-    reportMissing('Compose', noCompose, 'COMPOSE_TESTS', "install Debian's package docker-compose."),
-    reportMissing('the alerts', noPromtool, 'ALERT_TESTS', "install Debian's package prometheus, or set PROMTOOL."),
+    reportMissing('the container image', noContainers, 'start Docker.'),
+    reportMissing('Compose', noCompose, "install Debian's package docker-compose."),
+    reportMissing('the alerts', noPromtool, "install Debian's package prometheus, or set PROMTOOL."),
   ];
   return () => {
     process.stderr.write(reports.join(''));
@@ -33,9 +33,9 @@ export default async function setup(project: TestProject): Promise<() => void> {
 }
 
 /** @throws Error if the environment requires the tests. */
-function reportMissing(subject: string, reason: string | null, variable: string, remedy: string): string {
+function reportMissing(subject: string, reason: string | null, remedy: string): string {
   if (reason === null) return '';
-  if (process.env[variable] === 'required') throw new Error(`${variable}=required, but ${reason}`);
+  if (process.env['ALL_TESTS'] === 'required') throw new Error(`ALL_TESTS=required, but ${reason}`);
   const rule = '='.repeat(96);
   return [
     '',
@@ -44,7 +44,7 @@ function reportMissing(subject: string, reason: string | null, variable: string,
     `because ${reason}`,
     '',
     `To run them, ${remedy}`,
-    `With ${variable}=required this is a failure.`,
+    'With ALL_TESTS=required this is a failure.',
     rule,
     '',
   ].join('\n');

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 import { folderOf, libraries, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
-import { installRuntimes, missingRuntimes, RUNTIMES } from './runtimes.ts';
+import { installRuntimes, missingRuntimes } from './runtimes.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -34,14 +34,12 @@ export default function setup(project: TestProject): () => void {
   };
 }
 
-/** @returns The names of runtimes that tests can't use. @throws Error if there are any and RUNTIME_TESTS=required. */
+/** @returns The names of runtimes that tests can't use. @throws Error if there are any and ALL_TESTS=required. */
 function prepareRuntimes(): readonly string[] {
-  const { RUNTIME_TESTS } = process.env;
-  if (!RUNTIME_TESTS) return RUNTIMES.map(({ name }) => name);
   installRuntimes();
   const missing = missingRuntimes().map(({ name }) => name);
-  if (missing.length === 0 || RUNTIME_TESTS !== 'required') return missing;
-  throw new Error(`RUNTIME_TESTS=required, but this platform lacks ${missing.join(', ')}`);
+  if (missing.length === 0 || process.env['ALL_TESTS'] !== 'required') return missing;
+  throw new Error(`ALL_TESTS=required, but this platform lacks ${missing.join(', ')}`);
 }
 
 function notRun(missing: readonly string[]): string {
@@ -49,8 +47,8 @@ function notRun(missing: readonly string[]): string {
   const lines = [
     `NOT RUN: the tests of the packages in ${missing.join(', ')}.`,
     '',
-    'To run them, set RUNTIME_TESTS=on on Linux (x64). It downloads these programs, half a gigabyte when they are installed.',
-    'With RUNTIME_TESTS=required a missing one is a failure.',
+    'They run on Linux (x64), which downloads these programs, half a gigabyte when they are installed.',
+    'With ALL_TESTS=required a missing one is a failure.',
   ];
   return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
 }
