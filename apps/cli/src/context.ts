@@ -1,7 +1,7 @@
 import type { Keyring } from '@animal-store/domain';
 import type { AwaitableCatalogue } from '@animal-store/domain/transport';
 
-/** What commands call. */
+/** The use cases that commands call. */
 export interface UseCases {
   readonly catalogue: AwaitableCatalogue;
   readonly keyring: Keyring;
@@ -10,7 +10,7 @@ export interface UseCases {
 /** A stream of text that may be a terminal, with its width in characters; 0 if it is unknown. */
 export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What surrounds a command. */
+/** The surroundings of a command. */
 export interface Context {
   /** The version of the program. */
   readonly version: string;

@@ -7,7 +7,7 @@ import { type PrintOptions, printRecord, printRecords } from './terminal/print.t
 import { addExportPets } from './transfer/export-pets.ts';
 import { addImportPets } from './transfer/import-pets.ts';
 
-/** Whose idempotency keys those of this command are: no holder of an API key has a name with an outer space. */
+/** The holder of the idempotency keys of `pets create`. No holder of an API key has a name with an outer space. */
 const HOLDER = ' command line ';
 
 /** The name comes last: it may be of any width. */

@@ -7,8 +7,8 @@ import { createProgram } from './program.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 
-describe('animals', () => {
-  test('are added, read and listed, to the last digit', async () => {
+describe('pets', () => {
+  test('adds, reads and lists pets, to the last digit', async () => {
     const { run } = commandLine();
     const rex = '{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"sold"}';
     const max = '{"id":2,"name":"Max","categoryId":-1}';
@@ -24,14 +24,14 @@ describe('animals', () => {
     expect(await run('pets', 'list', '--limit', '1', '--all')).toEqual([rex, max]);
   });
 
-  test('are added once under an idempotency key', async () => {
+  test('adds one pet under an idempotency key', async () => {
     const { run } = commandLine();
     const words = ['pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', 'k-1'];
     expect(await run(...words)).toEqual(await run(...words));
     expect(await run('pets', 'list')).toHaveLength(1);
   });
 
-  test('are added although a holder of an API key has used the same idempotency key', async () => {
+  test('adds a pet although a holder of an API key has used the same idempotency key', async () => {
     const { run, catalogue } = commandLine();
     await run('pets', 'create', '--name', 'Rex', '--category-id', '1', '--idempotency-key', 'k-1');
     const rex: NewPet = { name: 'Rex', categoryId: 1n };
@@ -71,7 +71,7 @@ describe('animals', () => {
     ['keys issue --holder= --expires-in 1e3', /^holder must be .*, was ""; expires-in must be .*, was "1e3"$/],
     ['keys revoke x', 'no API key has the id "x"'],
     [`keys revoke ${'x'.repeat(41)}`, `no API key has the id "${'x'.repeat(40)}"…`],
-  ])('are rejected with every violation and the values that were given: %s', async (words, message) => {
+  ])('rejects arguments with every violation and the values that were given: %s', async (words, message) => {
     const rejection = commandLine().run(...words.split(' '));
     await expect(rejection).rejects.toThrow(DomainError);
     await expect(rejection).rejects.toMatchObject({
@@ -80,8 +80,8 @@ describe('animals', () => {
   });
 });
 
-describe('API keys', () => {
-  test('are shown once, listed without their secrets, and revoked', async () => {
+describe('keys', () => {
+  test('shows a key once, lists keys without their secrets, and revokes them', async () => {
     const { run, authenticate } = commandLine();
     const [line] = await run('keys', 'issue', '--holder', 'the zoo', '--expires-in', '30');
     const { key, id, ...record } = JSON.parse(line as string) as { key: string; id: string };
@@ -107,7 +107,7 @@ describe('API keys', () => {
     expect(await authenticate(key)).toBeNull();
   });
 
-  test('leave a line on standard error when they are issued and revoked', async () => {
+  test('writes a line to standard error when a key is issued and revoked', async () => {
     const { runWith } = commandLine();
     const issued = await runWith('', 'keys', 'issue', '--holder', 'the zoo');
     const { id } = JSON.parse(issued.out) as { id: string };
@@ -116,13 +116,13 @@ describe('API keys', () => {
     expect(revoked.err).toBe(`animal-store: 2026-12-24T00:00:00.000Z revoked API key ${id} of "the zoo"\n`);
   });
 
-  test('are valid until they are revoked, unless --expires-in is given', async () => {
+  test('issues keys that do not expire, unless --expires-in is given', async () => {
     const [line] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
     expect(JSON.parse(line as string)).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
   });
 });
 
-describe('on a terminal', () => {
+describe('output on a terminal', () => {
   test('lists pets as a table whose wide column is the last', async () => {
     const { run } = commandLine({ isTTY: true });
     await run('pets', 'create', '--name', 'Rex', '--category-id', '9223372036854775807', '--status', 'sold');
@@ -179,7 +179,7 @@ describe('on a terminal', () => {
   });
 });
 
-describe('a command line that can not be understood', () => {
+describe('createProgram', () => {
   test.each([
     [['pets', 'sell'], "unknown command 'sell'"],
     [['constructor'], "unknown command 'constructor'"],
@@ -192,7 +192,7 @@ describe('a command line that can not be understood', () => {
     [['keys', 'list', '--all'], "unknown option '--all'"],
     [['completion', '\u001b[31m'], /value '\\u001b\[31m' is invalid/],
     [['completion', 'a\rb\u2028c'], /value 'a\\u000db\\u2028c' is invalid/],
-  ])('is rejected with its error and a hint: %j', async (words, message) => {
+  ])('rejects a wrong command line with its error and a hint: %j', async (words, message) => {
     const rejection = await commandLine()
       .run(...words)
       .catch((error) => error);
@@ -203,7 +203,7 @@ describe('a command line that can not be understood', () => {
     expect(hint).toBe('Add --help for usage and an example.');
   });
 
-  test.each([[['pets']], [['keys']]])('shows its commands if it is incomplete: %j', async (words) => {
+  test.each([[['pets']], [['keys']]])('shows the commands if one is missing: %j', async (words) => {
     await expect(commandLine().run(...words)).rejects.toThrow(/^Usage: animal-store .*\nCommands:\n.* {2}list \[/s);
   });
 });
@@ -224,7 +224,7 @@ describe('help', () => {
 
   const leaves = commandsOf(createProgram({} as never)).filter((words) => words.length === 2);
 
-  test('exists for every command', () => {
+  test('knows every command', () => {
     expect(leaves.map((words) => words.join(' '))).toEqual([
       'pets list',
       'pets create',

@@ -39,7 +39,7 @@ describe('the completion script for bash', () => {
     );
   };
 
-  test('parses', async () => {
+  test('prints a script that bash can parse', async () => {
     const { code, out } = await run({}, 'completion', 'bash');
     expect(code).toBe(0);
     expect(spawnSync('bash', ['-n'], { input: out, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { commandLine } from './command-line.ts';
 
-test('an export ends with the pets that existed at its start, while others create pets faster than it reads', async () => {
+test('ends an export with the pets that existed at its start, although others create pets faster than it reads', async () => {
   let others = 0;
   const { run, catalogue } = commandLine({
     onList(pets) {

@@ -20,7 +20,7 @@ function fileOf(content: string | Buffer, name = 'pets.ndjson'): string {
 
 const line = (name: string, more = '') => `{"name":"${name}","categoryId":1${more}}\n`;
 
-describe('an interrupted import', () => {
+describe('pets import after an interruption', () => {
   const COUNT = 200_000;
 
   test('continues after SIGKILL and SIGINT when the command is repeated, without lost or duplicate pets', async () => {
@@ -107,7 +107,7 @@ describe('an interrupted import', () => {
   const sizeOf = (path: string) => (existsSync(path) ? statSync(path).size : 0);
 });
 
-describe('an import', () => {
+describe('pets import', () => {
   test('creates the pets of a pipe in their order, which an export writes to a pipe', async () => {
     const environment = { SQLITE_FILE: join(folder, 'animals.db') };
     const child = start(environment, 'pets', 'import', '--format', 'csv');
@@ -201,7 +201,7 @@ describe('an import', () => {
     expect(await print('pets', 'list')).toEqual([]);
   });
 
-  test('ends its check after a hundred errors', async () => {
+  test('ends its check after a hundred errors, and says so', async () => {
     const { err, error } = await commandLine().runWith('x\n'.repeat(1_000), 'pets', 'import');
     expect(err.split('\n')).toHaveLength(101);
     expect(error?.message).toBe(
@@ -209,7 +209,7 @@ describe('an import', () => {
     );
   });
 
-  test('of the same content creates no pet twice, of another content creates its pets', async () => {
+  test('adds the pets of the same content once, and those of another content', async () => {
     const { run: print, runWith } = commandLine();
     const [first, copy] = [fileOf(line('Rex') + line('Rex')), fileOf(line('Rex') + line('Rex'), 'copy.ndjson')];
     expect(await print('pets', 'import', first)).toEqual(['{"imported":2,"alreadyImported":0,"rejected":0}']);
@@ -221,7 +221,7 @@ describe('an import', () => {
     expect(await print('pets', 'list')).toHaveLength(3);
   });
 
-  test('with --import-id creates one pet for each line number, whatever was appended', async () => {
+  test('adds one pet for each line number under an --import-id, whatever was appended', async () => {
     const { run: print, runWith } = commandLine();
     const words = ['pets', 'import', '--import-id', 'arrivals', '--on-error', 'skip'];
     await runWith(line('Rex'), ...words);
@@ -235,7 +235,7 @@ describe('an import', () => {
     expect(await print('pets', 'list')).toHaveLength(3);
   });
 
-  test('with --import-id stops at the first line that was another pet', async () => {
+  test('stops at the first line that was another pet under the same --import-id', async () => {
     const { run: print, runWith } = commandLine();
     const words = ['pets', 'import', '--import-id', 'arrivals'];
     await runWith(line('Rex') + line('Max'), ...words);

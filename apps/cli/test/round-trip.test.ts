@@ -57,7 +57,7 @@ const newPets: fc.Arbitrary<NewPet> = fc
   .map(({ status, ...pet }) => (status === undefined ? pet : { ...pet, status }));
 
 test.each([[['ndjson']], [['csv']], [['csv', '--bom']]])(
-  'an export that is imported exports the same: %j',
+  'exports the same after an import of an export: %j',
   async (format) => {
     await fc.assert(
       fc.asyncProperty(fc.array(newPets, { minLength: 1, maxLength: 250 }), async (given) => {

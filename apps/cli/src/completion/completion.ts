@@ -23,7 +23,7 @@ export function addCompletion(program: Command, { stdout }: Context): void {
     });
 }
 
-/** What may stand at a place of a command line. */
+/** A word that may stand at a place of a command line. */
 interface Candidate {
   readonly value: string;
   readonly description: string;

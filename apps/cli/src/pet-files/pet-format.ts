@@ -1,6 +1,6 @@
 import type { Pet } from '@animal-store/domain';
 
-/** How pets are written to a file. */
+/** A format of pets in a file. */
 export interface PetFormat {
   readonly name: 'ndjson' | 'csv';
 

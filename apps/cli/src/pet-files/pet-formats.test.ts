@@ -10,7 +10,7 @@ function read(header: string, ...records: string[]): unknown[] {
 }
 
 describe('CSV', () => {
-  test('is written as RFC 4180 with a header, quotes only where they are needed', () => {
+  test('writes RFC 4180 with a header, and quotes only fields that need it', () => {
     expect(csv.header).toBe('id,name,categoryId,status\r\n');
     const pet = { id: 1n, categoryId: 9223372036854775807n };
     expect(csv.write({ ...pet, name: '007', status: 'sold' })).toBe('1,007,9223372036854775807,sold\r\n');
@@ -18,14 +18,14 @@ describe('CSV', () => {
     expect(csv.write({ ...pet, name: ' x' })).toBe('1," x",9223372036854775807,\r\n');
   });
 
-  test('is read with its columns in any order, and others beside them', () => {
+  test('reads columns in any order, and ignores others', () => {
     expect(read('status,colour,categoryId,name', 'sold,red,-9223372036854775808,Rex')).toEqual([
       { name: 'Rex', categoryId: -9223372036854775808n, status: 'sold' },
     ]);
     expect(read('"name","categoryId"\r', '007,007\r')).toEqual([{ name: '007', categoryId: 7n, status: undefined }]);
   });
 
-  test.each([',', ';', '\t'])('is read with the delimiter %j of spreadsheets', (delimiter) => {
+  test.each([',', ';', '\t'])('reads the delimiter %j of spreadsheets', (delimiter) => {
     const line = (...fields: string[]) => fields.join(delimiter);
     expect(read(line('name', 'categoryId'), line('"a,b;c\td"', '1'))).toEqual([
       { name: 'a,b;c\td', categoryId: 1n, status: undefined },
@@ -36,11 +36,11 @@ describe('CSV', () => {
     ['"first, last";name;categoryId', 'x;Rex;1'],
     ['"the ""name""",name,categoryId', 'x,Rex,1'],
     ['"colours; sizes",name,categoryId', 'x,Rex,1'],
-  ])('is read with a header of quoted columns: %s', (header, record) => {
+  ])('reads a header of quoted columns: %s', (header, record) => {
     expect(read(header, record)).toEqual([{ name: 'Rex', categoryId: 1n, status: undefined }]);
   });
 
-  test.each(['name', 'categoryId', 'status'])('is rejected if its header names the column %s twice', (column) => {
+  test.each(['name', 'categoryId', 'status'])('rejects a header that names the column %s twice', (column) => {
     const header = `name,categoryId,status,${column}`;
     expect(() => read(header)).toThrow(`the first line must name the column ${column} once, was "${header}"`);
   });
@@ -82,7 +82,7 @@ describe('NDJSON', () => {
     expect(reader('{"categoryId":1.50}')).toMatchObject({ categoryId: { rawJSON: '1.50' } });
   });
 
-  test('skips empty lines, not null', () => {
+  test('skips empty lines, but not null', () => {
     expect([reader(''), reader(' \t\r'), reader('null')]).toEqual([undefined, undefined, null]);
   });
 

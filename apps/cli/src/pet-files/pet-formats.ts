@@ -18,10 +18,10 @@ export function petFormat(name: string | undefined, file = ''): PetFormat {
 }
 
 /**
- * What to do with a file that its beginning shows to be of another kind.
+ * Recognises a file of another kind by its beginning.
  *
  * @param head The first line at least, its bytes as Latin-1.
- * @returns null if it may be of the format.
+ * @returns What to do with it; null if it may be of the format.
  */
 export function wrongKind(head: string, format: PetFormat['name']): string | null {
   const text = head.replace(/^\u00ef\u00bb\u00bf/, '').trimStart();

@@ -38,12 +38,12 @@ function cut(bytes: Buffer, cuts: readonly number[]): Buffer[] {
 const good = (line: number, text: string, lastLine = line) => ({ line, lastLine, text, error: null });
 const bad = (line: number, error: string, lastLine = line) => ({ line, lastLine, text: '', error });
 
-describe('records', () => {
-  test('are lines with their numbers, the last one without a line feed, too', async () => {
+describe('readRecords', () => {
+  test('returns lines with their numbers, also a last one without a line feed', async () => {
     expect(await recordsOf(ndjson, 'a\n\nb\r\nc')).toEqual([good(1, 'a'), good(3, 'b\r'), good(4, 'c')]);
   });
 
-  test('continue after a line feed in quotes, and are numbered by their first line', async () => {
+  test('continues a record after a line feed in quotes, and numbers it by its first line', async () => {
     expect(await recordsOf(csv, 'a,"b\n""\n",c\nd\n"\n",e')).toEqual([
       good(1, 'a,"b\n""\n",c', 3),
       good(4, 'd'),
@@ -51,7 +51,7 @@ describe('records', () => {
     ]);
   });
 
-  test('follow a byte order mark, also if it arrives byte by byte', async () => {
+  test('ignores a byte order mark, also if it arrives byte by byte', async () => {
     expect(await recordsOf(ndjson, '\ufeffa\n\ufeffb')).toEqual([good(1, 'a'), good(2, '\ufeffb')]);
     expect(await recordsOf(ndjson, '\n', '\ufeffb')).toEqual([good(2, '\ufeffb')]);
     expect(await recordsOf(ndjson, ...[...Buffer.from('\ufeffa\n')].map((byte) => Buffer.of(byte)))).toEqual([
@@ -59,7 +59,7 @@ describe('records', () => {
     ]);
   });
 
-  test('that are not UTF-8 are errors, those beside them are not', async () => {
+  test('rejects a record that is not UTF-8, and reads its neighbours', async () => {
     const bytes = Buffer.from('né\nJos\xe9\né', 'latin1');
     const mixed = Buffer.concat([Buffer.from('né\n'), bytes.subarray(3), Buffer.from('\nfin')]);
     expect(await recordsOf(ndjson, mixed)).toEqual([
@@ -70,7 +70,7 @@ describe('records', () => {
     ]);
   });
 
-  test.each([ndjson, csv])('that are too long are errors, those beside them are not', async (format) => {
+  test.each([ndjson, csv])('rejects a record that is too long, and reads its neighbours', async (format) => {
     const longest = 'x'.repeat(MAX_RECORD_BYTES);
     const expected = [good(1, 'a'), good(2, longest), bad(3, 'longer than 64 KiB'), good(4, 'b')];
     expect(await recordsOf(format, `a\n${longest}\n${longest}x\nb\n`)).toEqual(expected);
@@ -78,7 +78,7 @@ describe('records', () => {
     expect(await recordsOf(format, `a\n${longest}\n`, ...endless, '\nb\n')).toEqual(expected);
   });
 
-  test('that are too long end behind a line feed in quotes', async () => {
+  test('ends a record that is too long after a line feed in quotes', async () => {
     const long = 'x'.repeat(MAX_RECORD_BYTES + 1);
     expect(await recordsOf(csv, `name,categoryId\n${long},"\n",\nb\n`)).toEqual([
       good(1, 'name,categoryId'),
@@ -87,7 +87,7 @@ describe('records', () => {
     ]);
   });
 
-  test('begin a quoted field behind the delimiter of the header alone', async () => {
+  test('begins a quoted field only after the delimiter of the header', async () => {
     expect(await recordsOf(csv, 'name;categoryId\na,"b;1\nc;2')).toEqual([
       good(1, 'name;categoryId'),
       good(2, 'a,"b;1'),
@@ -99,11 +99,11 @@ describe('records', () => {
     ['"a\nb\nc', 3],
     ['"a\nb\nc\n', 3],
     ['"a', 1],
-  ])('with a quote that is open at the end of the file are one error: %j', async (text, lastLine) => {
+  ])('rejects a quote that is open at the end of the file as one record: %j', async (text, lastLine) => {
     expect(await recordsOf(csv, text)).toEqual([bad(1, 'a quote is not closed', lastLine)]);
   });
 
-  test('end before a quote that is open for more than 64 KiB: the lines in it are no records', async () => {
+  test('ends before a quote that is open for more than 64 KiB, whose lines are no records', async () => {
     const lines = Array.from({ length: 20_000 }, (_, index) => `line ${index}`);
     const bytes = Buffer.from(`a\nb\n"a\n${lines.join('\n')}"\nc`);
     const { records, error } = await readThrough(csv, [bytes]);
@@ -111,7 +111,7 @@ describe('records', () => {
     expect(error).toBe('line 3: a quote is not closed within 64 KiB; the rest is not read');
   });
 
-  test.each([ndjson, csv])('do not depend on how the file is cut into chunks', async (format) => {
+  test.each([ndjson, csv])('returns the same records however the file is cut into chunks', async (format) => {
     const text = fc.string({ unit: fc.constantFrom('a', '"', ',', '\r', '\n', 'é', '🐕', '\ufeff', '\u0000') });
     await fc.assert(
       fc.asyncProperty(text, fc.array(fc.nat(40)), async (whole, cuts) => {
@@ -122,7 +122,7 @@ describe('records', () => {
     );
   });
 
-  test.each([ndjson, csv])('do not depend on chunks if records are long', async (format) => {
+  test.each([ndjson, csv])('returns the same long records however the file is cut into chunks', async (format) => {
     const near = fc.integer({ min: MAX_RECORD_BYTES - 4, max: MAX_RECORD_BYTES + 4 });
     const filler = fc
       .tuple(fc.constantFrom('x', `${'x'.repeat(20_000)}\n`, `${'x'.repeat(20_000)},`), fc.oneof(near, fc.nat(200_000)))

@@ -5,14 +5,14 @@ import { createProgress, progressLine } from './progress.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('progress', () => {
+describe('createProgress', () => {
   test('shows share, speed and remaining time', () => {
     expect(progressLine('importing', 0.25, 250_000, 5_000)).toBe('importing 25 %  250,000 pets  50,000/s  0:15 left');
     expect(progressLine('importing', 0.5, 1, 7_384_000)).toBe('importing 50 %  1 pets  0/s  2:03:04 left');
     expect(progressLine('importing', 0, 0, 0)).toBe('importing 0 %  0 pets  0/s  ? left');
   });
 
-  test('is one line of a terminal, redrawn below messages and erased at the end', () => {
+  test('redraws one line below messages, and erases it at the end', () => {
     const output = new RecordingOutput({ isTTY: true });
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });
     progress.update(0.5, 100);
@@ -23,7 +23,7 @@ describe('progress', () => {
     expect(output.text).toBe('\r\u001b[Kimporting 50 %  100 pets  500/s  0:01 left\r\u001b[Kfile:1: bad\n\r\u001b[K');
   });
 
-  test('takes one line of a narrow terminal', () => {
+  test('keeps to one line on a narrow terminal', () => {
     const output = new RecordingOutput({ isTTY: true, columns: 20 });
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });
     vi.advanceTimersByTime(200);
@@ -31,7 +31,7 @@ describe('progress', () => {
     expect(output.text).toBe('\r\u001b[Kimporting 0 %  0 pe\r\u001b[K');
   });
 
-  test('is not written to a file', () => {
+  test('writes no progress to a file', () => {
     const output = new RecordingOutput();
     const progress = createProgress(output, { verb: 'importing', clock: Date.now });
     vi.advanceTimersByTime(1_000);

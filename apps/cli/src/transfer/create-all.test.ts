@@ -45,7 +45,7 @@ function slowStorage() {
 
 const unavailable = (cause?: unknown) => new DomainError('storage_unavailable', 'try again', { cause });
 
-describe('creating many pets', () => {
+describe('createAll', () => {
   test('keeps a bounded number of creations in flight, and finishes all', async () => {
     const { add, most } = slowStorage();
     const { onDone, ended } = creating(add, 9_000);

@@ -3,7 +3,7 @@ import { InvalidArgumentError } from 'commander';
 import { MESSAGES } from '../messages.ts';
 import type { InputFile } from './input-file.ts';
 
-/** Whose idempotency keys those of imports are: no holder of an API key has a name with an outer space. */
+/** The holder of the idempotency keys of imports. No holder of an API key has a name with an outer space. */
 const HOLDER = ' import ';
 
 const IMPORT_ID = /^[\x21-\x7e]{1,100}$/;
@@ -15,8 +15,8 @@ export function asImportId(text: string): string {
 }
 
 /**
- * What identifies an imported line, so that a repetition recognises it: the import and the number of the line. Storages keep
- * these keys: another form of them would create the pets of a repeated import again.
+ * The identity of an imported line, by which a repetition recognises it: the import and the number of the line. Storages
+ * keep these keys: if their form changed, a repeated import would create its pets again.
  *
  * @param importId Absent: the content of the whole file is the import.
  * @returns The idempotency key of a line.

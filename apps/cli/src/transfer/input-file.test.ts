@@ -21,13 +21,13 @@ async function lengthOf(file: InputFile): Promise<number> {
   return length;
 }
 
-test('is read up to the length that it had when it was opened', async () => {
+test('reads a file up to the length that it had when it was opened', async () => {
   const { path, file } = await opened(300_000);
   appendFileSync(path, 'more');
   expect(await lengthOf(file)).toBe(300_000);
 });
 
-test('rejects if the file became shorter', async () => {
+test('rejects a file that became shorter', async () => {
   const { path, file } = await opened(300_000);
   truncateSync(path, 299_999);
   const message = 'pets.ndjson: the file became shorter while it was read';

@@ -25,7 +25,7 @@ export interface InputFile {
 }
 
 /**
- * Opens a file. What is no regular file, like a pipe, is copied to a temporary file first: it is read more than once.
+ * Opens a file. A pipe, or anything else but a regular file, is copied to a temporary file first: it is read more than once.
  *
  * @param path Absent: the standard input.
  * @throws CommandFailed if it can't be opened or copied.
@@ -66,7 +66,7 @@ async function openTemporaryFile(): Promise<FileHandle> {
 
 /** @param fail Throws a CommandFailed for an error. */
 async function inputFile(handle: FileHandle, name: string, fail: (error: unknown) => never): Promise<InputFile> {
-  // What is appended meanwhile is not read.
+  // Bytes that are appended meanwhile are not read.
   const { size } = await handle.stat();
 
   async function* chunks(): AsyncGenerator<Buffer> {

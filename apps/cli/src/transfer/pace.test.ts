@@ -4,8 +4,8 @@ import { createPace } from './pace.ts';
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-describe('pace', () => {
-  test('is halved once for all errors of an overload, down to a minimum', () => {
+describe('createPace', () => {
+  test('halves the limit once for all errors of an overload, down to a minimum', () => {
     const pace = createPace();
     const limits: number[] = [];
     for (let second = 0; second < 8; second += 1) {
@@ -16,7 +16,7 @@ describe('pace', () => {
     expect(limits).toEqual([2_000, 1_000, 500, 250, 125, 62.5, 50, 50]);
   });
 
-  test('rises with each success, up to where it began', () => {
+  test('raises the limit with each success, up to where it began', () => {
     const pace = createPace();
     const start = pace.limit();
     pace.onOverload();
