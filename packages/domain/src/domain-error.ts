@@ -40,7 +40,7 @@ export class DomainError extends Error {
   }
 
   /** The members that JSON.stringify writes: without it the message, which is not enumerable, would be missing. */
-  toJSON(): Pick<DomainError, 'name' | 'code' | 'message' | 'violations'> {
+  toJSON(): object {
     const { name, code, message, violations } = this;
     return { name, code, message, violations };
   }
