@@ -1,5 +1,5 @@
-import type { DocsRoute } from '@animal-store/api-docs';
-import { once, singleFlight } from '@animal-store/async';
+import { type DocsRoute, staticContent } from '@animal-store/api-docs';
+import { singleFlight } from '@animal-store/async';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { andThen } from '@animal-store/domain/transport';
 import type { Metrics } from '@animal-store/observability';
@@ -12,7 +12,7 @@ import { createHandlers, type Handler, type HandlerDependencies, type Responder 
 import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
-import { type Headers, type HttpResponse, jsonResponse } from './http/response.ts';
+import { type Headers, jsonResponse } from './http/response.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
@@ -125,28 +125,31 @@ function metricsRoute({ contentType, read }: Pick<Metrics, 'contentType' | 'read
 
 /** The documents, which need no key. */
 function documentRoutes(dependencies: AppDependencies): Route[] {
-  return [
-    get(
-      '/openapi.json',
-      once(() => loadDocument(dependencies)),
-    ),
-    ...dependencies.docs.map(({ path, respond }) => get(path, ({ env }) => respond(env.incoming.headers))),
-  ];
+  const document: DocsRoute = {
+    path: '/openapi.json',
+    respond: staticContent({
+      type: 'application/json',
+      headers: {},
+      read: async () => Buffer.from(await loadDocument(dependencies)),
+    }),
+  };
+  return [document, ...dependencies.docs].map(({ path, respond }) =>
+    get(path, ({ env }) => respond(env.incoming.headers)),
+  );
 }
 
 /** Loads the OpenAPI document and TypeBox, of which it is made, on use only: 13 MB and a third of the time of a start. */
-async function loadDocument({ basePath, operations, publicUrl }: AppDependencies): Promise<HttpResponse> {
+async function loadDocument({ basePath, operations, publicUrl }: AppDependencies): Promise<string> {
   const [{ openApiDocument }, { describePets }] = await Promise.all([
     import('./openapi/document.ts'),
     import('./pets/descriptions.ts'),
   ]);
-  const document = openApiDocument({
+  return openApiDocument({
     server: publicUrl ?? basePath,
     operations,
     ...describePets(basePath),
     notFoundMessage: notFoundMessage({ basePath, operations }),
   });
-  return jsonResponse(document);
 }
 
 function notFoundMessage({ basePath, operations }: Pick<AppDependencies, 'basePath' | 'operations'>): string {

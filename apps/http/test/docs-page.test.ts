@@ -19,16 +19,20 @@ const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-describe.each([...FILES, EXAMPLE])('%s', (path, type, atLeast) => {
+const POLICY_OF_DATA = "default-src 'none'; frame-ancestors 'none'";
+
+describe.each([
+  ...[...FILES, EXAMPLE].map((file) => [...file, POLICY] as const),
+  ['/openapi.json', 'application/json', 5_000, POLICY_OF_DATA] as const,
+])('%s', (path, type, atLeast, policy) => {
   test('is served to everyone, with a strict policy', async () => {
     const service = await startService();
     const response = await service.call('GET', path, { key: null });
     expect(response.status).toBe(200);
     expect(response.headers).toMatchObject({
       'content-type': type,
-      'content-security-policy': POLICY,
+      'content-security-policy': policy,
       'x-content-type-options': 'nosniff',
-      'referrer-policy': 'no-referrer',
       'cache-control': 'no-cache',
       'content-length': String(Buffer.byteLength(response.text)),
     });
@@ -58,7 +62,7 @@ describe.each([...FILES, EXAMPLE])('%s', (path, type, atLeast) => {
     for (const field of [etag, `W/${etag}`, `"another", ${etag}`, '*']) {
       const response = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
       // The policy takes the place of the one that was kept (RFC 9111, section 3.2).
-      expect(response).toMatchObject({ status: 304, text: '', headers: { etag, 'content-security-policy': POLICY } });
+      expect(response).toMatchObject({ status: 304, text: '', headers: { etag, 'content-security-policy': policy } });
       expect(response.headers).not.toHaveProperty('content-type');
     }
     for (const field of ['"another"', etag.slice(1, -1), '']) {
@@ -73,31 +77,33 @@ describe.each([...FILES, EXAMPLE])('%s', (path, type, atLeast) => {
     expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
     expect(response.json).toEqual(errorLike('method_not_allowed', 405));
   });
-
-  test('is 404 with DOCS=off', async () => {
-    const service = await startService({ DOCS: 'off' });
-    const response = await service.call('GET', path, { key: null });
-    expect(response.json).toEqual(errorLike('not_found', 404));
-  });
 });
 
-describe('/', () => {
-  test('leads to the page, by a link that works behind the prefix of a proxy', async () => {
-    const service = await startService();
-    const response = await service.call('GET', '/', { key: null });
-    expect(response).toMatchObject({ status: 302, headers: { location: 'docs' }, text: '' });
-    expect(await service.call('HEAD', '/', { key: null })).toMatchObject({
-      status: 302,
-      headers: { location: 'docs' },
-    });
-    expect(await service.call('POST', '/', { key: null, body: '{}' })).toMatchObject({ status: 405 });
-  });
+test.each(FILES.map(([path]) => path))('%s sends no address of the page to others', async (path) => {
+  const service = await startService();
+  expect((await service.call('GET', path, { key: null })).headers['referrer-policy']).toBe('no-referrer');
+});
 
-  test('is 404 with DOCS=off', async () => {
-    const service = await startService({ DOCS: 'off' });
-    const response = await service.call('GET', '/', { key: null });
+test.each([
+  ['/', 'docs'],
+  ['/docs/', '../docs'],
+])('%s leads to the page, by a link that works behind the prefix of a proxy', async (path, location) => {
+  const service = await startService();
+  expect(new URL(location, `http://service/prefix${path}`).pathname).toBe('/prefix/docs');
+  for (const method of ['GET', 'HEAD']) {
+    const response = await service.call(method, path, { key: null });
+    expect(response).toMatchObject({ status: 302, headers: { location }, text: '' });
+  }
+  expect(await service.call('POST', path, { key: null, body: '{}' })).toMatchObject({ status: 405 });
+});
+
+test('with DOCS=off every path but that of the document is 404', async () => {
+  const service = await startService({ DOCS: 'off' });
+  for (const path of ['/', '/docs/', EXAMPLE[0], ...FILES.map(([path]) => path)]) {
+    const response = await service.call('GET', path, { key: null });
     expect(response.json).toEqual(errorLike('not_found', 404));
-  });
+  }
+  expect(await service.call('GET', '/openapi.json', { key: null })).toMatchObject({ status: 200 });
 });
 
 test('the page loads its own files only, by relative links, and has no script or style within it', async () => {
@@ -133,8 +139,8 @@ test('caches store a response for each origin', async () => {
 });
 
 test.each([
-  '/docs/',
   '/docs/x',
+  '/docs//',
   '/docs/index.html',
   '/docs/docs.js/',
   '/docs/swagger-ui-bundle.js.map',

@@ -3,7 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { renderProse } from './prose.ts';
 import { type Respond, staticContent } from './static-content.ts';
 
-export type { ContentResponse, Respond } from './static-content.ts';
+export type { ContentResponse, Respond, StaticContent } from './static-content.ts';
+export { staticContent } from './static-content.ts';
 
 /** A path of the documentation, which is open to everyone. */
 export interface DocsRoute {
@@ -25,6 +26,11 @@ const HEADERS = {
   ].join('; '),
   'referrer-policy': 'no-referrer',
 };
+
+const redirect = (path: string, location: string): DocsRoute => ({
+  path,
+  respond: async () => ({ status: 302, headers: { location }, body: null }),
+});
 
 const HTML = 'text/html; charset=utf-8';
 const CSS = 'text/css; charset=utf-8';
@@ -52,7 +58,8 @@ export function docsPage(): readonly DocsRoute[] {
     }),
   });
   return [
-    { path: '/', respond: async () => ({ status: 302, headers: { location: 'docs' }, body: null }) },
+    redirect('/', 'docs'),
+    redirect('/docs/', '../docs'),
     file('/docs', HTML, () => new URL('../assets/docs.html', import.meta.url)),
     file('/docs/docs.css', CSS, () => new URL('../assets/docs.css', import.meta.url)),
     file('/docs/docs.js', JAVASCRIPT, () => new URL('../assets/docs.js', import.meta.url)),
