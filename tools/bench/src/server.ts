@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { on, once } from 'node:events';
+import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import type { Readable } from 'node:stream';
 import { type Api, animalStoreApi } from './apis.ts';
 import { onServerCore } from './cores.ts';
 
@@ -18,8 +17,6 @@ export interface Server {
   cpuSeconds(): number;
   /** Resident memory in bytes; NaN without /proc. */
   residentBytes(): number;
-  /** Bytes in use after a garbage collection, of a server that has loaded report-heap.ts. */
-  bytesInUse(): Promise<number>;
   stop(): Promise<void>;
 }
 
@@ -49,7 +46,6 @@ export async function startServer({ name, command, environment, api }: ServerOpt
       headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
       cpuSeconds: () => cpuSeconds(child.pid),
       residentBytes: () => residentBytes(child.pid),
-      bytesInUse: () => bytesInUse(child),
       stop: () => stop(child),
     };
   } catch (error) {
@@ -78,15 +74,6 @@ function listeningUrl(child: ChildProcess): Promise<string> {
     resolve(url);
   });
   return promise.finally(() => clearTimeout(timer));
-}
-
-async function bytesInUse(child: ChildProcess): Promise<number> {
-  child.kill('SIGUSR2');
-  for await (const [chunk] of on(child.stderr as Readable, 'data')) {
-    const bytes = /bytes in use: (\d+)/.exec(String(chunk))?.[1];
-    if (bytes !== undefined) return Number(bytes);
-  }
-  throw new Error('the server ended');
 }
 
 async function stop(child: ChildProcess): Promise<void> {
