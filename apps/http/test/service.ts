@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { loadStorage } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
-import { type Limits, startServer } from '@animal-store/http-server';
+import { startServer, type TimeLimits } from '@animal-store/http-server';
 import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose, type Parts } from '../src/composition.ts';
@@ -69,7 +69,7 @@ export function freshFile(): string {
 export async function startService(
   environment: Record<string, string> = {},
   clock?: Clock,
-  limits: Partial<Limits> = {},
+  timeLimits: Partial<TimeLimits> = {},
   observer?: Observer,
 ): Promise<Service> {
   const configuration = readConfiguration({
@@ -80,13 +80,13 @@ export async function startService(
     ...environment,
   });
   const storage = await loadStorage(configuration.storage);
-  return serve({ configuration, storage, ...(clock === undefined ? {} : { clock }) }, limits, observer);
+  return serve({ configuration, storage, ...(clock === undefined ? {} : { clock }) }, timeLimits, observer);
 }
 
 /** Serves what is put together from these parts for the running test. */
 export async function serve(
   parts: Omit<Parts, 'log' | 'requestLog'>,
-  limits: Partial<Limits> = {},
+  timeLimits: Partial<TimeLimits> = {},
   requestLog: Observer = { end() {} },
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
@@ -102,7 +102,7 @@ export async function serve(
     maxConnections: parts.configuration.maxConnections,
     renderRejection: service.renderRejection,
     onDrop: service.requestMetrics.countDrop,
-    limits,
+    timeLimits,
   });
   onTestFinished(async () => {
     await server.stop({ grace: 0, deadline: 0 });

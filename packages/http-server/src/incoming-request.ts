@@ -1,10 +1,8 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { connectionOf } from './connection.ts';
+import type { Reading } from './reading.ts';
 import { INCOMPLETE_BODY, Rejection } from './rejection.ts';
-
-/** After so many chunks of a body other connections are served: Node hands over each chunk, which can be one byte long. */
-const CHUNKS_BEFORE_YIELD = 100;
+import { CHUNKS_BEFORE_YIELD } from './size-limits.ts';
 
 const HEAD_END = '\r\n\r\n';
 
@@ -18,23 +16,39 @@ export interface BodyReceiver {
 
 /** A request. Its stream fails with a {@link Rejection} if the body is malformed or too late. */
 export class IncomingRequest extends IncomingMessage {
-  /** Where the client is asked for the body, if it waits for that. */
-  #asking: ServerResponse | null = null;
+  /** Where to ask for the body, if the client waits for that. */
+  #continueResponse: ServerResponse | null = null;
   #rejection: Rejection | null = null;
   #receiver: BodyReceiver | null = null;
+  #reading: Reading | null = null;
   #chunks = 0;
   /** How many bytes its connection has brought with its last one, if it asks for another protocol; NaN if that is unknown. */
   #end: number | null = null;
 
+  /** Called before the body arrives. */
+  attach(reading: Reading): void {
+    this.#reading = reading;
+  }
+
+  /** Why the server rejects the request, if its body is malformed or late. */
+  get rejection(): Rejection | null {
+    return this.#rejection;
+  }
+
   /** Whether the client holds the body back until it is asked for it (RFC 9110, section 10.1.1). */
   get awaitsContinue(): boolean {
-    return this.#asking !== null;
+    return this.#continueResponse !== null;
   }
 
   /** Whether the request has a body that has not arrived completely. */
   get isBodyIncomplete(): boolean {
     const { headers } = this;
     return !this.complete && ((headers['content-length'] ?? '0') !== '0' || headers['transfer-encoding'] !== undefined);
+  }
+
+  /** Whether the body has a receiver that waits for the rest of it. */
+  get isBeingRead(): boolean {
+    return this.#receiver !== null;
   }
 
   /** Whether bytes after the request may be lost, see {@link noteUpgrade}. */
@@ -57,14 +71,9 @@ export class IncomingRequest extends IncomingMessage {
       : Number.NaN;
   }
 
-  /** Whether the body has a receiver that waits for the rest of it. */
-  get isBeingRead(): boolean {
-    return this.#receiver !== null;
-  }
-
   /** Has the client asked for the body with `100 Continue` as soon as the body is read. */
   continueOnRead(response: ServerResponse): void {
-    this.#asking = response;
+    this.#continueResponse = response;
   }
 
   /**
@@ -87,14 +96,15 @@ export class IncomingRequest extends IncomingMessage {
     this.destroy(rejection);
   }
 
+  /** Node's parser calls this for each chunk of the body, and with null at its end. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     const receiver = this.#receiver;
-    // Node stops reading when a body that nobody reads fills its buffer. Yielding would resume it.
-    if (receiver !== null || this.readableFlowing === true) {
-      this.#chunks += 1;
-      if (this.#chunks % CHUNKS_BEFORE_YIELD === 0) connectionOf(this.socket).yieldToOthers();
+    if (receiver === null) {
+      // Otherwise nobody reads the body: Node stops reading when its buffer is full, and yielding would resume that.
+      if (this.readableFlowing === true) this.#countChunk();
+      return super.push(chunk, encoding);
     }
-    if (receiver === null) return super.push(chunk, encoding);
+    this.#countChunk();
     if (chunk !== null) {
       receiver.onChunk(chunk);
       return true;
@@ -107,20 +117,27 @@ export class IncomingRequest extends IncomingMessage {
     return false;
   }
 
+  #countChunk(): void {
+    this.#chunks += 1;
+    if (this.#chunks % CHUNKS_BEFORE_YIELD === 0) this.#reading?.yieldToOthers();
+  }
+
   override _read(size: number): void {
-    if (this.#asking !== null) {
+    if (this.#continueResponse !== null) {
       // Node reads what the listener left unread, after the response.
-      if (!this.#asking.headersSent) this.#asking.writeContinue();
-      this.#asking = null;
+      if (!this.#continueResponse.headersSent) this.#continueResponse.writeContinue();
+      this.#continueResponse = null;
     }
     super._read(size);
   }
 
+  /** Called when the client has disconnected, and by {@link reject}, for which the connection has to stay open. */
   override _destroy(error: Error | null, callback: (error?: Error | null) => void): void {
     this.#receiver?.onFailure(reasonOf(error));
     this.#receiver = null;
-    // Node would close the connection.
+    // Node's own method closes the connection.
     if (this.#rejection === null) super._destroy(error, callback);
+    // An error without a listener would end the process.
     else callback(this.listenerCount('error') === 0 ? null : error);
   }
 }

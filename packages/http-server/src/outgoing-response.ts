@@ -1,17 +1,36 @@
 import { type OutgoingHttpHeader, type OutgoingHttpHeaders, ServerResponse } from 'node:http';
-import { connectionOf } from './connection.ts';
 import type { IncomingRequest } from './incoming-request.ts';
 
 type Headers = OutgoingHttpHeaders | OutgoingHttpHeader[];
+
+/** The connection of a response that may be its last one. */
+export interface ResponseConnection {
+  /** Whether the connection closes after a response whose header section is not written yet. */
+  closesAfter(response: OutgoingResponse): boolean;
+  /** Serves no further request. */
+  stopAccepting(): void;
+  /**
+   * Closes this side, and the other when its client has had time to read all responses.
+   *
+   * @param last What is still to be written.
+   * @param onEnd Called when that is written.
+   */
+  close(last?: string, onEnd?: () => void): void;
+}
 
 /**
  * A response that may be the last one of its connection. Node destroys the socket as soon as the last response has ended, which
  * resets the connection if bytes are unread: so a last response is written, and its connection closed, without Node's `end`.
  */
 export class OutgoingResponse extends ServerResponse<IncomingRequest> {
-  readonly #connection = connectionOf(this.req.socket);
+  #connection!: ResponseConnection;
   #isLast = false;
   #hasEnded = false;
+
+  /** Called before the listener gets the response. */
+  attach(connection: ResponseConnection): void {
+    this.#connection = connection;
+  }
 
   override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
     if (!this.headersSent) {

@@ -1,5 +1,5 @@
 import type { Socket } from 'node:net';
-import type { IncomingRequest } from './incoming-request.ts';
+import type { Readable } from 'node:stream';
 
 /** Fair scheduling: the event loop, for connections that each could keep it busy. */
 export class FairScheduler {
@@ -61,10 +61,14 @@ export class Reading {
     });
   }
 
-  /** Reads nothing until everything is written, but for the rest of a body: some clients read nothing before it is sent. */
-  holdUntilWritten(request: IncomingRequest | null): void {
-    if (request?.isBodyIncomplete) request.resume();
-    else this.hold();
+  /**
+   * Reads nothing until everything is written. Then reading can be resumed, for whatever reasons it was held.
+   *
+   * @param body The body of a request that is read and dropped meanwhile: some clients read no response before they have sent it.
+   */
+  pauseUntilFlushed(body: Readable | null): void {
+    if (body === null) this.hold();
+    else body.resume();
     this.#socket.once('finish', () => this.#socket.off('resume', this.#pause));
   }
 

@@ -1,22 +1,12 @@
 import { STATUS_CODES } from 'node:http';
-
-/** A rendered rejection: header fields, without Content-Length, Date and Connection, and the body. */
-export interface RenderedRejection {
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string;
-}
+import type { RenderedRejection } from './server.ts';
 
 /**
  * The bytes of a response for which Node has no ServerResponse.
  *
  * @param isHead Whether it responds to HEAD: it has the length of the body, and no body.
  */
-export function rejectionText(
-  status: number,
-  headers: RenderedRejection['headers'],
-  body: string,
-  isHead: boolean,
-): string {
+export function rejectionText(status: number, { headers, body }: RenderedRejection, isHead: boolean): string {
   const fields = {
     ...headers,
     Date: new Date().toUTCString(),

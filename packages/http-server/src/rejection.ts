@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { MAX_HEADER_SIZE } from './limits.ts';
+import { MAX_HEADER_SIZE } from './size-limits.ts';
 
 /** Why a request is rejected before the listener gets it, or while the listener reads its body. */
 export class Rejection extends Error {

@@ -1,81 +1,62 @@
-import { type IncomingMessage, Server } from 'node:http';
-import type { Socket } from 'node:net';
-import { connectionOf } from './connection.ts';
-import { Connections, type Serving } from './connections.ts';
-import { IncomingRequest } from './incoming-request.ts';
-import { type Limits, MAX_HEADER_SIZE, SERVER_LIMITS } from './limits.ts';
-import { OutgoingResponse } from './outgoing-response.ts';
-import { isHead, parserRejection } from './rejection.ts';
-import { type RunningServer, runningServer } from './stop.ts';
+import type { IncomingMessage } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { IncomingRequest } from './incoming-request.ts';
+import type { OutgoingResponse } from './outgoing-response.ts';
+import type { Rejection } from './rejection.ts';
+import type { TimeLimits } from './time-limits.ts';
 
-/** How a server listens and what it serves. */
-export interface ServerOptions extends Pick<Serving, 'renderRejection'>, Partial<Pick<Serving, 'onDrop'>> {
+/** Responds to a request. */
+export type Listener = (request: IncomingRequest, response: OutgoingResponse) => void;
+
+/** Where a rejection comes from. */
+export interface Rejected {
+  /** null for bytes that are no request. */
+  readonly request: IncomingMessage | null;
+  readonly socket: Socket;
+}
+
+/** A rendered rejection: header fields, without Content-Length, Date and Connection, and the body. */
+export interface RenderedRejection {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** Renders the response to a request that the listener does not get. Called once for each. */
+export type RenderRejection = (rejection: Rejection, from: Rejected) => RenderedRejection;
+
+/** Why a connection is dropped: there are too many, or it sent too many requests without waiting for responses. */
+export const DROP_REASONS = ['connections', 'requests'] as const;
+export type DropReason = (typeof DROP_REASONS)[number];
+
+/** How a server listens, and what it calls besides its listener. */
+export interface ServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
   /** How many clients can be connected at once; further connections are closed at once. */
   readonly maxConnections: number;
-  readonly limits?: Partial<Limits>;
+  readonly renderRejection: RenderRejection;
+  readonly onDrop?: (reason: DropReason) => void;
+  readonly timeLimits?: Partial<TimeLimits>;
 }
 
-class HttpServer extends Server<typeof IncomingRequest, typeof OutgoingResponse> {
+/** A server that listens. */
+export interface RunningServer {
+  readonly address: AddressInfo;
+
+  /** When a connection was opened or a request arrived last, on the clock of `performance.now()`, in milliseconds. */
+  readonly lastActivityAt: number;
+
   /**
-   * Whether a client may close its side after its last request and wait for the responses. Node has no option for this: it reads
-   * the property, which is not documented.
+   * Stops in three steps. During the grace the server still accepts connections, and each response closes its connection. The grace
+   * ends early when no connection has been opened and no request has arrived for 0.75 s, at once if that has been so already and
+   * no connection is open. Then the server stops listening, and closes idle connections. At the deadline it closes
+   * the remaining connections.
+   *
+   * @param times.grace In milliseconds.
+   * @param times.deadline How long requests may take after the grace, in milliseconds.
+   * @param times.probes A server for health checks. While they arrive, the grace does not end early.
+   * @returns How many connections were closed at the deadline.
    */
-  readonly httpAllowHalfOpen = true;
-
-  /** Called by `close`. Node would destroy connections whose responses are not read yet. */
-  override closeIdleConnections(): void {}
-}
-
-/**
- * Serves HTTP/1.1.
- *
- * @param listener Gets each valid request; of one connection the next when the response to the one before is written.
- * @throws The system's error if the server can't listen on the address.
- */
-export async function startServer(listener: Serving['listener'], options: ServerOptions): Promise<RunningServer> {
-  const { host, port, maxConnections, renderRejection, onDrop = () => {} } = options;
-  const limits = { ...SERVER_LIMITS, ...options.limits };
-  const connections = new Connections({ listener, renderRejection, onDrop, limits });
-  const server = new HttpServer({
-    ...limits,
-    IncomingMessage: IncomingRequest,
-    ServerResponse: OutgoingResponse,
-    maxHeaderSize: MAX_HEADER_SIZE,
-    requireHostHeader: false,
-    joinDuplicateHeaders: true,
-    // Called for each request that asks for another protocol. It is served as HTTP/1.1 (RFC 9110, section 7.8).
-    shouldUpgradeCallback(request) {
-      request.noteUpgrade();
-      return false;
-    },
-  });
-  const accept = (request: IncomingRequest, response: OutgoingResponse) =>
-    connectionOf(request.socket).accept(request, response);
-  server.maxConnections = maxConnections;
-  server.setTimeout(limits.inactivityTimeout);
-  server.on('connection', (socket: Socket) => connections.add(socket));
-  server.on('drop', () => onDrop('connections'));
-  server.on('request', accept);
-  // Without this listener Node asks for every body, wanted or not.
-  server.on('checkContinue', (request, response) => {
-    request.continueOnRead(response);
-    accept(request, response);
-  });
-  // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', accept);
-  server.on('clientError', (error, socket) =>
-    connectionOf(socket as Socket).breakOff(parserRejection(error), isHead(error)),
-  );
-  server.on('connect', (request: IncomingMessage, socket) => connectionOf(socket as Socket).rejectTunnel(request));
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(port, host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  return runningServer(server, connections);
+  stop(times: { grace: number; deadline: number; probes?: RunningServer | undefined }): Promise<number>;
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
-import { MAX_HEADER_SIZE } from '../src/limits.ts';
+import { MAX_HEADER_SIZE } from '../src/size-limits.ts';
 import { type Client, get, open, post, serve } from './serving.ts';
 
 const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';

@@ -2,12 +2,12 @@ import { connect, type Socket } from 'node:net';
 import { onTestFinished } from 'vitest';
 import {
   type IncomingRequest,
-  type Limits,
   type OutgoingResponse,
   type Rejection,
   type RunningServer,
   type ServerOptions,
   startServer,
+  type TimeLimits,
 } from '../src/index.ts';
 
 /** A listener of three lines. */
@@ -24,7 +24,7 @@ export interface Serving {
 
 export async function serve(
   listener: (request: IncomingRequest, response: OutgoingResponse) => void = echo,
-  limits: Partial<Limits> = {},
+  timeLimits: Partial<TimeLimits> = {},
   options: Partial<ServerOptions> = {},
 ): Promise<Serving> {
   const rejections: Rejection[] = [];
@@ -33,7 +33,7 @@ export async function serve(
     host: '127.0.0.1',
     port: 0,
     maxConnections: 1_000,
-    limits,
+    timeLimits,
     onDrop: (reason) => drops.push(reason),
     renderRejection(rejection) {
       rejections.push(rejection);

@@ -1,8 +1,5 @@
-/** The request target, and the names and values of the header fields, must be shorter in total; in bytes. */
-export const MAX_HEADER_SIZE = 16 * 1024;
-
 /** Time limits of connections and requests, in milliseconds. */
-export interface Limits {
+export interface TimeLimits {
   /** For the header section of a request to arrive. */
   readonly headersTimeout: number;
   /** For a whole request to arrive. */
@@ -18,7 +15,7 @@ export interface Limits {
 }
 
 /** The default limits. */
-export const SERVER_LIMITS: Limits = {
+export const TIME_LIMITS: TimeLimits = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   // Load balancers usually close idle connections after 60 s, and must be the first.
