@@ -3,8 +3,6 @@
 import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
 import { createMemory, openMemory } from './memory-storage.ts';
 
-export { createMemoryRateLimiter } from './memory-rate-limiter.ts';
-
 /**
  * A new, empty storage in memory: everything is gone when the process ends. It returns values, not
  * promises, and the same frozen object for a pet each time.

@@ -1,7 +1,7 @@
-import { createMemoryRateLimiter } from '@animal-store/adapter-memory';
 import { withTimeout } from '@animal-store/async';
 import { DomainError, type MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
+import { createProcessRateLimiter } from './process-rate-limiter.ts';
 
 /**
  * Creates a limiter that counts for all processes if the storage can. Otherwise, and while that fails, this process counts alone.
@@ -14,7 +14,7 @@ export function createRateLimiter(
   onFailure: (error: unknown) => void,
 ): RateLimiter {
   const monotonic = () => performance.now();
-  const own = createMemoryRateLimiter(policy, monotonic);
+  const own = createProcessRateLimiter(policy, monotonic);
   const shared = storage.createRateLimiter?.(policy);
   return shared === undefined ? own : withFallback(shared, own, monotonic, onFailure);
 }
@@ -24,8 +24,8 @@ const SHARED_TIMEOUT = 500;
 
 const LATE = new DomainError('storage_unavailable', 'the shared count took too long');
 
-/** How long a process counts alone after a failure, in milliseconds. */
-const ALONE = 5_000;
+/** How long the own count is used after a failure, in milliseconds. */
+const FALLBACK_DURATION = 5_000;
 
 /**
  * Counts with `shared`, and with `own` while `shared` fails or is slow: a limit must neither stop the service nor delay it.
@@ -38,15 +38,15 @@ export function withFallback(
   clock: MonotonicClock,
   onFailure: (error: unknown) => void,
 ): RateLimiter {
-  let aloneUntil = Number.NEGATIVE_INFINITY;
+  let fallbackUntil = Number.NEGATIVE_INFINITY;
   return {
     async take(holder) {
-      if (clock() < aloneUntil) return own.take(holder);
+      if (clock() < fallbackUntil) return own.take(holder);
       try {
         return await withTimeout(shared.take(holder), SHARED_TIMEOUT, LATE);
       } catch (error) {
-        if (clock() >= aloneUntil) {
-          aloneUntil = clock() + ALONE;
+        if (clock() >= fallbackUntil) {
+          fallbackUntil = clock() + FALLBACK_DURATION;
           onFailure(error);
         }
         return own.take(holder);

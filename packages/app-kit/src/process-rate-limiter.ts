@@ -7,7 +7,7 @@ interface Window {
 }
 
 /** Counts in this process only. A holder whose window has ended is removed soon after. */
-export function createMemoryRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
+export function createProcessRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
   const windows = new Map<string, Window>();
   let sweepAt = clock() + policy.window;
 

@@ -1,15 +1,12 @@
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
-import { rateLimiterContract } from '@animal-store/adapter-contract';
 import { describe, expect, test } from 'vitest';
-import { createMemoryRateLimiter } from './memory-rate-limiter.ts';
+import { createProcessRateLimiter } from './process-rate-limiter.ts';
 
-rateLimiterContract('memory', (policy) => createMemoryRateLimiter(policy, () => performance.now()));
-
-describe('createMemoryRateLimiter', () => {
+describe('createProcessRateLimiter', () => {
   test('counts a window from its first request, to the millisecond', async () => {
     const time = { now: 1_000 };
-    const limiter = createMemoryRateLimiter({ limit: 1, window: 100 }, () => time.now);
+    const limiter = createProcessRateLimiter({ limit: 1, window: 100 }, () => time.now);
     expect(limiter.take('the zoo')).toEqual({ allowed: true, remaining: 0, resetsIn: 100 });
     time.now = 1_099;
     expect(limiter.take('the zoo')).toEqual({ allowed: false, remaining: 0, resetsIn: 1 });
@@ -23,7 +20,7 @@ describe('createMemoryRateLimiter', () => {
   });
 
   test('ends a window at most its length later, whatever fraction of a millisecond it begins at', () => {
-    const limiter = createMemoryRateLimiter({ limit: 1, window: 60_000 }, () => 33_000.1);
+    const limiter = createProcessRateLimiter({ limit: 1, window: 60_000 }, () => 33_000.1);
     expect(limiter.take('the zoo')).toMatchObject({ resetsIn: 60_000 });
   });
 
@@ -31,7 +28,7 @@ describe('createMemoryRateLimiter', () => {
     setFlagsFromString('--expose-gc');
     const collectGarbage = runInNewContext('gc') as () => void;
     const time = { now: 0 };
-    const limiter = createMemoryRateLimiter({ limit: 1, window: 100 }, () => time.now);
+    const limiter = createProcessRateLimiter({ limit: 1, window: 100 }, () => time.now);
     const bytesAfter = (windows: number) => {
       for (let count = 0; count < windows; count += 1) {
         for (let holder = 0; holder < 1_000; holder += 1) limiter.take(`${time.now} ${holder} ${'x'.repeat(100)}`);
