@@ -1,12 +1,18 @@
 // First of all imports: tsyringe throws if the Reflect metadata API is missing.
 import 'reflect-metadata';
 import { docsPage } from '@animal-store/api-docs';
-import { type LoadedStorage, sha256 } from '@animal-store/app-kit';
+import { type LoadedStorage, sha256, type Version } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import type { Listener, RenderRejection } from '@animal-store/http-server';
-import { createLoadShedding, createMetrics, type Log, type Metrics } from '@animal-store/observability';
+import {
+  createLoadShedding,
+  createMetrics,
+  type Log,
+  type Metrics,
+  registerBuildInfo,
+} from '@animal-store/observability';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createCors } from './access/cors.ts';
 import { createRateLimit } from './access/rate-limit.ts';
@@ -20,9 +26,10 @@ import { createRequestMetrics, type RequestMetrics } from './observability/reque
 import { spanObserver } from './observability/tracing.ts';
 import { petOperations } from './pets/index.ts';
 
-/** The parts that are made before the rest. Tests replace them. */
-export interface Parts {
+/** What a service is put together from. Tests replace it. */
+export interface ServiceDependencies {
   readonly configuration: Configuration;
+  readonly version: Version;
   readonly storage: LoadedStorage;
   readonly log: Pick<Log, 'linesLost' | 'unexpectedError' | 'warnThrottled'>;
   /** Logs each request. */
@@ -32,7 +39,7 @@ export interface Parts {
 }
 
 /** A service that is put together and does not listen yet. */
-export interface Service {
+export interface ComposedService {
   readonly listener: Listener;
   /** For the port of the probes. */
   readonly probeListener: Listener;
@@ -47,8 +54,15 @@ export interface Service {
 }
 
 /** Puts the service together, layer by layer. @throws ConfigurationError if the storage rejects its settings. */
-export function compose({ configuration, storage: loaded, log, requestLog, clock = Date.now }: Parts): Service {
-  const { basePath, configuredKeys, corsOrigins, rateLimit: limit, trustedProxies } = configuration;
+export function compose({
+  configuration,
+  version,
+  storage: loaded,
+  log,
+  requestLog,
+  clock = Date.now,
+}: ServiceDependencies): ComposedService {
+  const { basePath, configuredKeys, corsOrigins, publicUrl, ratePolicy, trustedProxies } = configuration;
   const container = root.createChildContainer();
   /** Registers a factory. @returns Resolves what it makes, the same each time. */
   const provide = <T>(name: string, make: () => T): (() => T) => {
@@ -59,7 +73,11 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
   let stopping = false;
 
   // Observability
-  const metrics = provide('metrics', () => createMetrics(log.linesLost));
+  const metrics = provide('metrics', () => {
+    const created = createMetrics(log.linesLost);
+    registerBuildInfo(created.registry, { ...version });
+    return created;
+  });
   const requestMetrics = provide('request metrics', () => createRequestMetrics(metrics().registry));
   const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
     metrics().countUnexpectedError();
@@ -81,18 +99,20 @@ export function compose({ configuration, storage: loaded, log, requestLog, clock
 
   // HTTP
   const rateLimit = provide('rate limit', () =>
-    limit === 0 ? null : createRateLimit(limit, storage(), onUnexpectedError, log.warnThrottled),
+    ratePolicy === null ? null : createRateLimit(ratePolicy, storage(), onUnexpectedError, log.warnThrottled),
   );
   const apps = provide('apps', () =>
     createApps({
-      ...configuration,
-      operations: petOperations({ ...loaded, catalogue: catalogue(), clock, basePath }),
+      basePath,
+      publicUrl,
+      trustedProxies,
+      operations: petOperations({ catalogue: catalogue(), clock, basePath }),
       authenticate: authenticate(),
       storage: storage(),
       rateLimit: rateLimit(),
       cors: corsOrigins.size === 0 ? null : createCors(corsOrigins),
       observer: observer(),
-      onUnexpectedError: onUnexpectedError,
+      onUnexpectedError,
       metrics: configuration.metrics ? metrics() : null,
       docs: configuration.docs ? docsPage() : [],
       hasProbePort: configuration.probePort !== 0,

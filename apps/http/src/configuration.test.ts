@@ -29,7 +29,7 @@ test('has a default for everything', () => {
     metrics: true,
     docs: true,
     corsOrigins: new Set(),
-    rateLimit: 0,
+    ratePolicy: null,
     stopGrace: 5_000,
     stopDeadline: 10_000,
     maxConnections: 10_000,
@@ -79,7 +79,7 @@ test.each([
     { corsOrigins: new Set(['https://a.example', 'http://b.example:8080', 'http://[::1]:3000']) },
   ],
   [{ CORS_ORIGINS: '*' }, { corsOrigins: new Set(['*']) }],
-  [{ RATE_LIMIT: '600' }, { rateLimit: 600 }],
+  [{ RATE_LIMIT: '600' }, { ratePolicy: { limit: 600, window: 60_000 } }],
   [
     { STOP_GRACE_SECONDS: '5', STOP_DEADLINE_SECONDS: '20' },
     { stopGrace: 5_000, stopDeadline: 20_000 },

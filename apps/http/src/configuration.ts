@@ -1,4 +1,5 @@
 import {
+  ADDRESS_VARIABLES,
   type ConfiguredKeys,
   integer,
   matching,
@@ -13,6 +14,7 @@ import {
   storageVariables,
   type Variable,
 } from '@animal-store/app-kit';
+import type { RatePolicy } from '@animal-store/domain/ports';
 import { LOG_LEVELS, type LogLevel } from '@animal-store/observability';
 
 /** The settings of the service. Times are in milliseconds. */
@@ -35,8 +37,8 @@ export interface Configuration {
   readonly docs: boolean;
   /** Origins whose scripts may call the service; `*` for all. */
   readonly corsOrigins: ReadonlySet<string>;
-  /** Requests that a holder may make in a minute; 0: any number. */
-  readonly rateLimit: number;
+  /** How many requests a holder of a key may make; null: any number. */
+  readonly ratePolicy: RatePolicy | null;
   /** How long the service continues to accept connections after a signal to stop. */
   readonly stopGrace: number;
   /** How long requests in flight may take after that. */
@@ -72,11 +74,13 @@ const nodeEnvironment: Variable<string> = {
 
 const SECOND = 1_000;
 
+/** The window of RATE_LIMIT. */
+const WINDOW = 60 * SECOND;
+
 /** The variables of this application. Those of the storages and `API_KEYS` are read by app-kit: every application has them. */
 export const VARIABLES = {
-  PORT: integer(3000, 0, 65_535),
+  ...ADDRESS_VARIABLES,
   PROBE_PORT: integer(0, 0, 65_535),
-  HOST: matching('127.0.0.1', /^\S+$/, 'a host name or address'),
   BASE_PATH: matching(
     '/v1',
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,
@@ -143,7 +147,7 @@ function readSettings(environment: NodeJS.ProcessEnv, errors: string[]): Omit<Co
     metrics: values.METRICS === 'on',
     docs: values.DOCS === 'on',
     corsOrigins: values.CORS_ORIGINS,
-    rateLimit: values.RATE_LIMIT,
+    ratePolicy: values.RATE_LIMIT === 0 ? null : { limit: values.RATE_LIMIT, window: WINDOW },
     stopGrace: values.STOP_GRACE_SECONDS,
     stopDeadline: values.STOP_DEADLINE_SECONDS,
     maxConnections: values.MAX_CONNECTIONS,

@@ -1,8 +1,7 @@
-import { handleStopSignals, signalsDelivered } from '@animal-store/app-kit/stop-signals';
+import { runApplication } from '@animal-store/app-kit/run-application';
 
-const signals = handleStopSignals();
-
-// Imported after the signals are handled: everything that the service needs takes a while to load.
-const { runService } = await import('./service.ts');
-await signalsDelivered();
-await runService(signals.onStop);
+await runApplication(
+  'animal-store',
+  'Serves the catalogue of animals over HTTP.',
+  async () => (await import('./service.ts')).startService,
+);

@@ -84,6 +84,11 @@ describe('/metrics', () => {
     expect(await sizeAfter(40, 1_000)).toBe(size + 1);
   });
 
+  test('say which version runs', async () => {
+    const { call } = await startService();
+    expect((await call('GET', '/metrics')).text).toContain('\nanimal_store_build_info{version="1.2.3"} 1\n');
+  });
+
   test('serves no metrics if METRICS=off', async () => {
     const { call } = await startService({ METRICS: 'off' });
     expect((await call('GET', '/metrics', { key: null })).status).toBe(404);

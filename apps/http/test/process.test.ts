@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY, serviceAt, storageEnvironment } from './service.ts';
@@ -32,9 +33,15 @@ test('generates another key for each run', async () => {
 });
 
 test('prints one line of JSON without a key if keys are configured', async () => {
-  const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory', ...storageEnvironment() });
+  const production = { API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory', REVISION: '0a1b2c3' };
+  const running = startProcess({ ...production, ...storageEnvironment() });
   const port = await listeningAt(running);
-  expect(JSON.parse(running.output.out)).toMatchObject({ msg: 'listening', url: `http://127.0.0.1:${port}/v1` });
+  expect(JSON.parse(running.output.out)).toMatchObject({
+    msg: 'listening',
+    url: `http://127.0.0.1:${port}/v1`,
+    version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+    revision: '0a1b2c3',
+  });
   expect(running.output.out).not.toContain(KEY);
   expect((await serviceAt(port).call('GET', '/v1/pets')).status).toBe(200);
 });
@@ -75,7 +82,7 @@ function signalOnLoading(signal: string): Record<string, string> {
     let sent = false;
     registerHooks({
       load(url, context, next) {
-        if (!sent && !/\\/(?:main|stop-signals)\\.ts$/.test(url)) sent = process.kill(process.pid, '${signal}');
+        if (!sent && !/\\/(?:main|run-application|configuration-error)\\.ts$/.test(url)) sent = process.kill(process.pid, '${signal}');
         return next(url, context);
       },
     });`;
@@ -134,6 +141,18 @@ test.each([
   expect(await running.exit).toBe(2);
   expect(running.output.err).toMatch(line);
   expect(running.output.out).toBe('');
+});
+
+test.each([
+  ['--version', 0, /^animal-store \d+\.\d+\.\d+ \(revision 0a1b2c3\)\n$/, /^$/],
+  ['--help', 0, /^Usage: animal-store .*MONGODB_URL or SQLITE_FILE says where/s, /^$/],
+  ['--port', 2, /^$/, /^animal-store: unexpected argument "--port": settings are environment variables, see --help\n$/],
+])('responds to the argument %s without starting', async (argument, code, out, err) => {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, argument], {
+    env: { PATH: process.env['PATH'] as string, REVISION: '0a1b2c3' },
+  });
+  const [stdout, stderr, [exitCode]] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  expect([exitCode, stdout, stderr]).toEqual([code, expect.stringMatching(out), expect.stringMatching(err)]);
 });
 
 test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {

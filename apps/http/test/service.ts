@@ -8,7 +8,7 @@ import type { Clock } from '@animal-store/domain';
 import { startServer, type TimeLimits } from '@animal-store/http-server';
 import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
-import { compose, type Parts } from '../src/composition.ts';
+import { compose, type ServiceDependencies } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import type { Observer } from '../src/http/exchange.ts';
 
@@ -85,7 +85,7 @@ export async function startService(
 
 /** Serves what is put together from these parts for the running test. */
 export async function serve(
-  parts: Omit<Parts, 'log' | 'requestLog'>,
+  parts: Omit<ServiceDependencies, 'version' | 'log' | 'requestLog'>,
   timeLimits: Partial<TimeLimits> = {},
   requestLog: Observer = { end() {} },
 ): Promise<Service> {
@@ -95,7 +95,7 @@ export async function serve(
     unexpectedError: (error: unknown) => void unexpectedErrors.push(error),
     warnThrottled() {},
   };
-  const service = compose({ ...parts, log, requestLog });
+  const service = compose({ ...parts, version: { version: '1.2.3' }, log, requestLog });
   const server = await startServer(service.listener, {
     host: '127.0.0.1',
     port: 0,

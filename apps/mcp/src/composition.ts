@@ -10,14 +10,18 @@ const CATALOGUE: InjectionToken<AwaitableCatalogue> = Symbol('catalogue');
 const SERVER: InjectionToken<McpServer> = Symbol('server');
 
 /**
- * Puts the tools and the use cases on a storage.
+ * Puts the tools and the use cases on a storage, as a function that creates the server of a connection.
  *
  * @param calls Has the calls in flight.
- * @returns Makes the server of a connection.
+ * @param reportError Called with the error of each call that fails.
  */
-export function compose(storage: PetStorage, calls: Set<Promise<unknown>>): () => McpServer {
+export function compose(
+  storage: PetStorage,
+  calls: Set<Promise<unknown>>,
+  reportError: (error: unknown) => void,
+): () => McpServer {
   const container = root.createChildContainer();
   container.register(CATALOGUE, { useFactory: instanceCachingFactory(() => createAwaitableCatalogue(storage.pets)) });
-  container.register(SERVER, { useFactory: (from) => createServer(from.resolve(CATALOGUE), calls) });
+  container.register(SERVER, { useFactory: (from) => createServer(from.resolve(CATALOGUE), calls, reportError) });
   return () => container.resolve(SERVER);
 }

@@ -1,9 +1,8 @@
 #!/usr/bin/env node
-import { handleStopSignals, signalsDelivered } from '@animal-store/app-kit/stop-signals';
+import { runApplication } from '@animal-store/app-kit/run-application';
 
-const signals = handleStopSignals();
-
-// Imported after the signals are handled: the SDK takes a while to load.
-const { serve } = await import('./serve.ts');
-await signalsDelivered();
-await serve(signals.onStop);
+await runApplication(
+  'animal-store-mcp',
+  'Serves the catalogue of animals as MCP tools on standard input and output.',
+  async () => (await import('./serve.ts')).serve,
+);

@@ -1,7 +1,6 @@
-import { createThrottle } from '@animal-store/async';
+import { readVersion } from '@animal-store/app-kit';
 import { DomainError, LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
 import { type AwaitableCatalogue, Violation } from '@animal-store/domain/transport';
-import { reasonOf } from '@animal-store/observability';
 import { type CallToolResult, McpServer, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 
 /** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
@@ -20,19 +19,14 @@ type Arguments = Readonly<Record<string, unknown>>;
  * An MCP server whose tools are the use cases of the catalogue. 64-bit integers leave it as decimal strings.
  *
  * @param calls Has the calls in flight.
+ * @param reportError Called with the error of each call that fails.
  */
-export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<unknown>>): McpServer {
-  const server = new McpServer({ name: 'animal-store', version: '1.0.0' });
-
-  const isStorageReportDue = createThrottle();
-
-  function report(error: unknown): void {
-    if (!DomainError.is(error)) {
-      process.stderr.write(`${(error as Error).stack}\n`);
-    } else if (error.code === 'storage_unavailable' && isStorageReportDue()) {
-      process.stderr.write(`animal-store-mcp: the storage is unavailable: ${reasonOf(error)}\n`);
-    }
-  }
+export function createServer(
+  catalogue: AwaitableCatalogue,
+  calls: Set<Promise<unknown>>,
+  reportError: (error: unknown) => void,
+): McpServer {
+  const server = new McpServer({ name: 'animal-store', version: readVersion(process.env).version });
 
   /** @param members The schema of each argument. @param call Returns what the tool returns as structured content. */
   function tool(
@@ -43,7 +37,7 @@ export function createServer(catalogue: AwaitableCatalogue, calls: Set<Promise<u
   ): void {
     const inputSchema = accepting({ type: 'object', properties: members, required });
     server.registerTool(name, { description, inputSchema, annotations }, (given) => {
-      const called = result(call(given), report);
+      const called = result(call(given), reportError);
       calls.add(called);
       return called.finally(() => calls.delete(called));
     });
@@ -112,13 +106,13 @@ function asOutput({ id, categoryId, ...rest }: Pet): Record<string, unknown> {
 
 async function result(
   call: Promise<Record<string, unknown>>,
-  report: (error: unknown) => void,
+  reportError: (error: unknown) => void,
 ): Promise<CallToolResult> {
   try {
     const structuredContent = await call;
     return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
   } catch (error) {
-    report(error);
+    reportError(error);
     const text = DomainError.is(error) ? error.message : 'unexpected error in the service; it has been logged';
     return { isError: true, content: [{ type: 'text', text }] };
   }

@@ -1,4 +1,6 @@
+import { randomBytes } from 'node:crypto';
 import { apiKeyId } from '@animal-store/domain/ports';
+import { generateApiKey } from '@animal-store/domain/transport';
 import { sha256 } from './sha256.ts';
 
 /** Holders' names by the SHA-256 digests of their keys. */
@@ -28,8 +30,15 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
   return holders;
 }
 
+/** Generates a key that is valid while this process runs, for an application that has no other. */
+export function createDevelopmentKey(): { readonly key: string; readonly configuredKeys: ConfiguredKeys } {
+  const key = generateApiKey(randomBytes);
+  const digest = sha256(key);
+  return { key, configuredKeys: new Map([[digest, configuredHolder(digest)]]) };
+}
+
 /** The name of the holder of a configured key: the same in every process and after a restart. */
-export function configuredHolder(digest: string): string {
+function configuredHolder(digest: string): string {
   return `configured-${apiKeyId(digest)}`;
 }
 

@@ -1,5 +1,8 @@
-export { type ConfiguredKeys, configuredHolder, readApiKeys } from './api-keys.ts';
+export { type ConfiguredKeys, createDevelopmentKey, readApiKeys } from './api-keys.ts';
+export { readCredentials } from './bearer.ts';
 export { ConfigurationError } from './configuration-error.ts';
+export { createErrorReport } from './error-report.ts';
+export { ADDRESS_VARIABLES, addressError } from './listening-address.ts';
 export {
   type LoadedStorage,
   loadStorage,
@@ -15,3 +18,4 @@ export { integer, matching, oneOf, readVariables, rejectQuotes, type Variable } 
 export { sha256 } from './sha256.ts';
 export { readStorageSettings, STORAGE_VARIABLES, type StorageSettings, storageVariables } from './storage-settings.ts';
 export { STORAGES, type StorageEntry, type StorageName } from './storages.ts';
+export { readVersion, type Version, versionText } from './version.ts';

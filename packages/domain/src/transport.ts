@@ -14,3 +14,4 @@ export { createAwaitableCatalogue } from './pets/catalogue.ts';
 export type { GivenIdempotencyKey } from './pets/idempotency.ts';
 export type { Creation } from './pets/pet-store.ts';
 export { quote, Violation } from './quote.ts';
+export { reasonOf } from './reason-of.ts';

@@ -1,5 +1,6 @@
 /** @module @animal-store/observability */
 
+export { registerBuildInfo } from './build-info.ts';
 export { registerCountsByReason } from './counts-by-reason.ts';
 export { registerGauge } from './gauge.ts';
 export { type Observe, registerHistogram } from './histogram.ts';
@@ -8,5 +9,4 @@ export { createLoadShedding, type LoadShedding } from './load-shedding.ts';
 export { createLog, type Log } from './log.ts';
 export { createMetrics, type Metrics, type Registry } from './metrics.ts';
 export { openStandardOutput } from './open-standard-output.ts';
-export { reasonOf } from './reason-of.ts';
 export { monitorStorage, type StorageMonitor, type StorageMonitorOptions } from './storage-monitor.ts';

@@ -1,7 +1,7 @@
 import { createThrottle } from '@animal-store/async';
 import type { PetStorage } from '@animal-store/domain/ports';
+import { reasonOf } from '@animal-store/domain/transport';
 import type { Log } from './log.ts';
-import { reasonOf } from './reason-of.ts';
 
 /** The time between two checks, in milliseconds. */
 const PAUSE = { unavailable: 3_000, available: 15_000 } as const;

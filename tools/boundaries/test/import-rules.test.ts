@@ -74,7 +74,7 @@ describe('this repository', () => {
     ['a scoped package', /^apps\/http\/src\//, /\/node_modules\/@hono\/node-server\//],
     ['a driver', /^packages\/adapter-mongodb\/src\//, /\/node_modules\/mongodb\//],
     ['a test library', /^packages\/adapter-contract\/src\//, /\/node_modules\/vitest\//],
-    ['a part of Node.js', /^apps\/http\/src\//, /^crypto$/],
+    ['a part of Node.js', /^packages\/app-kit\/src\//, /^crypto$/],
   ])('shows dependency-cruiser the import of %s', (_, from, to) => {
     const imported = result.modules
       .filter(({ source }) => from.test(source))

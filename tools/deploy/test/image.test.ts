@@ -257,7 +257,7 @@ const SIGNAL_ON_LOADING = `
   let sent = false;
   registerHooks({
     load(url, context, next) {
-      if (!sent && !/\\/(?:main|stop-signals)\\.js$/.test(url)) sent = process.kill(1, 'SIGTERM');
+      if (!sent && !/\\/(?:main|run-application|configuration-error)\\.js$/.test(url)) sent = process.kill(1, 'SIGTERM');
       return next(url, context);
     },
   });

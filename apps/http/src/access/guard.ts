@@ -1,3 +1,4 @@
+import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, type Awaitable, andThen, visiblePrefixOf } from '@animal-store/domain/transport';
 import { headerValues } from '@animal-store/http-server';
 import type { Context } from 'hono';
@@ -7,7 +8,6 @@ import type { Responder } from '../http/handler.ts';
 import { HttpError } from '../http/http-error.ts';
 import type { Env, Operation } from '../http/operation.ts';
 import type { HttpResponse } from '../http/response.ts';
-import { readCredentials } from './credentials.ts';
 import { countRequest, type RateLimit } from './rate-limit.ts';
 
 /** What the guard checks requests with. */

@@ -1,9 +1,9 @@
 import { createRateLimiter } from '@animal-store/app-kit';
 import type { PetStorage, Quota, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
-import { type Awaitable, andThen } from '@animal-store/domain/transport';
-import { reasonOf } from '@animal-store/observability';
+import { type Awaitable, andThen, reasonOf } from '@animal-store/domain/transport';
 import type { OnUnexpectedError } from '../http/exchange.ts';
 import { HttpError, isUnexpected } from '../http/http-error.ts';
+import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
 import type { Headers } from '../http/response.ts';
 
 /** The quota of each holder of an API key, and the limiter that counts it. */
@@ -12,20 +12,16 @@ export interface RateLimit {
   readonly limiter: RateLimiter;
 }
 
-/** The window of a holder's quota, in milliseconds. */
-const WINDOW = 60_000;
-
-/** @param limit Requests that a holder may make in a minute. */
+/** Limits the requests of each holder, with a count that the storage shares if it can. */
 export function createRateLimit(
-  limit: number,
+  policy: RatePolicy,
   storage: Pick<PetStorage, 'createRateLimiter'>,
   onUnexpectedError: OnUnexpectedError,
   warn: (message: string, details: object) => void,
 ): RateLimit {
-  const policy = { limit, window: WINDOW };
   const limiter = createRateLimiter(policy, storage, (error) => {
     if (isUnexpected(error)) onUnexpectedError(error);
-    else warn('requests are counted by this process alone: the shared count failed', { reason: reasonOf(error) });
+    else warn(OPERATOR_MESSAGES.countsAlone, { reason: reasonOf(error) });
   });
   return { policy, limiter };
 }

@@ -1,14 +1,8 @@
-import type { AuthenticatedKey } from '@animal-store/domain/transport';
-import { LEVELS, type Log, reasonOf } from '@animal-store/observability';
-import type { Exchange, Observer, UnavailableReason } from '../http/exchange.ts';
+import { type AuthenticatedKey, reasonOf } from '@animal-store/domain/transport';
+import { LEVELS, type Log } from '@animal-store/observability';
+import type { Exchange, Observer } from '../http/exchange.ts';
+import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
 import { createAnonymousCount } from './anonymous-requests.ts';
-
-/** The warning for requests with status 503; none is needed at the stop. */
-const UNAVAILABLE: Readonly<Record<UnavailableReason, string | null>> = {
-  storage: 'requests are rejected with 503: the storage failed',
-  overload: 'requests are rejected with 503: the service is overloaded',
-  stopping: null,
-};
 
 /** Called every few seconds by machines. */
 const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
@@ -27,7 +21,7 @@ export function createRequestLog({
   const warnUnavailable = ({ unavailable }: Exchange) => {
     if (unavailable === null) return;
     const { reason, error } = unavailable;
-    const message = UNAVAILABLE[reason];
+    const message = OPERATOR_MESSAGES.unavailable[reason];
     if (message !== null) warnThrottled(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
   };
   if (!isLevelEnabled('info')) return { end: warnUnavailable };

@@ -1,4 +1,4 @@
-import { DomainError } from '@animal-store/domain';
+import { DomainError } from './domain-error.ts';
 
 /** Why an error happened, for operators: the storage's own words if it has some. The message of a DomainError is for callers. */
 export function reasonOf(error: unknown): string {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readCredentials } from './credentials.ts';
+import { readCredentials } from './bearer.ts';
 
 const KEY = '0123456789abcdef';
 

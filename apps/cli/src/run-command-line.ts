@@ -1,0 +1,77 @@
+import { constants } from 'node:os';
+import { ConfigurationError, type OpenStorage, openStorage, readVersion, versionText } from '@animal-store/app-kit';
+import { DomainError } from '@animal-store/domain';
+import { CommanderError } from 'commander';
+import { CommandFailed, Interrupted, inWords } from './command-failed.ts';
+import { compose } from './composition.ts';
+import type { UseCases } from './context.ts';
+import { MESSAGES } from './messages.ts';
+import { createProgram } from './program.ts';
+import { writeMessage } from './terminal/text.ts';
+
+/** The command is rejected, its output is incomplete, or the storage is unavailable. */
+const EXIT_FAILED = 1;
+
+/** The command line or the environment is wrong. */
+const EXIT_MISUSED = 2;
+
+async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T> {
+  const opened = await openStorage(process.env, 'never');
+  for (const warning of opened.warnings) writeMessage(process.stderr, warning);
+  try {
+    return await work(compose(opened.storage));
+  } catch (error) {
+    throw diagnose(error, opened);
+  } finally {
+    await opened.storage.close();
+  }
+}
+
+/** People who run commands administer the storage: its own error message helps them. */
+function diagnose(error: unknown, { misconfiguration, storage }: OpenStorage): unknown {
+  const message = misconfiguration(error);
+  if (message !== null) return new ConfigurationError(message);
+  if (!(DomainError.is(error) && error.cause instanceof Error)) return error;
+  return new DomainError(error.code, MESSAGES.unavailable(storage.location, error.cause.message));
+}
+
+/** Reports an error. Throws it if it is unexpected. @returns The exit code. */
+function exitCodeOf(error: unknown): number {
+  // Commander has written its message.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
+  const isMisuse = error instanceof ConfigurationError;
+  if (!(isMisuse || error instanceof CommandFailed || DomainError.is(error))) throw error;
+  writeMessage(process.stderr, error.message);
+  // As shells report a signal: a loop in a script ends, too.
+  if (error instanceof Interrupted) return 128 + constants.signals[error.signal];
+  return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
+}
+
+function onStop(stop: (signal: NodeJS.Signals) => void): void {
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
+}
+
+/**
+ * Runs a command in this process, on the storage that its environment names.
+ *
+ * @param words The command line without the program; none asks for help.
+ * @returns The exit code.
+ */
+export async function runCommandLine(words: readonly string[]): Promise<number> {
+  const { stdout, stderr, stdin } = process;
+  // The reader may have closed the pipe, like `head`: then nobody needs a message.
+  stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') writeMessage(stderr, MESSAGES.output(inWords(error)));
+    process.exit(EXIT_FAILED);
+  });
+  // A command goes on without its messages.
+  stderr.on('error', () => {});
+  const version = versionText(readVersion(process.env));
+  const context = { version, withStorage, onStop, stdout, stderr, stdin, clock: Date.now };
+  try {
+    await createProgram(context).parseAsync(words.length > 0 ? words : ['--help'], { from: 'user' });
+    return 0;
+  } catch (error) {
+    return exitCodeOf(error);
+  }
+}

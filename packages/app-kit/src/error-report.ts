@@ -1,0 +1,24 @@
+import { inspect } from 'node:util';
+import { createThrottle } from '@animal-store/async';
+import { DomainError } from '@animal-store/domain';
+import { reasonOf } from '@animal-store/domain/transport';
+
+/**
+ * Reports what an operator must know of the errors of calls: defects with their stack, and why the storage is
+ * unavailable. Each of the two at once, and then once a minute.
+ *
+ * @param write Writes a message.
+ * @returns Reports an error if it is one of them.
+ */
+export function createErrorReport(write: (message: string) => void): (error: unknown) => void {
+  const isUnexpectedDue = createThrottle();
+  const isUnavailableDue = createThrottle();
+  return (error) => {
+    if (!DomainError.is(error)) {
+      const times = isUnexpectedDue();
+      if (times > 0) write(`unexpected error${times > 1 ? ` (${times} since the last)` : ''}: ${inspect(error)}`);
+    } else if (error.code === 'storage_unavailable' && isUnavailableDue() > 0) {
+      write(`the storage is unavailable: ${reasonOf(error)}`);
+    }
+  };
+}

@@ -1,0 +1,83 @@
+// Imports almost nothing: an entry point imports it first, before everything that takes time to load.
+import { ConfigurationError } from './configuration-error.ts';
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/** The exit code of a configuration error: restarting does not help. */
+const EXIT_MISCONFIGURED = 2;
+
+/** Stops an application. */
+export type Stop = (signal: NodeJS.Signals) => void;
+
+/** Starts an application. A ConfigurationError that it throws ends the process. */
+export type Start = (run: Run) => Promise<void>;
+
+/** The process of an application. */
+export interface Run {
+  /**
+   * From now on the first signal calls `stop`. The same signal again ends the process at once.
+   *
+   * Until it is called, a signal ends the process with code 0: there is nothing to finish.
+   */
+  onStop(stop: Stop): void;
+  /** Writes one line to standard error. */
+  writeMessage(message: string): void;
+  /** Reports a configuration error. The process will end with code 2, when there is nothing left to do. */
+  reportMisconfiguration(message: string): void;
+}
+
+/**
+ * Runs an application whose settings are environment variables, until it is stopped. Its arguments are `--help` and
+ * `--version`. A configuration error is one line on standard error, and the process ends with 2.
+ *
+ * SIGINT, SIGTERM and SIGHUP are handled before the application is loaded, which takes a while: the first process of a
+ * container does not get a signal without a handler.
+ *
+ * @param name Begins each message on standard error.
+ * @param description What it does, in a sentence, for `--help`.
+ */
+export async function runApplication(name: string, description: string, load: () => Promise<Start>): Promise<void> {
+  const run: Run = {
+    onStop: handleSignals(),
+    writeMessage: (message) => void process.stderr.write(`${name}: ${message}\n`),
+    reportMisconfiguration(message) {
+      run.writeMessage(message);
+      process.exitCode = EXIT_MISCONFIGURED;
+    },
+  };
+  // A reader of standard error that is gone must not end the process.
+  process.stderr.on('error', () => {});
+  try {
+    const [argument] = process.argv.slice(2);
+    if (argument !== undefined) {
+      const { respondTo } = await import('./arguments.ts');
+      process.stdout.write(respondTo(argument, name, description));
+      return;
+    }
+    const start = await load();
+    await signalsDelivered();
+    await start(run);
+  } catch (error) {
+    if (!(error instanceof ConfigurationError)) throw error;
+    run.reportMisconfiguration(error.message);
+  }
+}
+
+function handleSignals(): Run['onStop'] {
+  let stop: Stop = () => process.exit();
+  let stopping = false;
+  for (const signal of SIGNALS) {
+    process.once(signal, () => {
+      if (!stopping) stop(signal);
+      stopping = true;
+    });
+  }
+  return (given) => {
+    stop = given;
+  };
+}
+
+/** Lets Node deliver the signals that came while modules were loading. */
+function signalsDelivered(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
