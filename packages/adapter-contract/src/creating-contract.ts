@@ -129,6 +129,15 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect((await everyPage(pets)).map(({ name }) => name).sort()).toEqual(created.map(({ name }) => name).sort());
     });
 
+    test('serves a thousand calls at once, of each kind', async () => {
+      const pets = await petStore();
+      const thousand = <Result>(call: () => Result) => Promise.all(Array.from({ length: 1_000 }, call));
+      const pet = await added(pets);
+      for (const found of await thousand(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);
+      for (const page of await thousand(() => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
+      expect(new Set((await thousand(() => added(pets))).map(({ id }) => id)).size).toBe(1_000);
+    });
+
     test('shows a pet to every read that begins after its acknowledgement, whatever reads are in flight', async () => {
       const pets = await petStore();
       const inFlight: unknown[] = [];

@@ -74,6 +74,22 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.find(other.digest)).toEqual(other);
     });
 
+    test('shows a revocation to every find that begins after it, whatever finds are in flight', async () => {
+      const keys = await keyStore();
+      for (let count = 0; count < 30; count += 1) {
+        const record = apiKey();
+        await keys.add(record);
+        const inFlight: unknown[] = Array.from({ length: 4 }, () => keys.find(record.digest));
+        const revoking = keys.revoke(record.id, 5);
+        inFlight.push(keys.find(record.digest));
+        await revoking;
+        expect((await keys.find(record.digest))?.revokedAt).toBe(5);
+        // An adapter may cache what these return.
+        await Promise.all(inFlight);
+        expect((await keys.find(record.digest))?.revokedAt).toBe(5);
+      }
+    });
+
     test('returns null for the revocation of an unknown key, and makes none', async () => {
       const keys = await keyStore();
       expect(await keys.revoke(UNKNOWN_ID, 10)).toBeNull();

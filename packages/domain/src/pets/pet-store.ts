@@ -25,7 +25,8 @@ export interface Creation {
  *
  * Acknowledged writes are durable, and every later call sees them, of this store or of another at the same place. Each method
  * throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
- * may have been executed. Any other error is a defect, a violated constraint too.
+ * may have been executed. Any other error is a defect, a violated constraint too. A store serves at least a thousand calls
+ * at once; more may be `storage_unavailable`.
  *
  * Arguments belong to the caller, who may change them once the call has returned, even if its promise is pending. Results
  * are read-only. A store that freezes its pets returns the same object for an unchanged pet each time, so that callers may
