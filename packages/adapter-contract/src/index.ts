@@ -1,30 +1,29 @@
 /** @module @animal-store/adapter-contract */
 
 import { describe, test } from 'vitest';
-import { authenticationContract } from './authentication-contract.ts';
-import { catalogueContract } from './catalogue-contract.ts';
 import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
-import { lifecycleContract } from './lifecycle-contract.ts';
 import { listingContract } from './listing-contract.ts';
 import { outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
+import { useCasesContract } from './use-cases-contract.ts';
 
-export { rateLimiterContract } from './rate-limiter-contract.ts';
-export type { Interruptible, StorageUnderTest } from './storage-under-test.ts';
+export { rateLimiterContract, sharedRateLimiterContract } from './rate-limiter-contract.ts';
+export { behindProxy, type Outage, type ProxiedPlace, type StorageUnderTest } from './storage-under-test.ts';
+export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** For a test on a storage across a network, on a busy machine; tests of outages have a limit of their own. In milliseconds. */
 const TEST_LIMIT = 120_000;
 
 /** Title of a skipped test. */
 const OUTAGES_NOT_TESTED =
-  'OUTAGES ARE NOT TESTED, because the adapter passes no `interrupt`: nothing shows that calls fail in time, and that the storage recovers';
+  'OUTAGES ARE NOT TESTED, because the adapter passes no `outages`: nothing shows that calls fail in time, and that the storage recovers';
 
 /**
- * Declares every test that a storage adapter must pass. All of them hold for every adapter; those of outages need `interrupt`,
- * and a skipped test says so if it is missing.
+ * Declares every test that a storage adapter must pass. All of them hold for every adapter; those of outages need `outages`,
+ * and a skipped test says so if they are missing.
  *
  * @param name The adapter's name, for the report.
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }) })
@@ -35,11 +34,9 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     listingContract(adapter);
     idempotencyContract(adapter);
     keyStoreContract(adapter);
-    catalogueContract(adapter);
-    authenticationContract(adapter);
-    lifecycleContract(adapter);
+    useCasesContract(adapter);
     placeContract(adapter);
-    if (adapter.interrupt !== undefined) outageContract(adapter);
+    if (adapter.outages !== undefined) outageContract(adapter);
     else test.skip(OUTAGES_NOT_TESTED);
   });
 }

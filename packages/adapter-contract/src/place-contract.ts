@@ -1,18 +1,100 @@
-import type { PetStorage, PetStore } from '@animal-store/domain/ports';
-import { describe, expect, test, vi } from 'vitest';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { type PetStorage, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { opened, type StorageUnderTest } from './storage-under-test.ts';
+import { emptyStorage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How old the record of a key may be that another process changed, in milliseconds. */
 const KEY_MAX_AGE = 10_000;
 
-/** Several storages at one place, one after the other and at the same time. */
+/** Opening and closing storages, one after the other and several at one place. */
 export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
   /** What a process does that stops and starts again. */
   async function reopened(storage: PetStorage, place: Place): Promise<PetStorage> {
     await storage.close();
     return opened(adapter, place);
   }
+
+  describe('a storage', () => {
+    test('is ready once it is opened', async () => {
+      const storage = await emptyStorage(adapter);
+      expect(await storage.ready()).toBeUndefined();
+    });
+
+    test('has a location of one line', async () => {
+      const { location, warnings } = await emptyStorage(adapter);
+      expect(location).toMatch(/^\S.*$/);
+      expectNoSecret(adapter.secrets, { location, warnings });
+    });
+
+    test('can be closed twice, also at once', async () => {
+      const storage = await adapter.open(await adapter.freshPlace());
+      await storage.ready();
+      await Promise.all([storage.close(), storage.close()]);
+      await storage.close();
+    });
+
+    test('can be closed before it was used', async () => {
+      const storage = await adapter.open(await adapter.freshPlace());
+      await storage.close();
+    });
+
+    test('rejects every call as unavailable once it is closed', async () => {
+      const storage = await emptyStorage(adapter);
+      await added(storage.pets);
+      await storage.close();
+      for (const [name, call] of Object.entries(everyCall(storage))) {
+        const failure = await failureOf(call);
+        expect(failure, name).not.toBeNull();
+        expectUnavailable(failure, storage);
+      }
+    });
+
+    test('is closed at the end of its scope', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await adapter.open(place);
+      await added(storage.pets);
+      await storage[Symbol.asyncDispose]();
+      expectUnavailable(await failureOf(() => storage.pets.find(1n)), storage);
+      expect(await everyPage((await opened(adapter, place)).pets)).toHaveLength(1);
+    });
+
+    test('ends calls in flight when it is closed, and stores what it acknowledges', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      await storage.ready();
+      const acknowledged: bigint[] = [];
+      const calls = Array.from({ length: 50 }, () =>
+        failureOf(async () => {
+          const pet = await added(storage.pets);
+          acknowledged.push(pet?.id as bigint);
+        }),
+      );
+      await storage.close();
+      for (const failure of await Promise.all(calls)) if (failure !== null) expectUnavailable(failure, storage);
+      const { pets } = await opened(adapter, place);
+      for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
+    });
+
+    const { misconfiguredPlace } = adapter;
+    if (misconfiguredPlace === undefined) return;
+    test('says that settings must change if its place is misconfigured', async () => {
+      const place = await misconfiguredPlace();
+      const errors: unknown[] = [];
+      try {
+        const storage = await opened(adapter, place);
+        const failure = await failureOf(() => storage.ready());
+        expectUnavailable(failure, storage);
+        errors.push(failure, failure?.cause);
+      } catch (error) {
+        errors.push(error);
+      }
+      expect(errors.at(-1)).toSatisfy(StorageMisconfigured.is);
+      expect((errors.at(-1) as Error).message).toMatch(/^\S.*$/);
+      expectNoSecret(adapter.secrets, errors);
+    });
+  });
 
   describe('opened again', () => {
     test('has every acknowledged pet, and assigns higher ids', async () => {
@@ -56,6 +138,28 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await keys.list()).toStrictEqual(stored);
       for (const record of stored) expect(await keys.find(record.digest)).toStrictEqual(record);
     });
+  });
+
+  test('returns the times of an API key in every time zone', async () => {
+    const place = await adapter.freshPlace();
+    const zone = process.env['TZ'];
+    onTestFinished(() => {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    });
+    const record = apiKey({ expiresAt: 1_900_000_000_000, revokedAt: 1_850_000_000_000, lastUsedAt: 0 });
+    for (const [name, offset] of [
+      ['America/New_York', 300],
+      ['Asia/Kathmandu', -330],
+    ] as const) {
+      process.env['TZ'] = name;
+      // A worker thread has a copy of the environment, which does not change the time zone.
+      expect(new Date(0).getTimezoneOffset(), "Vitest's pool must be 'forks'").toBe(offset);
+      const { keys } = await opened(adapter, place);
+      await keys.add(record);
+      expect(await keys.find(record.digest)).toStrictEqual(record);
+      expect(await keys.list()).toStrictEqual([record]);
+    }
   });
 
   describe('two storages at one place', () => {
@@ -106,6 +210,27 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
         for (const pet of others) expect(pet).toStrictEqual(first);
       }
       expect(await everyPage(one.pets)).toHaveLength(10);
+    });
+
+    test('list a pet again that either has listed, during many calls with its idempotency key', async () => {
+      const [one, other] = await twoStorages();
+      const seen = new Set<bigint>();
+      for (let count = 0; count < 10; count += 1) {
+        const idempotency = idempotencyOf(rex(), { holder: 'the zoo', key: `k${count}` });
+        let isCalling = true;
+        const calls = Promise.all(Array.from({ length: 30 }, () => added(one.pets, rex(), idempotency)));
+        const called = calls.finally(() => {
+          isCalling = false;
+        });
+        while (isCalling) {
+          for (const { id } of await other.pets.list({ after: 0n, limit: 1_000 })) seen.add(id);
+          // A storage that returns values would leave the calls no turn.
+          await nextTurn();
+        }
+        await called;
+      }
+      const stored = (await everyPage(one.pets)).map(({ id }) => id);
+      for (const id of seen) expect(stored).toContain(id);
     });
 
     test('see within 10 seconds an API key that the other has added or revoked', async () => {

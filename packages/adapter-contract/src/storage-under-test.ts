@@ -1,29 +1,82 @@
 import type { Awaitable, PetStorage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
+import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /**
  * What the contract needs to know of an adapter. A place is where pets are stored: a path, a URL, an object. Several storages
  * may be open at one place, and what is stored there outlives them.
  */
-export type StorageUnderTest<Place> = {
+export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage> {
   /** Returns a place that is new and empty. Called in a test: remove the place in `onTestFinished`. */
   freshPlace(): Awaitable<Place>;
 
   /** Opens a storage at a place. The contract closes it. */
-  open(place: Place): Awaitable<PetStorage>;
-} & (Interruptible<Place> | { interrupt?: never; restore?: never });
+  open(place: Place): Awaitable<Storage>;
 
-/** Of a storage that can fail while the process runs: a server, a network, a file that others lock. */
-export interface Interruptible<Place> {
+  /**
+   * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`. Absent: none,
+   * as in memory. {@link behindProxy} adds those of a network.
+   */
+  readonly outages?: Readonly<Record<string, Outage<Place>>>;
+
+  /** Returns a place that works only if its settings change: a wrong password, a folder instead of a file. */
+  misconfiguredPlace?(): Awaitable<Place>;
+
+  /** What no error, location or warning may contain: the password in the URL of a place. */
+  readonly secrets?: readonly string[];
+}
+
+/** A way in which a place can become unavailable. */
+export interface Outage<Place> {
   /** Makes a place unavailable, at least for writing, to the storages that are open there and to new ones. */
-  interrupt(place: Place): Awaitable<void>;
+  begin(place: Place): Awaitable<void>;
 
   /** Makes it available again. What was stored is still there. */
-  restore(place: Place): Awaitable<void>;
+  end(place: Place): Awaitable<void>;
+}
+
+/** The URL of a place, by way of a proxy. */
+export interface ProxiedPlace {
+  readonly url: string;
+  readonly proxy: TcpProxy;
+}
+
+/**
+ * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds two outages:
+ * `silent`, in which the server does not respond, and `cut`, in which connections are reset.
+ *
+ * @example storageContract('yours', behindProxy({ freshPlace: newDatabase, open: (url) => createYourStorage({ url }) }))
+ */
+export function behindProxy<Storage extends PetStorage>(
+  adapter: Omit<StorageUnderTest<string, Storage>, 'outages'>,
+): StorageUnderTest<ProxiedPlace, Storage> {
+  const { freshPlace, open, misconfiguredPlace, ...rest } = adapter;
+  return {
+    ...rest,
+    freshPlace: async () => proxied(await freshPlace()),
+    open: ({ url }) => open(url),
+    ...(misconfiguredPlace && { misconfiguredPlace: async () => proxied(await misconfiguredPlace()) }),
+    outages: {
+      silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.pass() },
+      cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
+    },
+  };
+}
+
+async function proxied(text: string): Promise<ProxiedPlace> {
+  const url = new URL(text);
+  if (url.port === '') throw new Error('the URL of a place must name its port, so that a proxy can lead there');
+  const proxy = await startTcpProxy(url.host);
+  onTestFinished(() => proxy.close());
+  url.host = proxy.address;
+  return { url: url.href, proxy };
 }
 
 /** Opens a storage for the running test, which closes it. */
-export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Place): Promise<PetStorage> {
+export async function opened<Place, Storage extends PetStorage>(
+  { open }: StorageUnderTest<Place, Storage>,
+  place: Place,
+): Promise<Storage> {
   const storage = await open(place);
   onTestFinished(async () => {
     await storage.close();
@@ -32,6 +85,8 @@ export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Pl
 }
 
 /** Opens a storage at a new place for the running test. */
-export async function emptyStorage<Place>(adapter: StorageUnderTest<Place>): Promise<PetStorage> {
+export async function emptyStorage<Place, Storage extends PetStorage>(
+  adapter: StorageUnderTest<Place, Storage>,
+): Promise<Storage> {
   return opened(adapter, await adapter.freshPlace());
 }

@@ -1,22 +1,23 @@
-import { rateLimiterContract, storageContract } from '@animal-store/adapter-contract';
-import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { behindProxy, sharedRateLimiterContract, storageContract } from '@animal-store/adapter-contract';
+import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { inject } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';
-import { openStorage } from './fixtures.ts';
 
 describeWithMongo('on a server', () => {
-  // A server that the environment names may be one that no proxy leads to: of several members, or with TLS.
+  const direct = { freshPlace: freshDatabase, open: (url: string) => createMongoStorage({ url }) };
   const server = inject('mongodb');
   if ('containers' in server && server.containers) {
-    storageContract('mongodb', {
-      freshPlace: () => behindProxy(freshDatabase()),
-      open: ({ url }) => createMongoStorage({ url }),
-      interrupt: ({ proxy }) => proxy.swallow(),
-      restore: ({ proxy }) => proxy.pass(),
+    const password = 'a password that no user has';
+    const adapter = behindProxy({
+      ...direct,
+      misconfiguredPlace: () => freshDatabase().replace('//', `//zoo:${encodeURIComponent(password)}@`),
+      secrets: [password, encodeURIComponent(password)],
     });
+    storageContract('mongodb', adapter);
+    sharedRateLimiterContract('mongodb', adapter);
   } else {
-    storageContract('mongodb', { freshPlace: freshDatabase, open: (url) => createMongoStorage({ url }) });
+    // A server that the environment names may be one that no proxy leads to: of several members, or with TLS.
+    storageContract('mongodb', direct);
+    sharedRateLimiterContract('mongodb', direct);
   }
-
-  rateLimiterContract('mongodb', (policy) => openStorage({ url: freshDatabase() }).createRateLimiter(policy));
 });

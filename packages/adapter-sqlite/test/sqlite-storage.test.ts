@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { storageContract } from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
@@ -9,13 +10,18 @@ const locks = new Map<string, DatabaseSync>();
 storageContract('sqlite', {
   freshPlace: freshFile,
   open: (file) => createSqliteStorage({ file }),
-  interrupt(file) {
-    const lock = new DatabaseSync(file);
-    lock.exec('BEGIN IMMEDIATE');
-    locks.set(file, lock);
+  outages: {
+    'locked by another program': {
+      begin(file) {
+        const lock = new DatabaseSync(file, { timeout: 5_000 });
+        lock.exec('BEGIN IMMEDIATE');
+        locks.set(file, lock);
+      },
+      end(file) {
+        locks.get(file)?.close();
+        locks.delete(file);
+      },
+    },
   },
-  restore(file) {
-    locks.get(file)?.close();
-    locks.delete(file);
-  },
+  misconfiguredPlace: () => dirname(freshFile()),
 });

@@ -20,7 +20,12 @@ export interface Quota {
 
 /** The port that counts the requests of holders of API keys: fixed windows, each from a holder's first request in it. */
 export interface RateLimiter {
-  /** Counts one request. @throws DomainError `storage_unavailable` if it can't be counted. */
+  /**
+   * Counts one request.
+   *
+   * @param holder 0 to 100 code points.
+   * @throws DomainError `storage_unavailable` if it can't be counted, within 5 seconds.
+   */
   take(holder: string): Awaitable<Quota>;
 }
 

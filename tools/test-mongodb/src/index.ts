@@ -1,14 +1,13 @@
+import { startTcpProxy, type TcpProxy } from '@animal-store/adapter-contract';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, inject, onTestFinished } from 'vitest';
 import { addressOf, databaseOf, withAddress, withDatabase } from './database-url.ts';
 import type { MongoForTests } from './server.ts';
-import { startProxy, type TcpProxy } from './tcp-proxy.ts';
 
 export { type LoneServer, startLoneServer } from './lone-server.ts';
 export { CLIENTS } from './member-proxy.ts';
 export { type PartitionableSet, startPartitionableSet } from './partitionable-set.ts';
 export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
-export type { TcpProxy } from './tcp-proxy.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -58,7 +57,7 @@ export function databaseAt(url: string) {
 
 /** The same database behind a proxy that is closed when the running test ends. */
 export async function behindProxy(url: string): Promise<{ url: string; proxy: TcpProxy }> {
-  const proxy = await startProxy(addressOf(url));
+  const proxy = await startTcpProxy(addressOf(url));
   onTestFinished(() => proxy.close());
   return { url: withAddress(url, proxy.address), proxy };
 }

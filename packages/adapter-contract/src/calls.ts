@@ -1,3 +1,5 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
@@ -25,15 +27,20 @@ export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () 
   };
 }
 
-/** The DomainError that a call throws or rejects with, null if it returns. */
+/** The DomainError that a call throws or rejects with, null if it returns. It must end within 5 seconds. */
 export async function failureOf(call: () => unknown): Promise<DomainError | null> {
   try {
-    await call();
+    await Promise.race([call(), tooLate()]);
     return null;
   } catch (error) {
     if (!DomainError.is(error)) throw error;
     return error;
   }
+}
+
+async function tooLate(): Promise<never> {
+  await sleep(CALL_LIMIT, undefined, { ref: false });
+  throw new Error(`the call did not end within ${CALL_LIMIT} ms`);
 }
 
 /** Expects `storage_unavailable` with a message for clients. */
@@ -47,4 +54,10 @@ export function expectUnavailable(failure: DomainError | null, { location }: Pic
   for (let { cause } = failure as Error; cause instanceof Error; cause = cause.cause) {
     expect(message).not.toContain(cause.message);
   }
+}
+
+/** Expects that none of the secrets stands in a value as a log shows it, with the causes of an error. */
+export function expectNoSecret(secrets: readonly string[] = [], value: unknown): void {
+  const text = inspect(value, { depth: 10, maxStringLength: null });
+  for (const secret of secrets) expect(text.includes(secret), `a secret in ${text}`).toBe(false);
 }

@@ -1,0 +1,92 @@
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+/** A TCP proxy in front of a server. At first everything passes. */
+export interface TcpProxy {
+  /** `host:port` to connect to. */
+  readonly address: string;
+  /** How many clients are connected. */
+  connections(): Promise<number>;
+  /** From now on nothing passes in either direction. New connections are accepted and get no response. */
+  swallow(): void;
+  /** From now on requests pass and responses don't. */
+  loseResponses(): void;
+  /** Resets the open connections, and from now on each new one. */
+  cut(): void;
+  /** Lets everything through again. What was lost stays lost, and the open connections are closed. */
+  pass(): void;
+  /** Closes the open connections, and listens no longer. */
+  close(): Promise<void>;
+}
+
+type Mode = 'pass' | 'swallow' | 'lose responses' | 'cut';
+
+/**
+ * Starts a proxy on this machine.
+ *
+ * @param target `host:port` of the server; an IPv6 address stands in brackets.
+ */
+export async function startTcpProxy(target: string): Promise<TcpProxy> {
+  const { hostname, port } = new URL(`tcp://${target}`);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  const sockets = new Set<Socket>();
+  let mode: Mode = 'pass';
+  const requestsPass = () => mode === 'pass' || mode === 'lose responses';
+  const responsesPass = () => mode === 'pass';
+
+  function track(socket: Socket): void {
+    sockets.add(socket);
+    socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  }
+
+  function forward(from: Socket, to: Socket, passes: () => boolean): void {
+    track(from);
+    from.on('data', (data) => {
+      if (passes()) to.write(data);
+    });
+    from.on('close', () => {
+      // A server that has vanished closes no connection either.
+      if (passes()) to.destroy();
+    });
+  }
+
+  const server = createServer((client) => {
+    if (mode === 'cut') client.resetAndDestroy();
+    else if (mode === 'swallow') track(client);
+    else {
+      const upstream = connect(Number(port), host);
+      forward(client, upstream, requestsPass);
+      forward(upstream, client, responsesPass);
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+
+  function closeAll(): void {
+    for (const socket of sockets) socket.destroy();
+  }
+
+  return {
+    address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
+    connections: () =>
+      new Promise((resolve, reject) => {
+        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+      }),
+    swallow() {
+      mode = 'swallow';
+    },
+    loseResponses() {
+      mode = 'lose responses';
+    },
+    cut() {
+      mode = 'cut';
+      for (const socket of sockets) socket.resetAndDestroy();
+    },
+    pass() {
+      closeAll();
+      mode = 'pass';
+    },
+    close() {
+      closeAll();
+      return new Promise((resolve) => server.close(() => resolve()));
+    },
+  };
+}
