@@ -4,7 +4,8 @@ import { type Awaitable, closed, StorageMisconfigured } from '@animal-store/doma
 import { asOpeningError, asThrown } from './database/failures.ts';
 import { type FileIdentity, identityOf } from './database/file-identity.ts';
 import { openDatabase } from './database/open-database.ts';
-import { isBusy, isDamage } from './database/result-codes.ts';
+import { isBusy, isDamage, isEnvironmental } from './database/result-codes.ts';
+import { prepareFormatCheck } from './database/schema.ts';
 import { type KeyReads, prepareKeyReads } from './keys/key-statements.ts';
 import { type PetReads, preparePetReads } from './pets/pet-statements.ts';
 import { createGroupCommit } from './writing/group-commit.ts';
@@ -45,6 +46,7 @@ export interface Connection {
 interface Reader extends Reads {
   readonly db: DatabaseSync;
   readonly identity: FileIdentity;
+  readonly checkFormat: () => void;
 }
 
 /** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
@@ -67,7 +69,13 @@ export function openConnection(file: string): Connection {
   function attempt<T>(work: (reads: Reads) => T): T {
     if (closing !== null) throw closed();
     reader ??= open(path);
-    return work(reader);
+    try {
+      return work(reader);
+    } catch (error) {
+      // A newer version may have removed what a statement names.
+      if (!isEnvironmental(error)) reader.checkFormat();
+      throw error;
+    }
   }
 
   async function attemptUntil<T>(end: number, work: (reads: Reads) => T): Promise<T> {
@@ -134,7 +142,13 @@ function openIfPossible(path: string): Reader | null {
 function open(path: string): Reader {
   try {
     const db = openDatabase(path);
-    return { db, identity: identityOf(path), pets: preparePetReads(db), keys: prepareKeyReads(db) };
+    return {
+      db,
+      identity: identityOf(path),
+      checkFormat: prepareFormatCheck(db),
+      pets: preparePetReads(db),
+      keys: prepareKeyReads(db),
+    };
   } catch (error) {
     throw asOpeningError(path, error);
   }

@@ -174,14 +174,6 @@ describe('opening rejects in one line', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test('a newer schema, and leaves it as it is', async () => {
-    const file = freshFile();
-    await createSqliteStorage({ file }).close();
-    databaseAt(file).exec('PRAGMA user_version = 1000');
-    expect(rejectionOf(file)).toMatch(/^its schema has version 1000, of a newer Animal Store; this one knows \d$/);
-    expect(databaseAt(file).prepare('PRAGMA user_version').get()).toEqual({ user_version: 1000 });
-  });
-
   /** Modes of files don't bind the superuser. */
   function asOrdinaryUser<T>(work: () => T): T {
     if (process.geteuid?.() !== 0) return work();

@@ -2,8 +2,8 @@
 import { existsSync } from 'node:fs';
 import { backup, DatabaseSync } from 'node:sqlite';
 
-/** Marks a file of the Animal Store: "AnSt". */
-const APPLICATION_ID = 0x416e5374;
+/** Marks a file of the Animal Store: "Anim". */
+const APPLICATION_ID = 0x416e696d;
 
 /** @returns Why the copy can't be used, or `ok`. */
 async function copyWhole(file, copy) {

@@ -16,8 +16,8 @@ import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
 
-/** Marks a file of the Animal Store: "AnSt". */
-const APPLICATION_ID = 0x416e5374;
+/** Marks a file of the Animal Store: "Anim". */
+const APPLICATION_ID = 0x416e696d;
 
 /** The files of a database. */
 const PARTS = ['', '-wal', '-shm'];

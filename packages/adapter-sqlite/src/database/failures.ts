@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { isFileReplaced } from './file-identity.ts';
 import { isEnvironmental, RESULT, resultCode } from './result-codes.ts';
+import { UnusableFile } from './unusable-file.ts';
 
 /** What is wrong with a file that an operator must repair. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -10,9 +10,6 @@ const REASONS: Readonly<Record<number, string>> = {
   [RESULT.CANTOPEN]: 'it must be a file in a folder that exists, where this user may write',
   [RESULT.NOTADB]: 'it is not a SQLite database',
 };
-
-const REPLACED =
-  'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
 /**
  * The error that `open` throws: StorageMisconfigured if the operator must do something, else SQLite's own, because a later
@@ -30,7 +27,7 @@ export function asOpeningError(path: string, error: unknown): unknown {
  */
 export function asThrown(path: string, error: unknown): unknown {
   if (StorageMisconfigured.is(error)) return inNeedOfRepair(error);
-  if (isFileReplaced(error)) return inNeedOfRepair(misconfigured(path, REPLACED, error));
+  if (UnusableFile.is(error)) return inNeedOfRepair(misconfigured(path, error.message, error));
   const code = resultCode(error);
   // The files beside an open database are opened again and again, which may fail for a moment.
   if (code === null || code === RESULT.CANTOPEN || REASONS[code] === undefined) {

@@ -1,10 +1,8 @@
 import { closeSync, existsSync, openSync, readlinkSync, statSync } from 'node:fs';
+import { UnusableFile } from './unusable-file.ts';
 
-/** The error of a database that was deleted or replaced while it was open. */
-class FileReplaced extends Error {
-  override readonly name = 'FileReplaced';
-  readonly code = 'ERR_FILE_REPLACED';
-}
+const REPLACED =
+  'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
 /** Which files a database has: the device and the inode of each. */
 export interface FileIdentity {
@@ -21,7 +19,7 @@ export function identityOf(path: string): FileIdentity {
 
 /** The files of a database that stays open. */
 export interface HeldFiles {
-  /** @throws FileReplaced if one of them is no longer at its path. */
+  /** @throws UnusableFile if one of them is no longer at its path. */
   check(): void;
   close(): void;
 }
@@ -29,7 +27,7 @@ export interface HeldFiles {
 /**
  * Holds the files of an open database. SQLite itself neither deletes nor replaces any of them while a connection is open.
  *
- * @throws FileReplaced if they are not the files of this identity. Here and in `check`, the system's error if a file can't
+ * @throws UnusableFile if they are not the files of this identity. Here and in `check`, the system's error if a file can't
  * be examined.
  */
 export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
@@ -56,11 +54,6 @@ export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
   return { check, close: () => closeSync(fd) };
 }
 
-/** Also of an error that came from another thread. */
-export function isFileReplaced(error: unknown): boolean {
-  return (error as { code?: unknown } | null | undefined)?.code === 'ERR_FILE_REPLACED';
-}
-
 /** Errors of the system that say that a path leads to no file. */
 const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
@@ -72,7 +65,7 @@ function ensure(areIntact: () => boolean): void {
     if (!NO_FILE.has((error as NodeJS.ErrnoException).code)) throw error;
     cause = error;
   }
-  throw new FileReplaced('the file was deleted or replaced while it was open', { cause });
+  throw new UnusableFile(REPLACED, { cause });
 }
 
 function logOf(path: string): string {

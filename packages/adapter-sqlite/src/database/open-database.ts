@@ -2,7 +2,7 @@ import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { isBusy } from './result-codes.ts';
-import { migrate } from './schema.ts';
+import { prepareSchema } from './schema.ts';
 
 /** Needs the lock for writing, and changes nothing. `BEGIN IMMEDIATE` also succeeds on a read-only file. */
 export const TRY_WRITING = 'UPDATE pets SET name = name WHERE id = 0';
@@ -24,12 +24,12 @@ export function connect(path: string, busyTimeout: number): DatabaseSync {
   return db;
 }
 
-/** Connects to a file, creates it if it doesn't exist, and brings it to the current schema. Never waits for a lock. */
+/** Connects to a file, creates it if it doesn't exist, and checks its format. Never waits for a lock. */
 export function openDatabase(path: string): DatabaseSync {
   createFile(path);
   const db = connect(path, 0);
   try {
-    migrate(db);
+    prepareSchema(db);
     // With a write-ahead log, readers and a writer don't wait for each other.
     db.exec('PRAGMA journal_mode = WAL');
     tryWriting(db);

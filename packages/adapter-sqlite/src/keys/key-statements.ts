@@ -5,7 +5,10 @@ const COLUMNS = `id, digest, visible_prefix AS visiblePrefix, holder, created_at
   revoked_at AS revokedAt, last_used_at AS lastUsedAt`;
 
 export const KEY_SQL = {
-  add: 'INSERT INTO api_keys VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING',
+  // A later format may have more columns.
+  add: `INSERT INTO api_keys
+    (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
   find: `SELECT ${COLUMNS} FROM api_keys WHERE digest = ?`,
   findById: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
   list: `SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`,

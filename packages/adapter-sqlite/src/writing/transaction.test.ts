@@ -1,13 +1,13 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { migrate } from '../database/schema.ts';
+import { prepareSchema } from '../database/schema.ts';
 import { prepareTransaction } from './transaction.ts';
 import type { Write } from './writes.ts';
 
 function database() {
   const db = new DatabaseSync(':memory:');
   onTestFinished(() => db.close());
-  migrate(db);
+  prepareSchema(db);
   const names = () =>
     db
       .prepare('SELECT name FROM pets ORDER BY id')

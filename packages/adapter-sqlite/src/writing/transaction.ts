@@ -1,5 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isEnvironmental } from '../database/result-codes.ts';
+import { prepareFormatCheck } from '../database/schema.ts';
 import { prepareWrites, type Write } from './writes.ts';
 
 /** The outcome of a transaction: the result of each write, or the error of a write that failed alone. */
@@ -16,11 +17,14 @@ export type Transaction = (writes: readonly Write[]) => Committed;
 export function prepareTransaction(db: DatabaseSync, beforeCommit: () => void): Transaction {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
+  const checkFormat = prepareFormatCheck(db);
+  checkFormat();
   const all = prepareWrites(db);
 
   return (writes) => {
     begin.run();
     try {
+      checkFormat();
       const errors = new Map<number, unknown>();
       const results = writes.map(([name, ...args], index) => {
         try {

@@ -1,0 +1,206 @@
+import { copyFileSync, readFileSync } from 'node:fs';
+import { DatabaseSync } from 'node:sqlite';
+import { fileURLToPath } from 'node:url';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { fingerprint } from '@animal-store/domain/ports';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { createSqliteStorage } from '../src/index.ts';
+import { addTo } from './add-to.ts';
+import { freshFile } from './fresh-file.ts';
+
+/** A file as version 1.0 leaves it: four pets, of which the last was deleted, and two API keys. */
+const FORMAT_1 = fileURLToPath(new URL('fixtures/format-1.db', import.meta.url));
+
+const rex = { name: 'Rex', categoryId: 7n, status: 'available' } as const;
+const zoe = { name: 'Zoe\u0308 \u0000 🐕', categoryId: 2n ** 63n - 1n };
+const max = { name: 'Max', categoryId: -1n, status: 'sold' } as const;
+const idempotent = { holder: 'the zoo', key: 'k1', fingerprint: fingerprint(zoe) };
+
+const apiKey = (digits: string) => ({
+  id: digits.repeat(8),
+  digest: digits.repeat(32),
+  visiblePrefix: 'anst_0000',
+  holder: 'the zoo',
+  createdAt: 1_763_000_000_000,
+  expiresAt: null,
+  revokedAt: null,
+  lastUsedAt: null,
+});
+const revokedKey = {
+  ...apiKey('cd'),
+  createdAt: 1_763_000_000_001,
+  expiresAt: 1_900_000_000_000,
+  revokedAt: 1_763_000_000_003,
+  lastUsedAt: 1_763_000_000_002,
+};
+
+function databaseAt(file: string): DatabaseSync {
+  const db = new DatabaseSync(file, { readBigInts: true });
+  onTestFinished(() => {
+    if (db.isOpen) db.close();
+  });
+  return db;
+}
+
+function storageAt(file: string): PetStorage {
+  const storage = createSqliteStorage({ file });
+  onTestFinished(() => storage.close() as Promise<void>);
+  return storage;
+}
+
+const schemaOf = (file: string) =>
+  databaseAt(file).prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
+
+const everyPet = ({ pets }: PetStorage) => pets.list({ after: 0n, limit: 100 });
+
+describe('a file of the published format 1', () => {
+  test('has its pets, idempotency keys and API keys, and takes more', async () => {
+    const file = freshFile();
+    copyFileSync(FORMAT_1, file);
+    const storage = storageAt(file);
+    const stored = [
+      { id: 1n, ...rex },
+      { id: 2n, ...zoe },
+      { id: 3n, ...max },
+    ];
+    expect(await everyPet(storage)).toEqual(stored);
+    expect(await storage.keys.list()).toEqual([apiKey('ab'), revokedKey]);
+    expect(await storage.pets.add(zoe, idempotent)).toEqual({ pet: stored[1], created: false });
+    expect(await storage.pets.add(rex, { ...idempotent, fingerprint: fingerprint(rex) })).toBeNull();
+    // The id of the deleted pet is not assigned again.
+    expect(await storage.pets.add(max, { ...idempotent, key: 'k2', fingerprint: fingerprint(max) })).toEqual({
+      pet: { id: 5n, ...max },
+      created: true,
+    });
+    await storage.keys.add(apiKey('ef'));
+    await storage.close();
+
+    // By plain SQL, as the version that wrote it.
+    const db = databaseAt(file);
+    const rows = (sql: string) =>
+      db
+        .prepare(sql)
+        .all()
+        .map((row) => Object.values(row));
+    expect(rows('SELECT id, name, category_id, status FROM pets ORDER BY id')).toEqual([
+      [1n, rex.name, 7n, 'available'],
+      [2n, zoe.name, zoe.categoryId, null],
+      [3n, max.name, -1n, 'sold'],
+      [5n, max.name, -1n, 'sold'],
+    ]);
+    expect(
+      rows('SELECT id, idempotency_holder, idempotency_key, idempotency_fingerprint FROM pets ORDER BY id'),
+    ).toEqual([
+      [1n, null, null, null],
+      [2n, 'the zoo', 'k1', fingerprint(zoe)],
+      [3n, null, null, null],
+      [5n, 'the zoo', 'k2', fingerprint(max)],
+    ]);
+    expect(rows('SELECT id, digest, visible_prefix, holder FROM api_keys ORDER BY id')).toEqual(
+      ['ab', 'cd', 'ef'].map((digits) => [digits.repeat(8), digits.repeat(32), 'anst_0000', 'the zoo']),
+    );
+    expect(rows('SELECT created_at, expires_at, revoked_at, last_used_at FROM api_keys ORDER BY id')).toEqual([
+      [1_763_000_000_000n, null, null, null],
+      [1_763_000_000_001n, 1_900_000_000_000n, 1_763_000_000_003n, 1_763_000_000_002n],
+      [1_763_000_000_000n, null, null, null],
+    ]);
+  });
+
+  test('has the schema of a new file', async () => {
+    const file = freshFile();
+    await createSqliteStorage({ file }).close();
+    expect(schemaOf(file)).toEqual(schemaOf(FORMAT_1));
+  });
+});
+
+test('the schema calls only functions that SQLite 3.40 has, for the sqlite3 of Debian 12', () => {
+  const called = schemaOf(FORMAT_1).flatMap(({ sql }) => String(sql).match(/\b[a-z_]+(?=\()/g) ?? []);
+  expect(new Set(called)).toEqual(new Set(['sqlite_sequence', 'length', 'substr']));
+});
+
+describe('while a newer version upgrades the file', () => {
+  /** What the next format may do: more columns, tables and indexes. */
+  const EXPAND = `
+    ALTER TABLE pets ADD COLUMN born_at INTEGER;
+    ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT 'all';
+    CREATE INDEX pets_by_birth ON pets (born_at);
+    CREATE TABLE orders (id INTEGER PRIMARY KEY, pet_id INTEGER NOT NULL) STRICT;
+    PRAGMA user_version = 2;
+  `;
+
+  /** What the format after that may do. */
+  const CONTRACT = `
+    ALTER TABLE pets RENAME COLUMN name TO called;
+    ALTER TABLE api_keys RENAME COLUMN holder TO zoo;
+    PRAGMA user_version = 3;
+  `;
+
+  test('to the next format, processes go on, and can be started again', async () => {
+    const file = freshFile();
+    const running = storageAt(file);
+    const [idle, neverUsed] = [storageAt(file), storageAt(file)];
+    const first = await addTo(running.pets, rex);
+    await idle.ready();
+    const other = databaseAt(file);
+    other.exec(EXPAND);
+    for (const storage of [running, idle, neverUsed, storageAt(file)]) {
+      await storage.ready();
+      expect((await addTo(storage.pets, zoe, idempotent))?.id).toBe(2n);
+      expect(await everyPet(storage)).toEqual([first, { id: 2n, ...zoe }]);
+      await storage.keys.add(apiKey('ab'));
+      expect(await storage.keys.list()).toEqual([apiKey('ab')]);
+    }
+    expect(other.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2n });
+  });
+
+  test('to the format after the next, processes are not ready, and say why', async () => {
+    const file = freshFile();
+    const [running, neverUsed] = [storageAt(file), storageAt(file)];
+    await addTo(running.pets, rex);
+    const other = databaseAt(file);
+    other.exec(EXPAND + CONTRACT);
+    for (const storage of [running, neverUsed]) {
+      for (const call of [
+        () => storage.ready(),
+        () => addTo(storage.pets, zoe),
+        () => everyPet(storage),
+        () => storage.keys.list(),
+      ]) {
+        await expect((async () => call())()).rejects.toMatchObject({
+          code: 'storage_unavailable',
+          cause: {
+            name: 'StorageMisconfigured',
+            message: `${file} cannot be used: its format is 3, and this version of Animal Store works with formats up to 2: start a newer version`,
+          },
+        });
+      }
+    }
+    expect(other.prepare('SELECT count(*) AS count FROM pets').get()).toEqual({ count: 1n });
+  });
+});
+
+describe('opening rejects, and leaves unchanged,', () => {
+  test.each([
+    [
+      'a file of a newer format',
+      'PRAGMA user_version = 1000',
+      'its format is 1000, and this version of Animal Store works with formats up to 2: start a newer version',
+    ],
+    [
+      'a file of a version that was never published',
+      'PRAGMA application_id = 0x416e5374; PRAGMA user_version = 2',
+      'it is of a version of Animal Store that was never published: start with a new file',
+    ],
+  ])('%s', async (_, sql, reason) => {
+    const file = freshFile();
+    await createSqliteStorage({ file }).close();
+    const db = databaseAt(file);
+    db.exec(sql);
+    db.close();
+    const before = readFileSync(file);
+    expect(() => createSqliteStorage({ file })).toThrow(
+      expect.objectContaining({ name: 'StorageMisconfigured', message: `${file} cannot be used: ${reason}` }),
+    );
+    expect(readFileSync(file).equals(before)).toBe(true);
+  });
+});
