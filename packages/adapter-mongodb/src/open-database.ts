@@ -2,6 +2,7 @@ import type { MonotonicClock } from '@animal-store/domain';
 import type { MongoClient } from 'mongodb';
 import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
 import { checkDeployment } from './connection/deployment.ts';
+import { createFence } from './connection/fence.ts';
 import { INT64_AS_LONG } from './connection/int64.ts';
 import { followPrimary } from './connection/primary.ts';
 import { createReadBarrier, type ReadBarrier } from './connection/read-barrier.ts';
@@ -46,7 +47,7 @@ export async function openDatabase(
     const barrier = createReadBarrier(primary.current, check);
     return {
       pets: {
-        create: createPetCreation(collections, { limits, clock }),
+        create: createPetCreation(collections, { fence: createFence(client), limits, clock }),
         ...createPetReads(db, barrier, limits),
       },
       keys: collections.keys,

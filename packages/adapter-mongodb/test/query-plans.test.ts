@@ -1,6 +1,6 @@
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
-import type { Document } from 'mongodb';
+import { type Document, Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { MongoStorage } from '../src/index.ts';
 import { addTo, apiKey, max, openStorage, times } from './fixtures.ts';
@@ -111,7 +111,10 @@ describeWithMongo('every query', () => {
       });
       const lookup = queries.find(({ command }) => command.find === 'pets');
       expect(lookup?.['planSummary']).toMatch(/^(EXPRESS_)?IXSCAN \{ idempotency.holder: 1, idempotency.key: 1 \}/);
-      expect(lookup).toMatchObject({ docsExamined: 1, command: { readConcern: { level: 'linearizable' } } });
+      const insertion = queries.find(({ op }) => op === 'insert');
+      expect(insertion?.['ninserted']).toBe(0);
+      const readConcern = { level: 'majority', afterClusterTime: expect.any(Timestamp) };
+      expect(lookup).toMatchObject({ docsExamined: 1, command: { readConcern } });
     });
   });
 

@@ -2,6 +2,7 @@ import type { Pet } from '@animal-store/domain';
 import type { Idempotency } from '@animal-store/domain/ports';
 import type { Collection, Filter } from 'mongodb';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
+import type { Fence } from '../connection/fence.ts';
 import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { type PetDocument, petOf } from './pet-document.ts';
@@ -15,19 +16,22 @@ const MAX_LENGTH = 1_000_000;
 /**
  * Finds the pets that repeated creations have created before: one query at a time, so that a client may repeat thousands.
  *
+ * @param fence The one behind which the insertions were rejected.
  * @returns Finds the pet that is stored under holder and key; null if it is another one, undefined if there is none (any more).
  */
 export function createEarlierCreations(
   pets: Collection<PetDocument>,
+  fence: Fence,
   { operation, batch }: TimeLimits,
 ): (create: Idempotency) => Promise<Pet | null | undefined> {
   return createBatches<Idempotency, Pet | null | undefined>(
     async (creations) => {
       const limit = creations.length;
       const options = { limit, batchSize: limit, singleBatch: true, maxTimeMS: operation };
-      // A document in the index may not have reached the majority yet; it has when a linearizable read returns it.
-      const read = pets.find(createdBy(creations), { ...options, readConcern: { level: 'linearizable' } });
-      const found = new Map((await read.toArray()).map((document) => [nameOf(document.idempotency), document]));
+      const documents = await fence.read((session) =>
+        pets.find(createdBy(creations), { ...options, session }).toArray(),
+      );
+      const found = new Map(documents.map((document) => [nameOf(document.idempotency), document]));
       return (creation) => {
         const document = found.get(nameOf(creation));
         if (document === undefined) return undefined;

@@ -2,6 +2,7 @@ import type { MonotonicClock } from '@animal-store/domain';
 import type { Creation } from '@animal-store/domain/ports';
 import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
+import type { Fence } from '../connection/fence.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { createEarlierCreations } from './earlier-creations.ts';
 import { createIdBlocks } from './id-blocks.ts';
@@ -15,13 +16,13 @@ const MAX_TRIES = 3;
 /** Creates pets, each idempotency key once. */
 export function createPetCreation(
   collections: IdCollections,
-  { limits, clock }: { limits: TimeLimits; clock: MonotonicClock },
+  { fence, limits, clock }: { fence: Fence; limits: TimeLimits; clock: MonotonicClock },
 ): (pet: PetWithoutId) => Promise<Creation | null> {
   const { pets } = collections;
   const counter = createIdCounter(collections, limits);
   const ids = createIdBlocks({ reserve: counter.reserve, clock });
-  const insert = createPetInsertions(pets, ids, limits);
-  const findEarlier = createEarlierCreations(pets, limits);
+  const insert = createPetInsertions(pets, { ids, fence, limits });
+  const findEarlier = createEarlierCreations(pets, fence, limits);
 
   // All pets of a batch meet taken ids at once.
   const raiseCounter = createBatches<void, void>(

@@ -1,6 +1,7 @@
 import type { Pet } from '@animal-store/domain';
-import { type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { type BulkWriteOptions, type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import { type BatchWork, createBatches, MAX_WAITING } from '../batching/batches.ts';
+import type { Fence } from '../connection/fence.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import type { IdBlocks } from './id-blocks.ts';
 import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
@@ -23,14 +24,15 @@ const MAX_LENGTH = 1_000_000;
  */
 export function createPetInsertions(
   pets: Collection<PetDocument>,
-  ids: IdBlocks,
-  limits: TimeLimits,
+  { ids, fence, limits }: { ids: IdBlocks; fence: Fence; limits: TimeLimits },
 ): (pet: PetWithoutId) => Promise<Pet> {
   const insertAll: BatchWork<PetWithoutId, Pet> = async (batch) => {
     const documents: PetDocument[] = [];
     // Ids are assigned as late as possible, so that ids are stored nearly in order.
     for (const pet of batch) documents.push({ _id: await ids.take(), ...pet });
-    const rejections = await insert(pets, documents, limits);
+    const rejections = await fence.write((session) =>
+      insert(pets, documents, { session, maxTimeMS: limits.operation }),
+    );
     return (_, index) => {
       const rejection = rejections.get(index);
       if (rejection !== undefined) throw rejection;
@@ -55,10 +57,10 @@ export function createPetInsertions(
 async function insert(
   pets: Collection<PetDocument>,
   documents: readonly PetDocument[],
-  limits: TimeLimits,
+  options: BulkWriteOptions,
 ): Promise<ReadonlyMap<number, MongoServerError>> {
   try {
-    await pets.insertMany(documents, { ordered: false, maxTimeMS: limits.operation });
+    await pets.insertMany(documents, { ordered: false, ...options });
     return new Map();
   } catch (failure) {
     if (!(failure instanceof MongoBulkWriteError)) throw failure;
