@@ -13,6 +13,9 @@ function open() {
 /** How often the other writer writes. */
 const WRITES = 400;
 
+/** How many lines the import has. */
+const LINES = 20_000;
+
 describeWithMongo('many calls at once', () => {
   describe('creations', () => {
     test('return the results of their own idempotency keys: known, reused for another pet, or given twice', async () => {
@@ -30,6 +33,18 @@ describeWithMongo('many calls at once', () => {
       const ids = [...known, ...fresh, ...twice].map((pet) => (pet as Pet).id);
       expect(new Set(ids).size).toBe(80);
       expect(await databaseAt(url).collection('pets').countDocuments()).toBe(80);
+    });
+
+    test('take ids in the order of the calls, as an import makes them', async () => {
+      const { pets } = open();
+      const ids: (bigint | undefined)[] = [];
+      let next = 0;
+      const line = async () => {
+        for (let index = next++; index < LINES; index = next++) ids[index] = (await addTo(pets, max))?.id;
+      };
+      await Promise.all(times(1_000, line));
+      expect(ids).toHaveLength(LINES);
+      expect(ids.filter((id, index) => index > 0 && Number(id) <= Number(ids[index - 1]))).toEqual([]);
     });
 
     test('store all pets but the one that the server rejects, whose error is no outage', async () => {

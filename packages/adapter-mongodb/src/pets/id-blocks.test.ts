@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { BLOCK_MAX_SIZE, BLOCK_TTL, createIdBlocks } from './id-blocks.ts';
+import { BLOCK_MAX_SIZE, BLOCK_TTL, createIdBlocks, type IdBlocks } from './id-blocks.ts';
 
 /** A counter as the database keeps it, and a clock. */
 function counter() {
@@ -17,16 +17,19 @@ function counter() {
   return Object.assign(state, { ids });
 }
 
-const takeAll = async (ids: { take(): Promise<bigint> }, count: number) => {
+/** Takes ids one by one, as creations that wait for one another do. */
+async function takeAll(ids: IdBlocks, count: number): Promise<bigint[]> {
   const taken: bigint[] = [];
-  for (let index = 0; index < count; index += 1) taken.push(await ids.take());
+  for (let index = 0; index < count; index += 1) taken.push(...(await ids.take(1)));
   return taken;
-};
+}
+
+const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 
 describe('blocks of ids', () => {
   test('assign ascending ids without a gap while nobody else reserves and no time passes', async () => {
     const { ids } = counter();
-    expect(await takeAll(ids, 3_000)).toEqual(Array.from({ length: 3_000 }, (_, index) => BigInt(index + 1)));
+    expect(await takeAll(ids, 3_000)).toEqual(idsFrom(1, 3_000));
   });
 
   test('a block grows with the traffic up to its largest size', async () => {
@@ -40,7 +43,7 @@ describe('blocks of ids', () => {
     await takeAll(state.ids, 12);
     expect(state.last).toBe(73n);
     state.now = BLOCK_TTL;
-    expect(await state.ids.take()).toBe(74n);
+    expect(await state.ids.take(1)).toEqual([74n]);
     expect(state.reserved).toEqual([1, 8, 64, 3]);
   });
 
@@ -48,25 +51,37 @@ describe('blocks of ids', () => {
     const state = counter();
     await takeAll(state.ids, 2);
     state.now = BLOCK_TTL - 1;
-    expect(await state.ids.take()).toBe(3n);
+    expect(await state.ids.take(1)).toEqual([3n]);
   });
 
-  test('calls at the same time share reservations and get different ids', async () => {
+  test('calls at the same time take ids in their order, each of them all at once', async () => {
     const { ids, reserved } = counter();
-    const taken = await Promise.all(Array.from({ length: 500 }, () => ids.take()));
-    expect(new Set(taken).size).toBe(500);
-    expect(reserved).toEqual([1, 8, 64, 512]);
+    const taken = await Promise.all([3, 500, 1, 700, 2_000, 1].map((count) => ids.take(count)));
+    expect(taken.map(({ length }) => length)).toEqual([3, 500, 1, 700, 2_000, 1]);
+    expect(taken.flat()).toEqual(idsFrom(1, 3_205));
+    expect(reserved).toEqual([3, 500, 1_000, 1_701, 1_000]);
   });
 
-  test('a block that is discarded unused is followed by one that can be used', async () => {
-    const { ids } = counter();
-    const taken = ids.take();
+  test('nothing of a reservation in flight is handed out after a discard', async () => {
+    let last = 0n;
+    const reservations: (() => void)[] = [];
+    const ids = createIdBlocks({
+      clock: () => 0,
+      reserve: (count) =>
+        new Promise((resolve) => {
+          last += BigInt(count);
+          const reserved = last;
+          reservations.push(() => resolve(reserved));
+        }),
+    });
+    const taken = ids.take(1);
     ids.discard();
-    ids.discard();
-    expect(await taken).toBeGreaterThan(0n);
-    const waiting = ids.take();
-    await Promise.resolve().then(ids.discard);
-    expect(await waiting).toBeGreaterThan(await taken);
+    // Raised meanwhile, as by `IdCounter.raise`.
+    last = 1_000n;
+    reservations[0]?.();
+    await expect.poll(() => reservations.length).toBe(2);
+    reservations[1]?.();
+    expect(await taken).toEqual([1_001n]);
   });
 
   test('a failed reservation rejects the calls that waited for it, and no others', async () => {
@@ -78,16 +93,16 @@ describe('blocks of ids', () => {
         return BigInt(count);
       },
     });
-    const waiting = [ids.take(), ids.take()];
+    const waiting = [ids.take(1), ids.take(1)];
     for (const id of waiting) await expect(id).rejects.toThrow('down');
     fail = false;
-    expect(await ids.take()).toBe(1n);
+    expect(await ids.take(1)).toEqual([1n]);
   });
 
   test('discarded ids are not handed out', async () => {
     const { ids } = counter();
     await takeAll(ids, 2);
     ids.discard();
-    expect(await ids.take()).toBe(10n);
+    expect(await ids.take(1)).toEqual([10n]);
   });
 });

@@ -27,9 +27,9 @@ export function createPetInsertions(
   { ids, fence, limits }: { ids: IdBlocks; fence: Fence; limits: TimeLimits },
 ): (pet: PetWithoutId) => Promise<Pet> {
   const insertAll: BatchWork<PetWithoutId, Pet> = async (batch) => {
-    const documents: PetDocument[] = [];
     // Ids are assigned as late as possible, so that ids are stored nearly in order.
-    for (const pet of batch) documents.push({ _id: await ids.take(), ...pet });
+    const taken = await ids.take(batch.length);
+    const documents = batch.map((pet, index): PetDocument => ({ _id: taken[index] as bigint, ...pet }));
     const rejections = await fence.write((session) =>
       insert(pets, documents, { session, maxTimeMS: limits.operation }),
     );
