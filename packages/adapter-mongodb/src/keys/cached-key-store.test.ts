@@ -89,6 +89,20 @@ describe('createCachedKeyStore', () => {
     expect(state.queries).toBe(2);
   });
 
+  test('shares a query in flight until its result would be too old', async () => {
+    const state = sharedStore();
+    state.records.set(record().digest, record());
+    state.response = new Promise(() => {});
+    void state.keys.find(record().digest);
+    state.now = HIT_TTL - 1;
+    void state.keys.find(record().digest);
+    expect(state.queries).toBe(1);
+    state.records.set(record().digest, { ...record(), revokedAt: 1 });
+    state.now = HIT_TTL;
+    state.response = Promise.resolve();
+    expect(await state.keys.find(record().digest)).toMatchObject({ revokedAt: 1 });
+  });
+
   test('caches nothing longer if the clock is put back', async () => {
     const state = sharedStore();
     state.records.set(record().digest, record());

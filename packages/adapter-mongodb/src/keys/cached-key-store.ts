@@ -13,6 +13,12 @@ export const MISS_TTL = 1_000;
 /** How many keys are cached of each kind: existing ones and others apart, so that guesses evict no existing key. */
 export const MAX_ENTRIES = 10_000;
 
+/** A query in flight. */
+interface Query {
+  readonly result: Promise<ApiKey | null>;
+  readonly queriedAt: number;
+}
+
 interface Entry {
   readonly digest: string;
   readonly key: ApiKey | null;
@@ -22,7 +28,7 @@ interface Entry {
 
 /**
  * Caches for a short while what `find` returned. This process sees its own changes at once. Lookups of one key share the
- * query that is in flight.
+ * query that is in flight, unless its result would be too old to be cached for them.
  *
  * @param keys Where the records are.
  * @param clock For ages only: any clock that does not stand still.
@@ -35,7 +41,7 @@ export function createCachedKeyStore(
 ): KeyStore {
   const hits = createEntries(HIT_TTL, clock);
   const misses = createEntries(MISS_TTL, clock);
-  const inFlight = new Map<string, Promise<ApiKey | null>>();
+  const inFlight = new Map<string, Query>();
 
   function forget(id: string): void {
     hits.delete(id);
@@ -48,18 +54,18 @@ export function createCachedKeyStore(
     const queriedAt = clock();
     const result = Promise.resolve(keys.find(digest)).then(
       (key) => {
-        if (inFlight.get(digest) === result) {
+        if (inFlight.get(digest)?.result === result) {
           inFlight.delete(digest);
           (key === null ? misses : hits).set(apiKeyId(digest), { digest, key, queriedAt });
         }
         return key;
       },
       (failure) => {
-        if (inFlight.get(digest) === result) inFlight.delete(digest);
+        if (inFlight.get(digest)?.result === result) inFlight.delete(digest);
         throw failure;
       },
     );
-    inFlight.set(digest, result);
+    inFlight.set(digest, { result, queriedAt });
     return result;
   }
 
@@ -81,7 +87,8 @@ export function createCachedKeyStore(
       const isCached = entry?.digest === digest;
       onLookup(isCached);
       if (isCached) return entry.key;
-      return inFlight.get(digest) ?? query(digest);
+      const shared = inFlight.get(digest);
+      return shared !== undefined && isYounger(shared, HIT_TTL, clock) ? shared.result : query(digest);
     },
 
     list: () => keys.list(),
@@ -96,6 +103,12 @@ export function createCachedKeyStore(
   };
 }
 
+function isYounger({ queriedAt }: Pick<Entry, 'queriedAt'>, ttl: number, clock: MonotonicClock): boolean {
+  const age = clock() - queriedAt;
+  // Negative if the clock was put back.
+  return age >= 0 && age < ttl;
+}
+
 /** Entries up to a number and an age; the oldest is the first to go. */
 function createEntries(ttl: number, clock: MonotonicClock) {
   const entries = new Map<string, Entry>();
@@ -103,9 +116,7 @@ function createEntries(ttl: number, clock: MonotonicClock) {
     get(id: string): Entry | undefined {
       const entry = entries.get(id);
       if (entry === undefined) return undefined;
-      const age = clock() - entry.queriedAt;
-      // Negative if the clock was put back.
-      if (age >= 0 && age < ttl) return entry;
+      if (isYounger(entry, ttl, clock)) return entry;
       entries.delete(id);
       return undefined;
     },
