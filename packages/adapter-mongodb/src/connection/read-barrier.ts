@@ -24,7 +24,8 @@ export function createReadBarrier(primary: () => PrimaryTerm | null, confirm: ()
   async function confirmTerm(): Promise<void> {
     const term = primary();
     await confirm();
-    if (primary() === term) confirmed = term;
+    // Another primary may be there by now: its term is another object.
+    confirmed = term;
   }
 
   return async (read) => {
