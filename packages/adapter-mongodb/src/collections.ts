@@ -1,5 +1,5 @@
 import type { Collection, CollectionOptions, Db } from 'mongodb';
-import { type CollectionDefinition, prepareCollection } from './connection/collection-definition.ts';
+import type { CollectionDefinition } from './connection/collection-definition.ts';
 import { KEY_COLLECTION, type KeyDocument } from './keys/key-document.ts';
 import { COUNTER_COLLECTION, type CounterDocument } from './pets/counter-document.ts';
 import { PET_COLLECTION, type PetDocument } from './pets/pet-document.ts';
@@ -35,9 +35,4 @@ export function collectionsOf(db: Db, limits: TimeLimits): Collections {
     counters: db.collection(COUNTER_COLLECTION.name, options),
     rates: db.collection(RATE_COLLECTION.name, options),
   };
-}
-
-/** Creates or updates the collections. May run any number of times, in many processes at once. */
-export async function prepareCollections(db: Db): Promise<void> {
-  await Promise.all(COLLECTION_DEFINITIONS.map((definition) => prepareCollection(db, definition)));
 }

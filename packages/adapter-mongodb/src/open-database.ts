@@ -1,6 +1,7 @@
 import type { MonotonicClock } from '@animal-store/domain';
 import type { MongoClient } from 'mongodb';
-import { type Collections, collectionsOf, prepareCollections } from './collections.ts';
+import { COLLECTION_DEFINITIONS, type Collections, collectionsOf } from './collections.ts';
+import { checkFormats, prepareCollections } from './connection/collection-definition.ts';
 import { checkDeployment } from './connection/deployment.ts';
 import { createFence } from './connection/fence.ts';
 import { INT64_AS_LONG } from './connection/int64.ts';
@@ -19,7 +20,7 @@ export interface OpenDatabase extends Pick<Collections, 'keys'> {
   readonly findKey: KeyLookup;
   readonly countRequest: RequestCounter;
   readonly barrier: ReadBarrier;
-  /** Succeeds if the primary can be read and written. */
+  /** Succeeds if the primary can be read and written, and no newer version has changed the format. */
   check(): Promise<void>;
   /** Discards the client. */
   stop(): void;
@@ -41,10 +42,10 @@ export async function openDatabase(
   try {
     primary.start(await checkDeployment(client));
     const db = client.db(name, { readPreference: 'primary', ...INT64_AS_LONG });
-    await prepareCollections(db);
+    await prepareCollections(db, COLLECTION_DEFINITIONS);
     const collections = collectionsOf(db, limits);
-    const check = () => readLinearizable(collections, limits);
-    const barrier = createReadBarrier(primary.current, check);
+    const confirm = () => readLinearizable(collections, limits);
+    const barrier = createReadBarrier(primary.current, confirm);
     return {
       pets: {
         create: createPetCreation(collections, { fence: createFence(client), limits, clock }),
@@ -54,7 +55,10 @@ export async function openDatabase(
       findKey: createKeyLookup(collections.keys, barrier, limits),
       countRequest: createRequestCounter(collections.rates, limits),
       barrier,
-      check,
+      async check() {
+        await confirm();
+        await checkFormats(db, COLLECTION_DEFINITIONS);
+      },
       stop: primary.stop,
     };
   } catch (failure) {

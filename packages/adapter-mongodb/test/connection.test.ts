@@ -105,15 +105,6 @@ describeWithMongo('a server', () => {
     const storage = openStorage({ url: freshDatabase() });
     expect(await failureOf(() => addTo(storage.pets, undefined as unknown as NewPet))).toBeInstanceOf(TypeError);
   });
-
-  test('whose index is violated already makes every call fail as it does', async () => {
-    const url = freshDatabase();
-    await databaseAt(url)
-      .collection('api_keys')
-      .insertMany([{ digest: 'a' }, { digest: 'a' }]);
-    const storage = openStorage({ url });
-    expect(await failureOf(() => storage.pets.find(1n))).toMatchObject({ name: 'MongoServerError', code: 11000 });
-  });
 });
 
 describeWithMongo('a client of the caller', () => {

@@ -94,6 +94,11 @@ describeWithPartitions('a network partition', () => {
       await reader.pets.find(1n);
       await keys.list();
 
+      const stored = databaseAt(set.urlPastProxies(second, name)).collection('pets');
+      const committed = () => stored.countDocuments({}, { readConcern: { level: 'majority' } });
+      // The second member has heard that these are committed, and does not hear it of what follows.
+      await expect.poll(committed, { timeout: 30_000 }).toBe(3);
+
       // The third member does not follow the second, which therefore can't commit anything.
       set.silence(slow, second);
       set.delayResponses(second, first, COMMIT_DELAY);
@@ -137,9 +142,8 @@ describeWithPartitions('a network partition', () => {
       await set.becomesPrimary(second);
       await pause(3_000);
       // The new primary has the pet and does not know that a majority has it: there is something to miss.
-      const stored = databaseAt(set.urlPastProxies(second, name)).collection('pets');
       expect(await stored.countDocuments({}, { readConcern: { level: 'local' } })).toBe(4);
-      expect(await stored.countDocuments({}, { readConcern: { level: 'majority' } })).toBe(3);
+      expect(await committed()).toBe(3);
 
       await set.heal();
       for (const { observations, stop } of observers) {

@@ -1,8 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
-import { Long } from 'mongodb';
-import { describe, expect, test } from 'vitest';
-import { PET_COLLECTION } from '../src/pets/pet-document.ts';
+import { expect, test } from 'vitest';
 import { addTo, apiKey, idempotent, openStorage, rex, times } from './fixtures.ts';
 
 /** Storages with connections and caches of their own on one database, as processes have them. */
@@ -109,35 +107,6 @@ describeWithMongo('several processes on one database', () => {
     await one.keys.recordUse(id, 2_000);
     await other.keys.recordUse(id, 1_000);
     expect(await other.keys.list()).toMatchObject([{ lastUsedAt: 2_000 }]);
-  });
-
-  describe('of different versions', () => {
-    const title = (db: ReturnType<typeof databaseAt>) =>
-      db
-        .listCollections({ name: 'pets' })
-        .toArray()
-        .then(([pets]) => (pets as { options?: { validator?: { $jsonSchema?: { title?: string } } } }).options)
-        .then((options) => options?.validator?.$jsonSchema?.title);
-
-    test('give a collection without a schema, or with an older one, the present one', async () => {
-      const url = freshDatabase();
-      const db = databaseAt(url);
-      await db.createCollection('pets');
-      // Enough that the first process still builds indexes while the others replace the schema.
-      const stored = times(20_000, (index) => ({ _id: Long.fromNumber(index + 1), ...rex, categoryId: Long.ONE }));
-      await db.collection<{ _id: Long }>('pets').insertMany(stored);
-      await Promise.all(processes(20, url).map((storage) => addTo(storage.pets, rex)));
-      expect(await title(db)).toBe(`version ${PET_COLLECTION.schema.version}`);
-      await expect(db.collection('pets').insertOne({ name: 'Rex' })).rejects.toMatchObject({ code: 121 });
-    });
-
-    test('leave a newer schema alone', async () => {
-      const url = freshDatabase();
-      const db = databaseAt(url);
-      await db.createCollection('pets', { validator: { $jsonSchema: { title: 'version 1000' } } });
-      await processes(2, url)[0].ready();
-      expect(await title(db)).toBe('version 1000');
-    });
   });
 
   test('count the requests of a holder together', async () => {

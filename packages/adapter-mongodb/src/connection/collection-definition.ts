@@ -1,53 +1,85 @@
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb';
 
-/** The schema of a collection, which the server checks. */
-export interface Schema {
-  /** Raised with every change: a process replaces only a schema that is older than its own. */
-  readonly version: number;
-  readonly properties: Document;
-  readonly required: readonly string[];
-}
+/**
+ * The format of what this version creates, stored in the titles of the schemas. A published format never changes, not even with
+ * a limit of the domain. The next one adds only what this version can ignore, because both work on one database during an
+ * upgrade (docs/releasing.md).
+ */
+const FORMAT = 1;
+
+/** The newest format that this version works with. */
+const NEWEST_FORMAT = FORMAT + 1;
 
 /** A collection as it must be. Its name is part of what is stored. */
 export interface CollectionDefinition {
   readonly name: string;
-  readonly schema: Schema;
+  /** What the server checks. */
+  readonly schema: { readonly properties: Document; readonly required: readonly string[] };
   readonly indexes: readonly IndexDescription[];
 }
 
 const NAMESPACE_EXISTS = 48;
 const MAJORITY = { writeConcern: { w: 'majority' } } as const;
 
-/** Creates or updates a collection. May run any number of times, in many processes at once. */
-export async function prepareCollection(db: Db, { name, schema, indexes }: CollectionDefinition): Promise<void> {
-  if ((await storedVersion(db, name)) === null) {
-    try {
-      await db.createCollection(name, { validator: validator(schema), ...MAJORITY });
-    } catch (failure) {
-      // Another process has created it, perhaps with an older schema.
-      if (!(failure instanceof MongoServerError && failure.code === NAMESPACE_EXISTS)) throw failure;
+/**
+ * Creates collections and indexes that are missing. May run any number of times, in many processes at once.
+ *
+ * @throws StorageMisconfigured if a collection has another format.
+ */
+export async function prepareCollections(db: Db, definitions: readonly CollectionDefinition[]): Promise<void> {
+  const stored = await checkFormats(db, definitions);
+  const missing = definitions.filter(({ name }) => !stored.has(name));
+  await Promise.all(missing.map((definition) => create(db, definition)));
+  if (missing.length > 0) await checkFormats(db, definitions);
+  await Promise.all(
+    definitions.map(async ({ name, indexes }) => {
+      if (indexes.length === 0) return;
+      await db.collection(name).createIndexes([...indexes], { commitQuorum: 'majority', ...MAJORITY });
+    }),
+  );
+}
+
+/**
+ * Checks the formats of the collections, which a newer version may change at any time.
+ *
+ * @returns The names of those that exist.
+ * @throws StorageMisconfigured if this version can't work with one of them.
+ */
+export async function checkFormats(db: Db, definitions: readonly CollectionDefinition[]): Promise<ReadonlySet<string>> {
+  const names = definitions.map(({ name }) => name);
+  const stored = await db.listCollections({ name: { $in: names } }).toArray();
+  for (const { name, options } of stored as { name: string; options?: Document }[]) {
+    const title: unknown = options?.['validator']?.$jsonSchema?.title;
+    const format = Number(/^format (\d+)$/.exec(String(title))?.[1] ?? 0);
+    if (format > NEWEST_FORMAT) {
+      throw new StorageMisconfigured(
+        `the collection ${name} has format ${format}, and this version of Animal Store works with formats up to ` +
+          `${NEWEST_FORMAT}: start a newer version`,
+      );
+    }
+    if (format === 0) {
+      throw new StorageMisconfigured(
+        `the collection ${name} is of another program, or of a version of Animal Store that was never published: name ` +
+          'another database',
+      );
     }
   }
-  if (((await storedVersion(db, name)) ?? 0) < schema.version) {
-    await db.command({ collMod: name, validator: validator(schema), ...MAJORITY }).catch(async (failure) => {
-      // Another process has replaced the schema, and is building indexes.
-      if (((await storedVersion(db, name)) ?? 0) < schema.version) throw failure;
-    });
-  }
-  if (indexes.length > 0) {
-    await db.collection(name).createIndexes([...indexes], { commitQuorum: 'majority', ...MAJORITY });
-  }
+  return new Set(stored.map(({ name }) => name));
 }
 
-function validator({ version, properties, required }: Schema): Document {
-  const title = `version ${version}`;
-  return { $jsonSchema: { title, bsonType: 'object', required, additionalProperties: false, properties } };
-}
-
-/** The version of the schema that the collection has: 0 if it has none of ours, null if there is no collection. */
-async function storedVersion(db: Db, name: string): Promise<number | null> {
-  const [collection] = await db.listCollections({ name }).toArray();
-  if (collection === undefined) return null;
-  const title: unknown = (collection as { options?: Document }).options?.['validator']?.$jsonSchema?.title;
-  return Number(/^version (\d+)$/.exec(String(title))?.[1] ?? 0);
+async function create(db: Db, { name, schema: { properties, required } }: CollectionDefinition): Promise<void> {
+  const $jsonSchema = {
+    title: `format ${FORMAT}`,
+    bsonType: 'object',
+    required,
+    additionalProperties: false,
+    properties,
+  };
+  try {
+    await db.createCollection(name, { validator: { $jsonSchema }, ...MAJORITY });
+  } catch (failure) {
+    // Another process has created it.
+    if (!(failure instanceof MongoServerError && failure.code === NAMESPACE_EXISTS)) throw failure;
+  }
 }

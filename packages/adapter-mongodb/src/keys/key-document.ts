@@ -23,7 +23,6 @@ export const BY_AGE = { createdAt: 1, _id: 1 } as const;
 export const KEY_COLLECTION: CollectionDefinition = {
   name: 'api_keys',
   schema: {
-    version: 1,
     required: ['_id', 'digest', 'visiblePrefix', 'holder', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'],
     properties: {
       _id: { bsonType: 'string' },

@@ -10,7 +10,6 @@ export interface CounterDocument {
 export const COUNTER_COLLECTION: CollectionDefinition = {
   name: 'counters',
   schema: {
-    version: 1,
     required: ['_id', 'last'],
     properties: {
       _id: { bsonType: 'string' },

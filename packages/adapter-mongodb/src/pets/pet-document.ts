@@ -1,6 +1,6 @@
 import { LIMITS, type NewPet, PET_STATUSES, type Pet, type PetStatus } from '@animal-store/domain';
 import type { Idempotency } from '@animal-store/domain/ports';
-import type { CollectionDefinition, Schema } from '../connection/collection-definition.ts';
+import type { CollectionDefinition } from '../connection/collection-definition.ts';
 
 /** A pet as it is stored. A bigint is an int64 both ways; one outside its range would be cut to 64 bits silently. */
 export interface PetDocument {
@@ -22,8 +22,7 @@ const NAME_PATTERN_OF_SERVER = LIMITS.name.pattern.source
   .replaceAll(/\\u0*([\da-f]+)/g, '\\x{$1}');
 
 /** The rules of the domain, as far as the server can check them; it counts code points, too. */
-const SCHEMA: Schema = {
-  version: 1,
+const SCHEMA: CollectionDefinition['schema'] = {
   required: ['_id', 'name', 'categoryId'],
   properties: {
     _id: { bsonType: 'long', minimum: LIMITS.id.min, maximum: LIMITS.id.maxAssigned },

@@ -13,7 +13,6 @@ export interface RateDocument {
 export const RATE_COLLECTION: CollectionDefinition = {
   name: 'rates',
   schema: {
-    version: 1,
     required: ['_id', 'used', 'endsAt', 'countedAt'],
     properties: {
       _id: { bsonType: 'string' },
