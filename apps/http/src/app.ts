@@ -4,9 +4,9 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { andThen } from '@animal-store/domain/transport';
 import type { Metrics } from '@animal-store/observability';
 import { type Context, Hono } from 'hono';
-import type { Cors } from './access/cors.ts';
+import { createCors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
-import { allowedMethods } from './http/allowed-methods.ts';
+import { allowedMethods, methodNames } from './http/allowed-methods.ts';
 import { UNMATCHED } from './http/exchange.ts';
 import { createHandlers, type Handler, type HandlerDependencies, type Responder } from './http/handler.ts';
 import { HttpError } from './http/http-error.ts';
@@ -26,8 +26,8 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   readonly isStopping: () => boolean;
   /** Whether the probes are served on a port of their own only. */
   readonly hasProbePort: boolean;
-  /** null: scripts of other origins get no access. */
-  readonly cors: Cors | null;
+  /** Origins whose scripts get access; `*` for all. */
+  readonly corsOrigins: ReadonlySet<string>;
   /** null if METRICS=off. */
   readonly metrics: Pick<Metrics, 'contentType' | 'read'> | null;
   /** The documentation page; empty if DOCS=off. */
@@ -56,8 +56,7 @@ export interface Apps {
 }
 
 export function createApps(dependencies: AppDependencies): Apps {
-  const { basePath, cors, operations, hasProbePort } = dependencies;
-  const handler = createHandlers({ ...dependencies, originHeaders: cors?.headers ?? null });
+  const { basePath, corsOrigins, operations, hasProbePort } = dependencies;
   const guard = createGuard(dependencies);
   const probes = probeRoutes(dependencies);
   const routes = [
@@ -68,6 +67,9 @@ export function createApps(dependencies: AppDependencies): Apps {
     ...documentRoutes(dependencies),
     ...(hasProbePort ? [] : probes),
   ];
+  const methods = new Set(routes.flatMap(({ method }) => methodNames(method)));
+  const cors = corsOrigins.size === 0 ? null : createCors(corsOrigins, [...methods]);
+  const handler = createHandlers({ ...dependencies, originHeaders: cors?.headers ?? null });
 
   /** @param unmatched Makes the handler of requests without a route. */
   const mount = (mounted: readonly Route[], notFound: string, unmatched: (reject: Reject) => Handler) => {
@@ -83,7 +85,7 @@ export function createApps(dependencies: AppDependencies): Apps {
   };
 
   return {
-    main: mount(routes, notFoundMessage(dependencies), (reject) => {
+    main: mount(routes, notFoundMessage(operationPaths(dependencies)), (reject) => {
       const rejectAnyone = handler(UNMATCHED, reject);
       const rejectHolder = handler(UNMATCHED, guard(reject));
       return (request) => {
@@ -95,9 +97,7 @@ export function createApps(dependencies: AppDependencies): Apps {
         return path === basePath || path.startsWith(`${basePath}/`) ? rejectHolder(request) : rejectAnyone(request);
       };
     }),
-    probes: mount(probes, `no such path; there are ${probes.map(({ path }) => path).join(', ')}`, (reject) =>
-      handler(UNMATCHED, reject),
-    ),
+    probes: mount(probes, notFoundMessage(probes.map(({ path }) => path)), (reject) => handler(UNMATCHED, reject)),
   };
 }
 
@@ -148,13 +148,15 @@ async function loadDocument({ basePath, operations, publicUrl }: AppDependencies
     server: publicUrl ?? basePath,
     operations,
     ...describePets(basePath),
-    notFoundMessage: notFoundMessage({ basePath, operations }),
+    notFoundMessage: notFoundMessage(operationPaths({ basePath, operations })),
   });
 }
 
-function notFoundMessage({ basePath, operations }: Pick<AppDependencies, 'basePath' | 'operations'>): string {
-  const paths = [...new Set(operations.map(({ path }) => basePath + path))].join(' and ');
-  return `no such path; a trailing slash makes a different path; the operations are at ${paths}`;
+const notFoundMessage = (paths: readonly string[]) =>
+  `no such path; a trailing slash makes a different path; there are ${paths.join(', ')}`;
+
+function operationPaths({ basePath, operations }: Pick<AppDependencies, 'basePath' | 'operations'>): string[] {
+  return [...new Set(operations.map(({ path }) => basePath + path))];
 }
 
 function valuesOf(headers: Readonly<Record<string, FixedHeader>>): Headers {

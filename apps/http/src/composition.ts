@@ -14,7 +14,6 @@ import {
   registerBuildInfo,
 } from '@animal-store/observability';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
-import { createCors } from './access/cors.ts';
 import { createRateLimit } from './access/rate-limit.ts';
 import { createApps } from './app.ts';
 import type { Configuration } from './configuration.ts';
@@ -110,7 +109,7 @@ export function compose({
       authenticate: authenticate(),
       storage: storage(),
       rateLimit: rateLimit(),
-      cors: corsOrigins.size === 0 ? null : createCors(corsOrigins),
+      corsOrigins,
       observer: observer(),
       onUnexpectedError,
       metrics: configuration.metrics ? metrics() : null,

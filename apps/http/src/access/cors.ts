@@ -16,8 +16,11 @@ export interface Cors {
   preflight(method: string | undefined, headers: IncomingHttpHeaders): HttpResponse | null;
 }
 
-/** @param origins The origins that get access, at least one; `*` stands for all. */
-export function createCors(origins: ReadonlySet<string>): Cors {
+/**
+ * @param origins The origins that get access, at least one; `*` stands for all.
+ * @param methods The methods of all routes.
+ */
+export function createCors(origins: ReadonlySet<string>, methods: readonly string[]): Cors {
   const all = origins.has('*');
 
   function headers(origin: string | undefined): Headers {
@@ -35,7 +38,7 @@ export function createCors(origins: ReadonlySet<string>): Cors {
       return {
         status: 204,
         headers: {
-          'access-control-allow-methods': 'GET, HEAD, POST',
+          'access-control-allow-methods': methods.join(', '),
           'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent',
           'access-control-max-age': PREFLIGHT_MAX_AGE,
         },

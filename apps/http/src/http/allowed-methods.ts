@@ -1,3 +1,8 @@
+/** The HTTP methods that a route serves. */
+export function methodNames(method: 'get' | 'post'): readonly string[] {
+  return method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()];
+}
+
 /** Stands for a last segment that is a parameter. */
 const PARAMETER = '<parameter>';
 
@@ -13,7 +18,7 @@ export function allowedMethods(
   for (const { method, path } of routes) {
     const pattern = path.replace(/:\w+$/, PARAMETER);
     const methods = allowed.get(pattern) ?? [];
-    methods.push(...(method === 'get' ? ['GET', 'HEAD'] : [method.toUpperCase()]));
+    methods.push(...methodNames(method));
     allowed.set(pattern, methods);
   }
   return (path) => {

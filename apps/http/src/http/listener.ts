@@ -16,9 +16,11 @@ export function createListener(app: Hono<Env>, onUnexpectedError: OnUnexpectedEr
       // Clients that are still sending their body would be disconnected after half a second.
       autoCleanupIncoming: false,
       errorHandler(error) {
-        onUnexpectedError(error);
+        // The request is not at hand, so its own id is not either.
+        const id = crypto.randomUUID();
+        onUnexpectedError(error, id);
         const { status, headers, body } = errorResponse(error);
-        return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers } });
+        return new Response(body, { status, headers: { ...SECURITY_HEADERS, ...headers, 'x-request-id': id } });
       },
     },
   );

@@ -7,7 +7,7 @@ import type { Operation } from '../http/operation.ts';
 import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import type { PetDependencies } from './dependencies.ts';
-import { readNewPetBody } from './new-pet-body.ts';
+import { parseNewPet } from './parse-new-pet.ts';
 
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
 export function createPet({ catalogue, petJson, basePath }: PetDependencies): Operation {
@@ -26,7 +26,7 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): Op
       requireJson(incoming);
       return readBody(incoming, BODY_MAX_BYTES).then((bytes) => {
         const key = idempotencyKey(incoming, holder);
-        return andThen(catalogue.createPet(readNewPetBody(bytes), key), respond);
+        return andThen(catalogue.createPet(parseNewPet(bytes), key), respond);
       });
     },
   };

@@ -8,7 +8,7 @@ import {
   responseRef,
   schemaRef,
 } from '../openapi/building-blocks.ts';
-import { removedMessage } from './get-pet.ts';
+import { REMOVAL, removedMessage } from './get-pet.ts';
 import {
   CursorSchema,
   EXAMPLE_NEW_PET,
@@ -113,7 +113,7 @@ export function describePets(basePath: string) {
     getPet: {
       tags: ['Pets'],
       summary: 'Get an animal',
-      description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
+      description: `Returns one animal. Removed on ${REMOVAL}: use \`GET /pets\` with the status filter instead.`,
       deprecated: true,
       parameters: [
         {

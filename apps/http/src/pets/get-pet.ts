@@ -1,5 +1,5 @@
 import { LIMITS } from '@animal-store/domain';
-import { andThen } from '@animal-store/domain/transport';
+import { andThen, quote } from '@animal-store/domain/transport';
 import { HttpError } from '../http/http-error.ts';
 import type { Operation } from '../http/operation.ts';
 import { jsonResponse } from '../http/response.ts';
@@ -8,10 +8,13 @@ import type { PetDependencies } from './dependencies.ts';
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
 
-/** When getPet is removed, in milliseconds since the epoch: 5 December 2030. */
+/** When getPet is removed, in milliseconds since the epoch. */
 const REMOVED_AT = Date.UTC(2030, 11, 5);
 
 const DECIMAL = /^[1-9]\d{0,18}$/;
+
+/** The day of the removal in words. */
+export const REMOVAL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(REMOVED_AT);
 
 export const removedMessage = (basePath: string) =>
   `this endpoint was removed: use GET ${basePath}/pets, which lists animals`;
@@ -45,9 +48,6 @@ export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies)
 }
 
 function readPetId(text: string): bigint {
-  const id = DECIMAL.test(text) ? BigInt(text) : null;
-  if (id === null || id > LIMITS.id.max) {
-    throw new HttpError('pet_not_found', `no pet has this id: ids are integers from 1 to ${LIMITS.id.max}`);
-  }
-  return id;
+  if (DECIMAL.test(text)) return BigInt(text);
+  throw new HttpError('pet_not_found', `no pet has the id ${quote(text)}: ids are integers from 1 to ${LIMITS.id.max}`);
 }

@@ -18,7 +18,9 @@ const DECIMAL = /^[1-9]\d*$/;
 export function listPets({ catalogue, petJson, basePath }: PetDependencies): Operation {
   const pages = createPageCache<GivenQuery>();
   const render = ({ pets, next }: PetPage, query: GivenQuery) => {
-    const headers = next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, query, next) });
+    // A page that is not the last is full.
+    const headers =
+      next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, pets.length, query.status, next) });
     return jsonResponse(petsJson(pets, petJson), 200, headers);
   };
   return {
@@ -40,7 +42,7 @@ export function listPets({ catalogue, petJson, basePath }: PetDependencies): Ope
   };
 }
 
-function linkToNext(basePath: string, { limit = LIMITS.page.default, status }: GivenQuery, next: bigint): string {
+function linkToNext(basePath: string, limit: number, status: unknown, next: bigint): string {
   const filter = status === undefined ? '' : `&status=${status}`;
   return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
 }

@@ -11,7 +11,7 @@ export function isPetStatus(value: unknown): value is PetStatus {
   return PET_STATUSES.includes(value as PetStatus);
 }
 
-/** The violation of a status, or null. It may be absent; case matters. */
+/** The violation of a status, or null. It may be absent, which null is not; case matters. */
 export function statusViolation(status: unknown): string | null {
   if (status === undefined || isPetStatus(status)) return null;
   return violation(`status must be one of ${PET_STATUSES.join(', ')}`, status);

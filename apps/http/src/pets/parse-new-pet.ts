@@ -10,7 +10,7 @@ const BYTE_ORDER_MARK = 0xfeff;
  * @returns What the JSON says: integers are bigints, other numbers are `JSON.rawJSON` objects.
  * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
  */
-export function readNewPetBody(bytes: Buffer): unknown {
+export function parseNewPet(bytes: Buffer): unknown {
   if (bytes.length === 0) throw invalid('the body is empty: send a JSON object with name and categoryId');
   if (!isUtf8(bytes)) throw invalid('the body must be encoded in UTF-8');
   const text = bytes.toString();
