@@ -19,7 +19,6 @@ test.each([
   [ORIGIN, ORIGIN],
   [`http://localhost:8080, ${ORIGIN}`, ORIGIN],
   ['*', '*'],
-  [`http://localhost:8080, *`, '*'],
 ])('with CORS_ORIGINS=%s gives %s access, and to the header fields of the interface', async (origins, allowed) => {
   const { call } = await startService({ CORS_ORIGINS: origins });
   const response = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
