@@ -81,10 +81,11 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
         await keys.add(record);
         const inFlight: unknown[] = Array.from({ length: 4 }, () => keys.find(record.digest));
         const revoking = keys.revoke(record.id, 5);
-        inFlight.push(keys.find(record.digest));
+        // In every other round the later finds meet what an adapter has cached of the earlier ones.
+        if (count % 2 === 0) inFlight.push(keys.find(record.digest));
         await revoking;
+        if (count % 2 === 1) await Promise.all(inFlight);
         expect((await keys.find(record.digest))?.revokedAt).toBe(5);
-        // An adapter may cache what these return.
         await Promise.all(inFlight);
         expect((await keys.find(record.digest))?.revokedAt).toBe(5);
       }

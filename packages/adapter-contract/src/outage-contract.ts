@@ -98,7 +98,7 @@ export function duringOutage<Place>(adapter: StorageUnderTest<Place>, outage: Ou
   });
 }
 
-export function afterOutage<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): void {
+function afterOutage<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): void {
   /** A creation that may have failed: how often it runs is the adapter's choice. */
   type Attempt = (storage: PetStorage, index: number) => Promise<Pet>;
 

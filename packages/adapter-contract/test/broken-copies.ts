@@ -1,0 +1,91 @@
+import { creatingContract } from '../src/creating-contract.ts';
+import { behindProxy, sharedRateLimiterContract } from '../src/index.ts';
+import { keyStoreContract } from '../src/key-store-contract.ts';
+import { duringOutage, outageContract } from '../src/outage-contract.ts';
+import { placeContract } from '../src/place-contract.ts';
+import type { Outage, ProxiedPlace, StorageUnderTest } from '../src/storage-under-test.ts';
+import { PASSWORD, startDatabase } from './server.ts';
+import { type Bug, createTestStorage, type TestStorage } from './storage.ts';
+
+type Adapter = StorageUnderTest<ProxiedPlace, TestStorage>;
+
+/** The adapter for the server of these tests, with one error or none. */
+export function testAdapter(bug?: Bug): Adapter {
+  return behindProxy({
+    freshPlace: startDatabase,
+    open: (url) => createTestStorage(url, bug),
+    misconfiguredPlace: async () => (await startDatabase()).replace(`:${PASSWORD}`, ''),
+    secrets: [PASSWORD],
+  });
+}
+
+/** A part of the contract, and the titles of its tests that must fail. */
+interface Expectation {
+  declare(adapter: Adapter): void;
+  readonly fails: readonly string[];
+}
+
+const only = (name: string, adapter: Adapter) => ({ [name]: adapter.outages?.[name] as Outage<ProxiedPlace> });
+
+/** Calls fail at once if the connections are cut, so that these tests are quick. */
+const cutOnly = (adapter: Adapter) => outageContract({ ...adapter, outages: only('cut', adapter) });
+
+export const EXPECTATIONS: Readonly<Record<Bug, Expectation>> = {
+  'a COMMIT that failed is swallowed': {
+    declare: cutOnly,
+    fails: ['has every pet that was acknowledged before an outage amid creations'],
+  },
+  'the pool loses a connection with every tenth failure': {
+    declare: cutOnly,
+    fails: ['serves many calls at once, however many have failed'],
+  },
+  'a creation is repeated if the connection breaks': {
+    declare: cutOnly,
+    fails: ['has stored no pet twice after a short outage amid creations'],
+  },
+  'a pet is stored before its key, and removed if the key is taken': {
+    declare(adapter) {
+      placeContract(adapter);
+      cutOnly(adapter);
+    },
+    fails: [
+      'list a pet again that either has listed, during many calls with its idempotency key',
+      'creates one pet for each idempotency key that is repeated after an outage amid creations',
+    ],
+  },
+  'an error contains the URL': {
+    declare: cutOnly,
+    fails: ['ends every call within 5 seconds, as unavailable if it fails'],
+  },
+  'there is no timeout': {
+    declare: (adapter) => duringOutage(adapter, adapter.outages?.['silent'] as Outage<ProxiedPlace>),
+    fails: [
+      'ends every call within 5 seconds, as unavailable if it fails',
+      'never says that a pet or a key does not exist',
+    ],
+  },
+  'calls are rejected while many wait for a connection': {
+    declare: creatingContract,
+    fails: ['serves a thousand calls at once, of each kind'],
+  },
+  'a lookup in flight caches a key that was revoked': {
+    declare: keyStoreContract,
+    fails: ['shows a revocation to every find that begins after it, whatever finds are in flight'],
+  },
+  'times are stored in the time zone of the process': {
+    declare: placeContract,
+    fails: ['returns the times of an API key in every time zone'],
+  },
+  'a misconfiguration is a plain error': {
+    declare: placeContract,
+    fails: ['says that settings must change if its place is misconfigured'],
+  },
+  'a limiter counts in its own process': {
+    declare: (adapter) => sharedRateLimiterContract('test', { ...adapter, outages: {} }),
+    fails: ['counts the requests to two storages at one place together'],
+  },
+  'a limiter extends its window with each request': {
+    declare: (adapter) => sharedRateLimiterContract('test', { ...adapter, outages: {} }),
+    fails: ['restores the quota when the window ends as announced, however many requests come in it'],
+  },
+};

@@ -1,0 +1,15 @@
+import { defineConfig } from 'vitest/config';
+
+/** Most of these tests fail because they wait in vain: several processes wait at the same time. */
+const PARTS = 3;
+
+export default defineConfig({
+  ssr: { resolve: { conditions: ['@animal-store/source', 'module', 'node', 'development|production'] } },
+  test: {
+    maxWorkers: PARTS,
+    projects: Array.from({ length: PARTS }, (_, part) => ({
+      extends: true,
+      test: { name: `part ${part}`, include: ['copies.ts'], env: { PART: `${part}`, PARTS: `${PARTS}` } },
+    })),
+  },
+});

@@ -1,0 +1,230 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
+import {
+  closed,
+  type Idempotency,
+  type PetStorage,
+  quotaAfter,
+  type RateLimiter,
+  type RatePolicy,
+  StorageMisconfigured,
+  unavailable,
+} from '@animal-store/domain/ports';
+import { frame, messages, type Operations } from './server.ts';
+
+/** Errors that an author of an adapter may make. */
+export type Bug =
+  | 'a COMMIT that failed is swallowed'
+  | 'the pool loses a connection with every tenth failure'
+  | 'calls are rejected while many wait for a connection'
+  | 'there is no timeout'
+  | 'a lookup in flight caches a key that was revoked'
+  | 'a pet is stored before its key, and removed if the key is taken'
+  | 'a creation is repeated if the connection breaks'
+  | 'times are stored in the time zone of the process'
+  | 'a limiter counts in its own process'
+  | 'a limiter extends its window with each request'
+  | 'an error contains the URL'
+  | 'a misconfiguration is a plain error';
+
+const MAX_CONNECTIONS = 8;
+const MAX_WAITING = 500;
+
+/** From the call to its result, in milliseconds. */
+const TIMEOUT = 1_500;
+
+const CACHE_AGE = 200;
+
+/** A connection serves one call at a time. */
+interface Connection {
+  readonly socket: Socket;
+  onResponse(value: unknown): void;
+  onFailure(cause: unknown): void;
+}
+
+export type TestStorage = PetStorage & { createRateLimiter(policy: RatePolicy): RateLimiter };
+
+/** A storage on a server of these tests, as an author of an adapter would write it, with one error or none. */
+export function createTestStorage(text: string, bug?: Bug): TestStorage {
+  const url = new URL(text);
+  if (url.password === '') {
+    throw new (bug === 'a misconfiguration is a plain error' ? Error : StorageMisconfigured)('a password is missing');
+  }
+  const connections = new Set<Connection>();
+  const idle: Connection[] = [];
+  const waiting: { resolve(connection: Connection): void; reject(cause: unknown): void }[] = [];
+  let capacity = MAX_CONNECTIONS;
+  let failed = 0;
+  let isClosed = false;
+
+  async function open(): Promise<Connection> {
+    const socket = connect(Number(url.port), url.hostname);
+    const connection: Connection = { socket, onResponse() {}, onFailure() {} };
+    connections.add(connection);
+    socket.on(
+      'data',
+      messages((value) => connection.onResponse(value)),
+    );
+    return new Promise((resolve, reject) => {
+      const onFailure = (cause: unknown) => {
+        discard(connection);
+        reject(cause);
+      };
+      connection.onFailure = onFailure;
+      socket.on('connect', () => resolve(connection));
+      socket.on('error', (cause) => connection.onFailure(cause));
+      socket.on('close', () => connection.onFailure(new Error('the connection was closed')));
+    });
+  }
+
+  function discard(connection: Connection): void {
+    connection.socket.destroy();
+    if (!connections.delete(connection)) return;
+    const index = idle.indexOf(connection);
+    if (index !== -1) idle.splice(index, 1);
+    failed += 1;
+    if (bug === 'the pool loses a connection with every tenth failure' && failed % 10 === 0) capacity -= 1;
+    const next = connections.size < capacity ? waiting.shift() : undefined;
+    if (next !== undefined) open().then(next.resolve, next.reject);
+  }
+
+  function acquire(): Connection | Promise<Connection> {
+    const connection = idle.pop();
+    if (connection !== undefined) return connection;
+    if (connections.size < capacity) return open();
+    if (bug === 'calls are rejected while many wait for a connection' && waiting.length >= MAX_WAITING) {
+      throw new Error('too many calls');
+    }
+    return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
+  }
+
+  function release(connection: Connection): void {
+    connection.onFailure = () => discard(connection);
+    const next = waiting.shift();
+    if (next === undefined) idle.push(connection);
+    else next.resolve(connection);
+  }
+
+  async function expiry(): Promise<never> {
+    if (bug === 'there is no timeout') return new Promise(() => {});
+    await sleep(TIMEOUT, undefined, { ref: false });
+    throw new Error('the server did not respond in time');
+  }
+
+  type Call = <Name extends keyof Operations>(
+    operation: Name,
+    ...given: Parameters<Operations[Name]>
+  ) => Promise<ReturnType<Operations[Name]>>;
+
+  const call: Call = async (operation, ...given) => {
+    if (isClosed) throw closed();
+    const message = frame([operation, given]);
+    const expired = expiry();
+    expired.catch(() => {});
+    let acquiring: ReturnType<typeof acquire> | undefined;
+    let connection: Connection | undefined;
+    try {
+      acquiring = acquire();
+      const acquired = await Promise.race([acquiring, expired]);
+      connection = acquired;
+      const response = new Promise((resolve, reject) =>
+        Object.assign(acquired, { onResponse: resolve, onFailure: reject }),
+      );
+      acquired.socket.write(message);
+      const result = await Promise.race([response, expired]);
+      release(acquired);
+      return result as never;
+    } catch (cause) {
+      if (connection !== undefined) discard(connection);
+      // It may be acquired too late.
+      else
+        Promise.resolve(acquiring).then(
+          (late) => late && release(late),
+          () => {},
+        );
+      throw unavailable(bug === 'an error contains the URL' ? new Error(`${url}`, { cause }) : cause);
+    }
+  };
+
+  async function add(newPet: NewPet, idempotency?: Idempotency) {
+    const { name, categoryId, status } = newPet;
+    const given = { name, categoryId, ...(status !== undefined && { status }) };
+    if (bug === 'a creation is repeated if the connection breaks') {
+      return call('add', given, idempotency).catch(() => call('add', given, idempotency));
+    }
+    if (bug === 'a COMMIT that failed is swallowed' && idempotency === undefined) {
+      const pet = await call('prepare', given);
+      await call('commit', pet).catch(() => {});
+      return { pet, created: true };
+    }
+    if (bug === 'a pet is stored before its key, and removed if the key is taken' && idempotency !== undefined) {
+      const copy = { ...idempotency };
+      const creation = (await call('add', given)) as { pet: Pet; created: boolean };
+      const id = await call('claim', copy, creation.pet.id);
+      if (id === creation.pet.id) return creation;
+      await call('remove', creation.pet.id);
+      return call('add', given, copy);
+    }
+    return call('add', given, idempotency);
+  }
+
+  const cache = new Map<string, { key: ApiKey; until: number }>();
+  async function findKey(digest: string): Promise<ApiKey | null> {
+    const cached = cache.get(digest);
+    if (cached !== undefined && performance.now() < cached.until) return cached.key;
+    const key = await call('findKey', digest);
+    if (key !== null && bug === 'a lookup in flight caches a key that was revoked') {
+      cache.set(digest, { key, until: performance.now() + CACHE_AGE });
+    }
+    return key;
+  }
+
+  async function close(): Promise<void> {
+    isClosed = true;
+    for (const { reject } of waiting.splice(0)) reject(closed());
+    for (const { socket } of connections) socket.destroy();
+  }
+
+  const zone =
+    bug === 'times are stored in the time zone of the process' ? new Date(0).getTimezoneOffset() * 60_000 : 0;
+  const moved = (key: ApiKey, by: number) => ({ ...key, createdAt: key.createdAt + by });
+
+  return {
+    pets: {
+      add,
+      find: (id) => call('find', id),
+      list: ({ status, after, limit }) => call('list', { status, after, limit }),
+    },
+    keys: {
+      add: (key) => call('addKey', moved(key, -zone)),
+      async find(digest) {
+        const key = await findKey(digest);
+        return key && moved(key, zone);
+      },
+      list: async () => (await call('listKeys')).map((key) => moved(key, zone)),
+      async revoke(id, at) {
+        const key = await call('revokeKey', id, at);
+        if (key !== null) cache.delete(key.digest);
+        return key && moved(key, zone);
+      },
+      recordUse: (id, at) => call('recordUse', id, at),
+    },
+    location: url.host,
+    createRateLimiter(policy) {
+      const counts = new Map<string, number>();
+      return {
+        async take(holder) {
+          const extend = bug === 'a limiter extends its window with each request';
+          const { used, resetsIn } = await call('count', holder, policy.window, extend);
+          counts.set(holder, used === 1 ? 1 : (counts.get(holder) ?? 0) + 1);
+          const own = counts.get(holder) as number;
+          return quotaAfter(bug === 'a limiter counts in its own process' ? own : used, policy, resetsIn);
+        },
+      };
+    },
+    ready: () => call('ping'),
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
