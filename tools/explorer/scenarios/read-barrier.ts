@@ -1,0 +1,123 @@
+import { type SeededError, trial } from '../src/trial.ts';
+import type { World } from '../src/world.ts';
+
+// The read barrier of MongoDB with batches of reads: a creation and reads of two clients while another primary is elected. No
+// read misses a creation that was acknowledged before the read was called.
+
+const BARRIER = 'packages/adapter-mongodb/src/connection/read-barrier.ts';
+const BATCHES = 'packages/adapter-mongodb/src/batching/batches.ts';
+
+type Read = () => Promise<() => readonly number[]>;
+
+interface Modules {
+  createReadBarrier(primary: () => object, confirm: () => Promise<unknown>): (read: Read) => ReturnType<Read>;
+  createBatches(
+    work: (items: readonly number[]) => ReturnType<Read>,
+    policy: object,
+  ): (item: number) => Promise<readonly number[]>;
+}
+
+type Call = () => Promise<void>;
+type Clients = (calls: { create: Call; look: Call }) => Readonly<Record<string, readonly Call[]>>;
+
+const scenario =
+  (clients: Clients, parallel = 1) =>
+  ({ createReadBarrier, createBatches }: Modules) =>
+  (world: World) => {
+    const first = { address: 'a', electionId: '1' };
+    const shared = world.shared({
+      /** The present primary, and the one that the driver knows. */
+      term: first,
+      known: first,
+      log: [] as readonly number[],
+      /** How much of the log a majority has, as far as the primary knows. */
+      committed: 0,
+      /** Whether the primary has committed a write of its own term. */
+      hasOwn: true,
+    });
+    const isReached = () => shared.known === shared.term;
+    const commit = () => {
+      shared.committed = shared.log.length;
+    };
+    const barrier = createReadBarrier(
+      () => shared.known,
+      () => world.command('confirm', { can: () => isReached() && shared.hasOwn, run: commit }),
+    );
+    const read: Read = async () => {
+      const found = await world.command('find', { can: isReached, run: () => shared.log.slice(0, shared.committed) });
+      return () => found;
+    };
+    const find = createBatches(() => barrier(read), { parallel, maxItems: 10, maxWaiting: 10, maxWait: 1e6 });
+
+    let acknowledged = false;
+    async function create(): Promise<void> {
+      await world.command('insert', {
+        can: isReached,
+        run: () => {
+          shared.log = [...shared.log, 1];
+        },
+      });
+      await world.command('commit', { can: () => shared.hasOwn, run: commit });
+      acknowledged = true;
+    }
+    async function look(): Promise<void> {
+      const isNeeded = acknowledged;
+      const found = await find(1);
+      if (isNeeded && !found.includes(1)) throw new Error('a read missed an acknowledged creation');
+    }
+    for (const [name, calls] of Object.entries(clients({ create, look }))) world.client(name, calls);
+    world.event('elect another primary', {
+      may: true,
+      run: () => {
+        shared.term = { address: 'b', electionId: '2' };
+        shared.committed = 0;
+        shared.hasOwn = false;
+      },
+    });
+    world.event('the new primary commits a write of its term', {
+      can: () => !shared.hasOwn,
+      run: () => {
+        shared.hasOwn = true;
+        commit();
+      },
+    });
+    world.event('the driver sees it', {
+      can: () => !isReached(),
+      run: () => {
+        shared.known = shared.term;
+      },
+    });
+  };
+
+const small: Clients = ({ create, look }) => ({ first: [create], second: [look, look] });
+const large: Clients = ({ create, look }) => ({ first: [create, look], second: [look, look] });
+const trialOf = (title: string, clients: Clients, errors: readonly SeededError[], parallel?: number) =>
+  trial<Modules>(title, [BARRIER, BATCHES], scenario(clients, parallel), { errors, samples: 200 });
+
+await trialOf('1 creation, 2 reads', small, [
+  ['the primary is not compared after a read', BARRIER, 'if (primary() === term) return result;', 'return result;'],
+  ['the primary after a confirmation counts as confirmed', BARRIER, 'confirmed = term;', 'confirmed = primary();'],
+  ['only the first primary is confirmed', BARRIER, 'term === null || term !== confirmed', 'confirmed === null'],
+]);
+await trialOf('1 creation, 3 reads', large, [
+  ['a batch does not start the next one', BATCHES, 'if (waiting.length > 0) start();', ''],
+  [
+    'a call joins the batch in flight',
+    BATCHES,
+    'waiting = waiting.slice(size);',
+    'waiting = waiting.slice(size);\n    waiting.push = (...calls) => batch.push(...calls);',
+  ],
+]);
+await trialOf(
+  '1 creation, 3 reads, two batches at a time',
+  large,
+  [
+    [
+      'a primary counts as confirmed before it is',
+      BARRIER,
+      'await confirm();',
+      'confirmed = term;\n    await confirm();',
+    ],
+  ],
+  2,
+);

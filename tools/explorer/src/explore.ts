@@ -1,0 +1,367 @@
+import { fakeTime } from './fake-time.ts';
+import { type Option, World } from './world.ts';
+
+/** Builds a run: see {@link World}. It must do the same each time. */
+export type Scenario = (world: World) => void;
+
+export interface ExploreOptions {
+  /** After so many seconds the search ends incomplete. */
+  readonly seconds?: number;
+  /** How many random orders are run after a complete search: they must meet no state that it has not met. */
+  readonly samples?: number;
+  /** Of the random orders. */
+  readonly seed?: number;
+  /** False: each order is run by itself, to compare. */
+  readonly reduces?: boolean;
+}
+
+/** Events that end in an error. */
+export interface Failing {
+  readonly events: readonly string[];
+  readonly error: unknown;
+}
+
+export interface Explored {
+  /** The shortest order with an error that was found, or null. */
+  readonly failing: Failing | null;
+  /** Whether every order was explored. */
+  readonly isComplete: boolean;
+  /** How many complete orders the states stand for; null if the search is not complete. */
+  readonly orders: number | null;
+  readonly states: number;
+  readonly runs: number;
+  readonly events: number;
+  readonly seconds: number;
+}
+
+/** A scenario that can't be explored: it is not deterministic, or its processes share more than they declare. */
+class NotExplorable extends Error {
+  override readonly name = 'NotExplorable';
+}
+
+/** The version of each part of a state by its name; equal versions are equal parts. */
+type Versions = ReadonlyMap<string, number>;
+
+/** What an event did when it read these values. */
+interface Effect {
+  readonly read: readonly (readonly [part: string, version: number | undefined])[];
+  readonly changed: readonly (readonly [part: string, version: number])[];
+  readonly gone: readonly string[];
+}
+
+/** A state that was met, the names of what can happen in it, and the states that follow. */
+interface Node {
+  readonly names: string;
+  readonly next: string[];
+}
+
+/** A branch of the search: the events to a state, and the one to try there. */
+interface Branch {
+  readonly path: readonly string[];
+  readonly versions: Versions;
+  readonly from: string | null;
+  readonly option: Option | null;
+}
+
+// The search measures itself with the real clock.
+const clock = performance.now.bind(performance);
+
+/**
+ * Runs a scenario on real modules in every order of its events, each state once.
+ *
+ * The memory of a process can't be compared: its history stands for it, that is its events and what they read. If the
+ * histories of all processes and all shared values are equal, so is the state, in whichever order the events came. Code
+ * that shares variables must therefore be one process.
+ *
+ * An event that has read the same before is not run again, because its effect is known; each event that is run is compared
+ * with the effect that was foreseen.
+ *
+ * It replaces timers and clocks of the whole process while it runs.
+ *
+ * @throws NotExplorable
+ */
+export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Explored> {
+  const run: { world: World } = { world: new World() };
+  const restoreTime = fakeTime(() => run.world);
+  const onRejection = (error: unknown) => {
+    run.world.failure ??= error;
+  };
+  process.on('unhandledRejection', onRejection);
+  try {
+    return await new Explorer(scenario, run, options).explore();
+  } finally {
+    restoreTime();
+    process.off('unhandledRejection', onRejection);
+  }
+}
+
+class Explorer {
+  readonly #scenario: Scenario;
+  readonly #run: { world: World };
+  readonly #options: Required<ExploreOptions>;
+  readonly #begin = clock();
+  readonly #resources = process.getActiveResourcesInfo().length;
+  readonly #numbers = new Map<string, number>();
+  readonly #graph = new Map<string, Node>();
+  readonly #effects = new Map<number, Effect[]>();
+  #runs = 0;
+  #events = 0;
+
+  constructor(scenario: Scenario, run: { world: World }, options: ExploreOptions) {
+    this.#scenario = scenario;
+    this.#run = run;
+    this.#options = { seconds: 60, samples: 0, seed: 1, reduces: true, ...options };
+  }
+
+  async explore(): Promise<Explored> {
+    const failing = await this.#search();
+    const isSearched = failing === null && clock() - this.#begin <= this.#options.seconds * 1_000;
+    const sampled = failing ?? (await this.#sample(isSearched));
+    const isComplete = isSearched && sampled === null;
+    const [first] = this.#graph.keys();
+    return {
+      failing: sampled,
+      isComplete,
+      orders: isComplete && first !== undefined ? this.#ordersFrom(first, new Map()) : null,
+      states: this.#graph.size,
+      runs: this.#runs,
+      events: this.#events,
+      seconds: (clock() - this.#begin) / 1_000,
+    };
+  }
+
+  /** Depth first. Each branch is replayed from the beginning, because a run can't be taken back. */
+  async #search(): Promise<Failing | null> {
+    const branches: Branch[] = [{ path: [], versions: new Map(), from: null, option: null }];
+    for (let branch = branches.pop(); branch !== undefined; branch = branches.pop()) {
+      if (clock() - this.#begin > this.#options.seconds * 1_000) return null;
+      let { path, versions, from, option } = branch;
+      if (option !== null && this.#meet(from, this.#foreseen(option, versions))) continue;
+      await this.#replay(path);
+      do {
+        if (option !== null) {
+          await this.#take(option.name);
+          path = [...path, option.name];
+        }
+        const { world } = this.#run;
+        const next = this.#versionsAfter(option, versions);
+        const key = this.#options.reduces ? this.#stateOf(next) : path.join();
+        const options = world.options();
+        const names = options
+          .map(({ name }) => name)
+          .sort()
+          .join();
+        const known = this.#graph.get(key);
+        if (option !== null && this.#options.reduces) this.#remember(option, versions, next);
+        if (known === undefined) this.#checkEnd(options);
+        if (world.failure !== null) return this.#shortest({ events: path, error: world.failure });
+        if (known === undefined) this.#graph.set(key, { names, next: [] });
+        else if (known.names !== names) throw hidden(`${path}: ${names} instead of ${known.names}`);
+        this.#meet(from, key);
+        [from, versions, option] = [key, next, null];
+        if (known !== undefined) break;
+        for (const each of options) {
+          if (this.#meet(from, this.#foreseen(each, versions))) continue;
+          // This run goes on with the first event; the others wait.
+          if (option === null) option = each;
+          else branches.push({ path, versions, from, option: each });
+        }
+      } while (option !== null);
+    }
+    return null;
+  }
+
+  /** Records that one state follows another. @returns Whether the state is known. */
+  #meet(from: string | null, key: string | null): boolean {
+    if (key === null || !this.#graph.has(key)) return false;
+    if (from !== null) this.#graph.get(from)?.next.push(key);
+    return true;
+  }
+
+  #checkEnd(options: readonly Option[]): void {
+    if (!this.#run.world.hasEnded(options)) return;
+    if (process.getActiveResourcesInfo().length > this.#resources) {
+      throw new NotExplorable('a real timer or real work is under way');
+    }
+  }
+
+  /** Equal arguments have equal numbers. */
+  #number(...of: readonly unknown[]): number {
+    const key = of.join('|');
+    const known = this.#numbers.get(key);
+    if (known !== undefined) return known;
+    this.#numbers.set(key, this.#numbers.size);
+    return this.#numbers.size - 1;
+  }
+
+  #stateOf(versions: Iterable<readonly [string, number]>): string {
+    const parts = Array.from(versions, (part) => this.#number(...part)).sort((one, other) => one - other);
+    return String(this.#number('state', parts));
+  }
+
+  #causeOf({ name, own }: Option, versions: Versions): number {
+    return this.#number(
+      'cause',
+      name,
+      own.map((part) => versions.get(part)),
+    );
+  }
+
+  #readsOf(versions: Versions): Effect['read'] {
+    return Array.from(this.#run.world.reads, (name) => [`value ${name}`, versions.get(`value ${name}`)] as const);
+  }
+
+  /** The versions after an event; null: at the beginning. */
+  #versionsAfter(option: Option | null, versions: Versions): Versions {
+    const { world } = this.#run;
+    const past = option === null ? 0 : this.#number('past', this.#causeOf(option, versions), this.#readsOf(versions));
+    const next = new Map<string, number>();
+    for (const [name, value] of Object.entries(world.values))
+      next.set(`value ${name}`, this.#number('value', text(value)));
+    for (const { process } of [...world.clients, ...world.events, { process: 'main' }]) {
+      if (process === null) continue;
+      const part = `process ${process}`;
+      next.set(part, option?.process === process ? past : (versions.get(part) ?? 0));
+    }
+    for (const { name, used } of world.events) next.set(`event ${name}`, used);
+    for (const [id, { due }] of world.timers) {
+      const former = option?.name === id ? undefined : versions.get(`timer ${id}`);
+      next.set(`timer ${id}`, former ?? this.#number('timer', past, due));
+    }
+    for (const [id, { outcome }] of world.commands) {
+      const part = `command ${id}`;
+      const former = versions.get(part) ?? this.#number('command', past);
+      const hasRun = outcome !== null && option?.own[0] === part;
+      const result = outcome !== null && ('error' in outcome ? outcome.error : outcome.value);
+      next.set(part, hasRun ? this.#number('ran', former, 'error' in outcome, text(result)) : former);
+    }
+    const expected = option && this.#foreseen(option, versions);
+    if (option !== null && expected !== null && expected !== this.#stateOf(next)) {
+      throw hidden(`${option.name} had another effect before`);
+    }
+    return next;
+  }
+
+  #remember(option: Option, versions: Versions, next: Versions): void {
+    const isWritten = (part: string) =>
+      this.#run.world.writes.has(part.slice('value '.length)) && part.startsWith('value ');
+    const effect: Effect = {
+      read: this.#readsOf(versions),
+      changed: [...next].filter(([part, version]) => versions.get(part) !== version || isWritten(part)),
+      gone: [...versions.keys()].filter((part) => !next.has(part)),
+    };
+    const cause = this.#causeOf(option, versions);
+    this.#effects.set(cause, [...(this.#effects.get(cause) ?? []), effect]);
+  }
+
+  /** The state after an event that had the same cause and read the same values before; null if there was none. */
+  #foreseen(option: Option, versions: Versions): string | null {
+    const effect = this.#effects
+      .get(this.#causeOf(option, versions))
+      ?.find(({ read }) => read.every(([part, version]) => versions.get(part) === version));
+    if (effect === undefined) return null;
+    const next = new Map([...versions, ...effect.changed]);
+    for (const part of effect.gone) next.delete(part);
+    return this.#stateOf(next);
+  }
+
+  async #replay(path: readonly string[]): Promise<void> {
+    this.#runs += 1;
+    this.#run.world = new World();
+    this.#scenario(this.#run.world);
+    for (const name of path) await this.#take(name);
+  }
+
+  async #take(name: string): Promise<Option> {
+    const option = this.#run.world.options().find((each) => each.name === name);
+    if (option === undefined) throw new NotExplorable(`the scenario is not deterministic: there is no ${name}`);
+    this.#events += 1;
+    await this.#run.world.step(option);
+    return option;
+  }
+
+  /** Runs the events that `pick` chooses, until it chooses none. @param isSearched Whether every state must be known. */
+  async #play(
+    pick: (options: readonly Option[], hasEnded: boolean) => Option | undefined,
+    isSearched = false,
+  ): Promise<Failing | null> {
+    await this.#replay([]);
+    const events: string[] = [];
+    for (let versions = this.#versionsAfter(null, new Map()); ; ) {
+      const { world } = this.#run;
+      const options = world.options();
+      const hasEnded = world.hasEnded(options);
+      if (world.failure !== null) return { events, error: world.failure };
+      const option = pick(options, hasEnded);
+      if (option === undefined) return null;
+      events.push(option.name);
+      versions = this.#versionsAfter(await this.#take(option.name), versions);
+      if (isSearched && world.failure === null && !this.#graph.has(this.#stateOf(versions))) {
+        throw new NotExplorable(`the search has missed ${events}`);
+      }
+    }
+  }
+
+  async #sample(isSearched: boolean): Promise<Failing | null> {
+    const { samples, seed, reduces } = this.#options;
+    let state = seed;
+    const random = (options: readonly Option[]) => {
+      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+      return options[Math.floor((state / 2 ** 32) * options.length)];
+    };
+    for (let count = 0; count < samples; count += 1) {
+      const failing = await this.#play(random, isSearched && reduces);
+      if (failing !== null) return this.#shortest(failing);
+    }
+    return null;
+  }
+
+  /** Leaves out one event or two, as long as there is still an error. */
+  async #shortest(best: Failing): Promise<Failing> {
+    for (let one = 0; one < best.events.length; one += 1) {
+      for (let other = one; other < best.events.length; other += 1) {
+        const rest = best.events.filter((_, index) => index !== one && index !== other);
+        const found = await this.#play(following(rest));
+        if (found !== null && found.events.length < best.events.length) return this.#shortest(found);
+      }
+    }
+    return best;
+  }
+
+  #ordersFrom(key: string, counts: Map<string, number>): number {
+    const known = counts.get(key);
+    if (known !== undefined) return known;
+    const next = this.#graph.get(key)?.next ?? [];
+    const orders = next.reduce((sum, each) => sum + this.#ordersFrom(each, counts), 0) || 1;
+    counts.set(key, orders);
+    return orders;
+  }
+}
+
+/** Chooses the events of a list as far as they are possible, then whatever must still happen. */
+function following(path: readonly string[]): (options: readonly Option[], hasEnded: boolean) => Option | undefined {
+  const rest = [...path];
+  // Without an earlier command of its kind a command has another number.
+  const withoutNumber = (name: string) => name.split(' #')[0];
+  return (options, hasEnded) => {
+    for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+      const same = options.find((option) => option.name === name);
+      const alike = options.find((option) => withoutNumber(option.name) === withoutNumber(name as string));
+      if (same !== undefined || alike !== undefined) return same ?? alike;
+    }
+    return hasEnded ? undefined : options.find(({ may }) => !may);
+  };
+}
+
+function hidden(what: string): NotExplorable {
+  return new NotExplorable(`processes share more than they declare: ${what}`);
+}
+
+function text(value: unknown): string {
+  const plain = (_: string, part: unknown) => {
+    if (typeof part === 'bigint') return `${part}n`;
+    if (part instanceof Error) return String(part);
+    return part instanceof Map ? [...part] : part;
+  };
+  return JSON.stringify(value, plain) ?? '';
+}

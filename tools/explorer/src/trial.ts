@@ -1,0 +1,48 @@
+import { type Explored, type ExploreOptions, explore, type Scenario } from './explore.ts';
+import { importMutant } from './mutant.ts';
+
+const ROOT = new URL('../../../', import.meta.url);
+
+/** A deliberate error in the module at a path: a text that occurs there once, and what replaces it. */
+export type SeededError = readonly [title: string, path: string, from: string, to: string];
+
+/** What was found, as one line of JSON for the test that runs the program of the scenario. */
+export interface Finding extends Omit<Explored, 'failing'> {
+  readonly title: string;
+  /** The deliberate error in the modules, or null for the modules as they are. */
+  readonly seeded: string | null;
+  readonly failing: { readonly events: readonly string[]; readonly error: string } | null;
+}
+
+/**
+ * Explores a scenario on modules as they are, then once with each deliberate error.
+ *
+ * @param paths Of the modules, from the root of the repository. They are loaded by path, because they are no public entries.
+ * @param scenarioOf Makes the scenario of what the modules export.
+ */
+export async function trial<Modules>(
+  title: string,
+  paths: readonly string[],
+  scenarioOf: (modules: Modules) => Scenario,
+  { errors = [], ...options }: ExploreOptions & { errors?: readonly SeededError[] } = {},
+): Promise<void> {
+  const imported = await Promise.all(paths.map((path) => import(new URL(path, ROOT).href)));
+  const originals: Modules = Object.assign({}, ...imported);
+  report(title, null, await explore(scenarioOf(originals), options));
+  for (const [seeded, path, from, to] of errors) {
+    const changed = await importMutant({ module: new URL(path, ROOT), from, to });
+    report(title, seeded, await explore(scenarioOf({ ...originals, ...changed }), { ...options, samples: 0 }));
+  }
+}
+
+function report(title: string, seeded: string | null, explored: Explored): void {
+  const { failing } = explored;
+  const error = failing && (failing.error instanceof Error ? failing.error.message : String(failing.error));
+  const finding: Finding = {
+    ...explored,
+    title,
+    seeded,
+    failing: failing && { events: failing.events, error: error ?? '' },
+  };
+  console.log(JSON.stringify(finding));
+}

@@ -1,0 +1,17 @@
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Finding } from '../src/trial.ts';
+
+/** Runs the program of scenarios. @returns What it found, in the order of its trials. @throws Error if it fails. */
+export async function findingsOf(program: URL): Promise<readonly Finding[]> {
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--conditions=@animal-store/source', fileURLToPath(program)],
+    { maxBuffer: 2 ** 24 },
+  );
+  return stdout
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Finding);
+}

@@ -1,0 +1,26 @@
+import { globSync } from 'node:fs';
+import { basename } from 'node:path';
+import { expect, test } from 'vitest';
+import { findingsOf } from './findings.ts';
+
+const FOLDER = new URL('../scenarios/', import.meta.url);
+
+test.each(globSync('*.ts', { cwd: FOLDER }).map((file) => basename(file, '.ts')))(
+  'every order of %s keeps its promise, and each deliberate error is found',
+  async (name) => {
+    const findings = await findingsOf(new URL(`${name}.ts`, FOLDER));
+    const asTheyAre = findings.filter(({ seeded }) => seeded === null);
+    const mutants = findings.filter(({ seeded }) => seeded !== null);
+    expect(asTheyAre.map(({ title, failing, isComplete }) => [title, failing, isComplete])).toEqual(
+      asTheyAre.map(({ title }) => [title, null, true]),
+    );
+    expect(mutants.filter(({ failing }) => failing === null).map(({ seeded }) => seeded)).toEqual([]);
+    expect(mutants).not.toEqual([]);
+    const lines = findings.map(({ title, seeded, orders, seconds, failing }) =>
+      seeded === null
+        ? `  ${title}: ${orders} orders in ${seconds.toFixed(1)} s`
+        : `    ${seeded}: found in ${failing?.events.length} events`,
+    );
+    console.log([name, ...lines].join('\n'));
+  },
+);

@@ -1,0 +1,13 @@
+import { setTimeout as realTimeout } from 'node:timers';
+import { trial } from '../../src/trial.ts';
+
+// Taken before it is replaced.
+const startRealTimer = realTimeout.bind(null);
+
+await trial('a real timer', [], () => (world) => {
+  world.client('one', [
+    async () => {
+      startRealTimer(() => {}, 2_000);
+    },
+  ]);
+});
