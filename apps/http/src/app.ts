@@ -13,6 +13,7 @@ import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
 import { requestPath } from './http/request-path.ts';
 import { type Headers, jsonResponse } from './http/response.ts';
+import type { DescribedOperation } from './openapi/document.ts';
 
 /** What the application works with. */
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
@@ -20,7 +21,7 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
   readonly basePath: string;
   /** The base address for clients; null: the base path on the host that serves the document. */
   readonly publicUrl: string | null;
-  readonly operations: readonly Operation[];
+  readonly operations: readonly DescribedOperation[];
   readonly storage: Pick<PetStorage, 'ready'>;
   /** Whether the service is stopping, and so not ready. */
   readonly isStopping: () => boolean;
@@ -140,14 +141,10 @@ function documentRoutes(dependencies: AppDependencies): Route[] {
 
 /** Loads the OpenAPI document and TypeBox, of which it is made, on use only: 13 MB and a third of the time of a start. */
 async function loadDocument({ basePath, operations, publicUrl }: AppDependencies): Promise<string> {
-  const [{ openApiDocument }, { describePets }] = await Promise.all([
-    import('./openapi/document.ts'),
-    import('./pets/descriptions.ts'),
-  ]);
+  const { openApiDocument } = await import('./openapi/document.ts');
   return openApiDocument({
     server: publicUrl ?? basePath,
     operations,
-    ...describePets(basePath),
     notFoundMessage: notFoundMessage(operationPaths({ basePath, operations })),
   });
 }

@@ -87,12 +87,11 @@ export const CLEAN: Files = {
   'apps/http/src/http/response.ts': "import './headers.ts';",
   'apps/http/src/http/headers.ts': 'export const headers = 1;',
   'apps/http/src/access/guard.ts': "import '../http/response.ts';",
-  'apps/http/src/openapi/document.ts': "import '../http/response.ts';",
-  'apps/http/src/pets/index.ts': "import type { schemas } from './schemas.ts';",
-  'apps/http/src/pets/schemas.ts': `
-    import '../openapi/document.ts';
+  'apps/http/src/openapi/document.ts': `
+    import '../http/response.ts';
     import 'typebox';
   `,
+  'apps/http/src/pets/index.ts': "import type { document } from '../openapi/document.ts';",
   'apps/http/src/pets/index.test.ts': "import '../access/guard.ts';",
   'apps/http/test/service.ts': `
     import 'vitest';
@@ -144,7 +143,7 @@ export const PROBES = {
     'packages/words/src/probe-container.ts': "import { injectable } from 'tsyringe';",
   },
   'document-is-loaded-on-use': {
-    'apps/http/src/pets/probe-schemas.ts': "import './schemas.ts';",
+    'apps/http/src/pets/probe-document.ts': "import '../openapi/document.ts';",
     'apps/http/src/probe-document.ts': "import './openapi/document.ts';",
     'apps/http/src/pets/probe-typebox.ts': "import 'typebox';",
   },

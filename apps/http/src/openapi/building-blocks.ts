@@ -1,5 +1,7 @@
 import { ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
 
+export { default as Type } from 'typebox';
+
 /** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
 export type HeaderObjects = Readonly<Record<string, object>>;
 

@@ -1,5 +1,6 @@
 import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../http/operation.ts';
+import * as builder from './building-blocks.ts';
 import { header, type ResponseObject, responseRef } from './building-blocks.ts';
 import {
   ErrorSchema,
@@ -20,31 +21,49 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
-/** An Operation Object (OpenAPI 3.1.1, section 4.8.10) without the responses that every operation shares. */
+/** What descriptions are made of: TypeBox and functions that write parts of the document. It is loaded on use. */
+export type DocumentBuilder = typeof builder;
+
+/** Schema Objects by their names in the document. */
+export type SchemaObjects = Readonly<Record<string, object>>;
+
+/** What the document says about an operation. */
 export interface OperationDescription {
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly deprecated?: boolean;
+  readonly parameters: readonly object[];
+  readonly requestBody?: object;
+  /** Without those that every operation has, and without header fields of every response. */
   readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
+  /** The schemas that the description refers to. */
+  readonly schemas: SchemaObjects;
+}
+
+/** An operation with its part of the document. */
+export interface DescribedOperation extends Operation {
+  describe(t: DocumentBuilder): OperationDescription;
 }
 
 /** What the document is assembled from. */
 export interface DocumentParts {
   /** Where the paths of the operations begin: a path, or an absolute URL. */
   readonly server: string;
-  readonly operations: readonly Operation[];
-  /** By operationId. */
-  readonly descriptions: Readonly<Record<string, OperationDescription>>;
-  /** Schemas that the operations refer to, by name. */
-  readonly schemas: Readonly<Record<string, object>>;
+  readonly operations: readonly DescribedOperation[];
   /** The message of a 404 for a path that no operation has. */
   readonly notFoundMessage: string;
 }
 
 /** The OpenAPI document (version 3.1) of the service as JSON text. */
-export function openApiDocument({ server, operations, descriptions, schemas, notFoundMessage }: DocumentParts): string {
+export function openApiDocument({ server, operations, notFoundMessage }: DocumentParts): string {
   const responses = sharedResponses(notFoundMessage);
   const paths: Record<string, Record<string, object>> = {};
+  let schemas: SchemaObjects = {};
   for (const operation of operations) {
     const { method, path, operationId } = operation;
-    const description = descriptions[operationId] as OperationDescription;
+    const { schemas: own, ...description } = operation.describe(builder);
+    schemas = { ...schemas, ...own };
     paths[path] = { ...paths[path], [method]: { operationId, ...described(operation, description, responses) } };
   }
   return stringify({
@@ -80,7 +99,7 @@ export function openApiDocument({ server, operations, descriptions, schemas, not
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
 function described(
   { headers }: Operation,
-  description: OperationDescription,
+  description: Omit<OperationDescription, 'schemas'>,
   shared: Record<string, ResponseObject>,
 ): object {
   const fixed = Object.fromEntries(

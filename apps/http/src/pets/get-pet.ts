@@ -1,9 +1,10 @@
 import { LIMITS } from '@animal-store/domain';
 import { andThen, quote } from '@animal-store/domain/transport';
 import { HttpError } from '../http/http-error.ts';
-import type { Operation } from '../http/operation.ts';
 import { jsonResponse } from '../http/response.ts';
+import type { DescribedOperation } from '../openapi/document.ts';
 import type { PetDependencies } from './dependencies.ts';
+import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
@@ -13,15 +14,10 @@ const REMOVED_AT = Date.UTC(2030, 11, 5);
 
 const DECIMAL = /^[1-9]\d{0,18}$/;
 
-/** The day of the removal in words. */
-export const REMOVAL = new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(REMOVED_AT);
-
-export const removedMessage = (basePath: string) =>
-  `this endpoint was removed: use GET ${basePath}/pets, which lists animals`;
-
 /** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
-export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies): Operation {
+export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies): DescribedOperation {
   const start = `${basePath}/pets/`.length;
+  const removed = `this endpoint was removed: use GET ${basePath}/pets, which lists animals`;
   return {
     operationId: 'getPet',
     method: 'get',
@@ -41,9 +37,30 @@ export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies)
       },
     },
     handle(request) {
-      if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removedMessage(basePath));
+      if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
       return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) => jsonResponse(petJson(pet)));
     },
+    describe: (t) => ({
+      tags: ['Pets'],
+      summary: 'Get an animal',
+      description: `Returns one animal. Removed on ${new Date(REMOVED_AT).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}: use \`GET /pets\` with the status filter instead.`,
+      deprecated: true,
+      parameters: [
+        {
+          name: 'petId',
+          in: 'path',
+          required: true,
+          description: 'Identifier of the animal to retrieve.',
+          schema: t.Type.Integer({ format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max }),
+        },
+      ],
+      responses: {
+        200: { description: 'The animal.', content: t.jsonContent('Pet', EXAMPLE_PET) },
+        404: t.errorResponseObject('pet_not_found', 'no animal with this identifier.', 'no pet has the id 7'),
+        410: t.errorResponseObject('endpoint_removed', 'the operation has been removed.', removed),
+      },
+      schemas: petSchemas(t),
+    }),
   };
 }
 

@@ -1,4 +1,4 @@
-import type { Operation } from '../http/operation.ts';
+import type { DescribedOperation } from '../openapi/document.ts';
 import { createPet } from './create-pet.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { getPet } from './get-pet.ts';
@@ -6,7 +6,7 @@ import { listPets } from './list-pets.ts';
 import { cachedPetJson } from './pet-json.ts';
 
 /** The operations of the interface, in its order. Routes and the OpenAPI document are made from this list. */
-export function petOperations(options: Omit<PetDependencies, 'petJson'>): readonly Operation[] {
+export function petOperations(options: Omit<PetDependencies, 'petJson'>): readonly DescribedOperation[] {
   const dependencies = { ...options, petJson: cachedPetJson() };
   return [listPets(dependencies), createPet(dependencies), getPet(dependencies)];
 }
