@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import axe from 'axe-core';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { isMissing } from './is-missing.ts';
@@ -305,6 +306,119 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
       const { expectQuiet, origin, page } = await openPage({ colorScheme: 'dark' });
       await page.goto(`${origin}/docs/clients`);
       expect(await background(page)).toBe(DARK);
+      expectQuiet();
+    });
+  });
+
+  describe('accessibility', () => {
+    /** What axe-core reports as critical or serious, by rule and element. */
+    async function violations(page: Page): Promise<string[]> {
+      await page.evaluate(axe.source);
+      const { violations } = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
+      return violations
+        .filter(({ impact }) => impact === 'critical' || impact === 'serious')
+        .flatMap(({ id, nodes }) => nodes.map(({ failureSummary, html }) => `${id}: ${html}: ${failureSummary}`));
+    }
+
+    test.each([
+      { colorScheme: 'light', width: 1280 },
+      { colorScheme: 'light', width: 390 },
+      { colorScheme: 'dark', width: 1280 },
+      { colorScheme: 'dark', width: 390 },
+    ] as const)('has no serious violation with $colorScheme colours and a width of $width', async (opening) => {
+      const { expectQuiet, origin, page } = await openPage(opening);
+      expect(await violations(page)).toEqual([]);
+      await openAuthorization(page);
+      expect(await violations(page)).toEqual([]);
+      await page.locator('.auth-container input[type=text]').fill(KEY);
+      await page.keyboard.press('Enter');
+      await page.locator('.auth-container', { hasText: 'Authorized' }).waitFor();
+      expect(await violations(page)).toEqual([]);
+      await closeAuthorization(page);
+
+      for (const id of ['listPets', 'createPet', 'getPet']) {
+        const opened = await tryOut(page, id);
+        await opened.locator('.errors-toggle').click();
+        if (id === 'getPet') await opened.getByPlaceholder('petId').fill('1');
+        await execute(page, id);
+      }
+      for (const schema of await page.locator('.models .json-schema-2020-12-expand-deep-button').all()) {
+        if (await schema.isVisible()) await schema.click();
+      }
+      expect(await violations(page)).toEqual([]);
+
+      for (const manual of ['http-interface', 'clients']) {
+        await page.goto(`${origin}/docs/${manual}`);
+        expect(await violations(page)).toEqual([]);
+      }
+      expectQuiet();
+    });
+
+    /** Goes through the page with the Tab key. @returns The kinds of elements that got the focus, each with an outline. */
+    async function tabThrough(page: Page): Promise<Set<string>> {
+      const reached = new Set<string>();
+      for (let tab = 0; tab < 40; tab += 1) {
+        await page.keyboard.press('Tab');
+        const [tagName, element, outline] = (await page.evaluate(`(() => {
+          const { tagName, outerHTML } = document.activeElement;
+          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
+          return [tagName, outerHTML.slice(0, 200), outlineStyle + ' ' + outlineWidth];
+        })()`)) as [string, string, string];
+        if (tagName === 'BODY') break;
+        reached.add(tagName);
+        expect([element, outline]).toEqual([element, 'solid 3px']);
+      }
+      return reached;
+    }
+
+    test('shows which control has the focus of the keyboard', async () => {
+      const { expectQuiet, page } = await openPage();
+      expect([...(await tabThrough(page))]).toEqual(expect.arrayContaining(['A', 'BUTTON', 'SELECT']));
+      await tryOut(page, 'createPet');
+      expect([...(await tabThrough(page))]).toEqual(expect.arrayContaining(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA']));
+      expectQuiet();
+    });
+
+    test('has a dialog that holds the focus, and gives it back', async () => {
+      const { expectQuiet, page } = await openPage();
+      await openAuthorization(page);
+      const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
+      const focused = () => page.evaluate('document.activeElement.outerHTML');
+      const input = dialog.getByRole('textbox', { name: 'Value of the API key' });
+      expect(await input.and(page.locator(':focus')).count()).toBe(1);
+      for (let tab = 0; tab < 8; tab += 1) {
+        await page.keyboard.press('Tab');
+        // Behind the last control the browser's own have their turn, and the page has no focus.
+        expect(
+          await page.evaluate(`document.activeElement.closest('dialog, #swagger-ui, nav')?.tagName ?? 'NONE'`),
+        ).toMatch(/^(?:DIALOG|NONE)$/);
+      }
+      await page.keyboard.press('Escape');
+      await dialog.waitFor({ state: 'detached' });
+      expect(await focused()).toMatch(/^<button class="btn authorize/);
+      expectQuiet();
+    });
+
+    test('has no button that covers a response', async () => {
+      const { expectQuiet, page } = await openPage({ width: 390 });
+      await authorize(page, KEY);
+      await tryOut(page, 'createPet');
+      await execute(page, 'createPet');
+      const response = shownResponse(page, 'createPet').locator('.highlight-code').first();
+      const body = await response.locator('pre').boundingBox();
+      for (const button of ['.copy-to-clipboard', '.download-contents']) {
+        const box = await response.locator(button).boundingBox();
+        expect(box?.y).toBeGreaterThanOrEqual((body?.y ?? Number.NaN) + (body?.height ?? Number.NaN));
+      }
+      expectQuiet();
+    });
+
+    test('keeps an operation in the address of the page', async () => {
+      const { expectQuiet, page } = await openPage();
+      await open(page, 'createPet');
+      expect(page.url()).toMatch(/#\/Pets\/createPet$/);
+      await page.reload();
+      await operation(page, 'createPet').locator('button.try-out__btn').waitFor();
       expectQuiet();
     });
   });

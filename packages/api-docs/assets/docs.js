@@ -123,6 +123,50 @@ const keptKey = {
   },
 };
 
+/** The names of controls to which Swagger UI gives none, or another than their text, by a function of the element. */
+const NAMES = {
+  '#servers': () => 'Server',
+  'tr[data-param-name] select': (select) => select.closest('tr').dataset.paramName,
+  'textarea.body-param__text': () => 'Request body',
+  '#auth-bearer-value': () => 'Value of the API key',
+  '.close-modal': () => 'Close',
+  '.modal-btn.auth': (button) => button.textContent,
+};
+
+function nameControls() {
+  for (const [selector, nameOf] of Object.entries(NAMES)) {
+    for (const control of document.querySelectorAll(selector)) control.ariaLabel = nameOf(control);
+  }
+}
+new MutationObserver(nameControls).observe(document.body, { childList: true, subtree: true });
+
+const accessibility = {
+  wrapComponents: {
+    // A link within the button that opens the operation is out of reach.
+    DeepLink:
+      (DeepLink, { React }) =>
+      (props) =>
+        React.createElement(DeepLink, { ...props, enabled: false }),
+
+    // Only the dialog has the focus while it is open, and what had it before gets it back.
+    authorizationPopup: (Popup, { React }) =>
+      function AuthorizationDialog(props) {
+        const dialog = React.useRef(null);
+        React.useLayoutEffect(() => {
+          const { current } = dialog;
+          current.showModal();
+          current.querySelector('input')?.focus();
+          return () => current.close();
+        }, []);
+        return React.createElement(
+          'dialog',
+          { ref: dialog, 'aria-label': 'Available authorizations' },
+          React.createElement(Popup, props),
+        );
+      },
+  },
+};
+
 // Browsers have it since 2025.
 const canKeepDigits = 'rawJSON' in JSON;
 if (canKeepDigits) keepDigits();
@@ -133,7 +177,13 @@ const ui = SwaggerUIBundle({
   url: 'openapi.json',
   deepLinking: true,
   displayRequestDuration: true,
-  plugins: [foldedErrors, ...(storage === null ? [] : [keptKey]), ...(canKeepDigits ? [exactIntegers] : [])],
+  syntaxHighlight: { theme: 'monokai' },
+  plugins: [
+    accessibility,
+    foldedErrors,
+    ...(storage === null ? [] : [keptKey]),
+    ...(canKeepDigits ? [exactIntegers] : []),
+  ],
   onComplete() {
     if (keepsKey) ui.preauthorizeApiKey(SCHEME, storage.getItem(SCHEME));
   },
