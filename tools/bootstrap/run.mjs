@@ -32,13 +32,10 @@ const commands = {
   },
 
   /** Measures the service beside other servers: see docs/performance.md. */
-  async bench(args) {
-    return exitCodeOf(
-      await runProgram([chooseNode(), '--conditions=@animal-store/source', 'tools/bench/src/main.ts', ...args], {
-        env: process.env,
-      }),
-    );
-  },
+  bench: (args) => runTool('tools/bench/src/main.ts', args, process.env),
+
+  /** What a release makes and checks: docs/releasing.md. */
+  release: (args) => runTool('tools/release/src/main.ts', args, environment()),
 
   /** Builds dist/ of each package. Turborepo calls pnpm. */
   async build(args) {
@@ -58,6 +55,10 @@ const commands = {
     return exitCodeOf(await runProgram(pnpm('changeset', ...args), { env: environment() }));
   },
 };
+
+async function runTool(main, args, env) {
+  return exitCodeOf(await runProgram([chooseNode(), '--conditions=@animal-store/source', main, ...args], { env }));
+}
 
 /** Runs an application where npm was called: relative paths start there. npm itself changes to the root. */
 async function runApp(main, args) {
