@@ -4,7 +4,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { NewPet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { openDatabase } from '../src/database/open-database.ts';
+import { openFile } from '../src/connection/open-file.ts';
 import { createSqliteStorage } from '../src/index.ts';
 import { addTo } from './add-to.ts';
 import { freshFile } from './fresh-file.ts';
@@ -33,7 +33,7 @@ test('a file that is opened again has its pets, and assigns higher ids', async (
 });
 
 test('connections sync the log before a commit returns', () => {
-  const db = openDatabase(freshFile());
+  const db = openFile(freshFile());
   onTestFinished(() => db.close());
   const setting = (name: string) => db.prepare(`PRAGMA ${name}`).get();
   expect(setting('journal_mode')).toEqual({ journal_mode: 'wal' });

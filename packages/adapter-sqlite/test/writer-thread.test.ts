@@ -1,8 +1,8 @@
 import { existsSync, writeFileSync } from 'node:fs';
 import type { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { identityOf } from '../src/database/file-identity.ts';
-import { openDatabase } from '../src/database/open-database.ts';
+import { identityOf } from '../src/connection/file-identity.ts';
+import { openFile } from '../src/connection/open-file.ts';
 import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
 import { freshFile } from './fresh-file.ts';
 
@@ -47,9 +47,9 @@ function markedFile(): string {
 }
 
 /** A file that the running test has open. */
-function openFile(): { file: string; db: DatabaseSync } {
+function opened(): { file: string; db: DatabaseSync } {
   const file = freshFile();
-  const db = openDatabase(file);
+  const db = openFile(file);
   onTestFinished(() => {
     if (db.isOpen) db.close();
   });
@@ -57,7 +57,7 @@ function openFile(): { file: string; db: DatabaseSync } {
 }
 
 test('commits on a connection of its own, whose writes others see when they are acknowledged', async () => {
-  const { file, db } = openFile();
+  const { file, db } = opened();
   const { results, errors } = await threadOn(file).commit([createRex, createRex]);
   expect(results).toEqual([
     { id: 1, created: true },
@@ -68,7 +68,7 @@ test('commits on a connection of its own, whose writes others see when they are 
 });
 
 test("passes SQLite's errors on with their codes", async () => {
-  const { file, db } = openFile();
+  const { file, db } = opened();
   const thread = threadOn(file);
   const { errors } = await thread.commit([createRex, ['createPet', '', 7n, null, null, null, null]]);
   expect(errors.get(1)).toMatchObject({ name: 'Error', code: 'ERR_SQLITE_ERROR', errcode: 275 });
@@ -110,7 +110,7 @@ describe('the end', () => {
   });
 
   test('writes the log back into the file', async () => {
-    const { file, db } = openFile();
+    const { file, db } = opened();
     const thread = createWriterThread(dataOf(file));
     await thread.commit([createRex]);
     db.close();

@@ -1,7 +1,8 @@
 import type { KeyStore } from '@animal-store/domain/ports';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { KeyReads } from './key-statements.ts';
 
-export function createSqliteKeyStore({ read, write }: Connection): KeyStore {
+export function createSqliteKeyStore({ read, write }: Connection<{ keys: KeyReads }>): KeyStore {
   return {
     add: (key) => write('addKey', { ...key }),
     find: (digest) => read(({ keys }) => keys.find(digest)),

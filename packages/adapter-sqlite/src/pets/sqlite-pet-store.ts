@@ -1,8 +1,9 @@
 import type { NewPet, Pet } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import type { Connection } from '../connection.ts';
+import type { Connection } from '../connection/connection.ts';
+import type { PetReads } from './pet-statements.ts';
 
-export function createSqlitePetStore({ read, write }: Connection): PetStore {
+export function createSqlitePetStore({ read, write }: Connection<{ pets: PetReads }>): PetStore {
   return {
     async add(newPet, idempotency) {
       const { holder = null, key = null, fingerprint = null } = idempotency ?? {};

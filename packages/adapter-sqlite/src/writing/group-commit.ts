@@ -1,24 +1,13 @@
 import { closed, overloaded, unavailable } from '@animal-store/domain/ports';
-import { isBusy } from '../database/result-codes.ts';
+import { isBusy } from '../connection/errors.ts';
+import { TIME_LIMITS } from '../time-limits.ts';
 import type { Committed } from './transaction.ts';
-
-/** How long a write may wait for its transaction and for locks, in milliseconds. Then it is never made. */
-const WAIT_TIMEOUT = 3_000;
-
-/** How long it may take altogether, in milliseconds. Then it is not known whether it will be committed. */
-const WRITE_TIMEOUT = 4_000;
-
-/** The interval of checks for overdue calls, in milliseconds. */
-const OVERDUE_INTERVAL = 250;
 
 /** How many writes a transaction has at most. */
 const MAX_BATCH = 1_000;
 
 /** How many writes may wait. */
 const MAX_WAITING = 10_000;
-
-/** The pause before a batch that met a lock is tried again, in milliseconds. */
-const BUSY_PAUSE = 10;
 
 const TOO_SLOW = new Error('the disk takes too long to write');
 
@@ -36,11 +25,9 @@ export interface GroupCommit<W> {
   close(): Promise<void>;
 }
 
-interface Call<W> {
+interface Call<W> extends PromiseWithResolvers<unknown> {
   readonly write: W;
   readonly since: number;
-  resolve(result: unknown): void;
-  reject(reason: unknown): void;
 }
 
 /**
@@ -48,72 +35,62 @@ interface Call<W> {
  * settled.
  */
 export function createGroupCommit<W>(commit: (writes: readonly W[]) => Promise<Committed>): GroupCommit<W> {
+  let state: 'idle' | 'running' | 'closing' = 'idle';
+  /** Calls that are in no transaction, the oldest first. */
   let waiting: Call<W>[] = [];
+  /** Calls whose transaction is being committed. */
   let inFlight: Call<W>[] = [];
-  let running = false;
-  let closing = false;
-  let onSettled = () => {};
-  let lockError: unknown = null;
+  /** The error of the lock that the last transaction met. */
+  let lock: unknown = null;
 
   async function run(): Promise<void> {
-    running = true;
-    lockError = null;
-    const timer = setInterval(rejectOverdue, OVERDUE_INTERVAL);
+    state = 'running';
+    const timer = setInterval(rejectOverdue, TIME_LIMITS.overdueCheck);
     while (waiting.length > 0) {
       const batch = waiting.splice(0, MAX_BATCH);
       inFlight = batch;
       try {
         settle(batch, await commit(batch.map(({ write }) => write)));
-        lockError = null;
+        lock = null;
       } catch (error) {
-        if (isBusy(error)) await retryLater(error);
+        if (isBusy(error)) await waitForLock(error);
         else rejectAll(batch, error);
       }
     }
-    inFlight = [];
     clearInterval(timer);
-    running = false;
-    onSettled();
+    inFlight = [];
+    state = 'idle';
   }
 
-  async function retryLater(error: unknown): Promise<void> {
+  /** The calls of the transaction wait again, before those that came later. */
+  async function waitForLock(error: unknown): Promise<void> {
+    lock = error;
     waiting = [...inFlight, ...waiting];
     inFlight = [];
-    lockError = error;
     rejectOverdue();
-    if (!closing) await new Promise((resolve) => setTimeout(resolve, BUSY_PAUSE));
-    if (closing) rejectAll(waiting.splice(0), closed());
+    if (state !== 'closing') await new Promise((resolve) => setTimeout(resolve, TIME_LIMITS.retry));
+    if (state === 'closing') rejectAll(waiting.splice(0), closed());
   }
 
   function rejectOverdue(): void {
     const now = performance.now();
-    const isLate = ({ since }: Call<W>) => now - since >= WAIT_TIMEOUT;
-    const isTooLate = ({ since }: Call<W>) => now - since >= WRITE_TIMEOUT;
-    rejectAll(waiting.filter(isLate), lockError ?? unavailable(TOO_SLOW));
-    rejectAll(inFlight.filter(isTooLate), unavailable(TOO_SLOW));
-    waiting = waiting.filter((call) => !isLate(call));
-    inFlight = inFlight.filter((call) => !isTooLate(call));
-    if (waiting.length + inFlight.length === 0) onSettled();
+    waiting = rejectOlder(waiting, now - TIME_LIMITS.wait, lock ?? unavailable(TOO_SLOW));
+    inFlight = rejectOlder(inFlight, now - TIME_LIMITS.write, unavailable(TOO_SLOW));
   }
 
   return {
     add(write, since = performance.now()) {
-      return new Promise((resolve, reject) => {
-        if (waiting.length >= MAX_WAITING) {
-          reject(overloaded());
-          return;
-        }
-        waiting.push({ write, since, resolve, reject });
-        if (!running) void run();
-      });
+      if (waiting.length >= MAX_WAITING) return Promise.reject(overloaded());
+      const call = { ...Promise.withResolvers(), write, since };
+      waiting.push(call);
+      if (state === 'idle') void run();
+      return call.promise;
     },
 
     async close() {
-      closing = true;
-      if (!running) return;
-      await new Promise<void>((resolve) => {
-        onSettled = resolve;
-      });
+      if (state === 'idle') return;
+      state = 'closing';
+      await Promise.allSettled([...inFlight, ...waiting].map(({ promise }) => promise));
     },
   };
 }
@@ -127,4 +104,13 @@ function settle<W>(batch: readonly Call<W>[], { results, errors }: Committed): v
 
 function rejectAll<W>(calls: readonly Call<W>[], reason: unknown): void {
   for (const { reject } of calls) reject(reason);
+}
+
+/** Rejects the calls that were made until a time. @returns The others. */
+function rejectOlder<W>(calls: readonly Call<W>[], time: number, reason: unknown): Call<W>[] {
+  rejectAll(
+    calls.filter(({ since }) => since <= time),
+    reason,
+  );
+  return calls.filter(({ since }) => since > time);
 }

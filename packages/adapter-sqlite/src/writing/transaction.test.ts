@@ -1,8 +1,7 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { prepareSchema } from '../database/schema.ts';
-import { prepareTransaction } from './transaction.ts';
-import type { Write } from './writes.ts';
+import { prepareSchema } from '../schema.ts';
+import { prepareTransaction, type Write } from './transaction.ts';
 
 function database() {
   const db = new DatabaseSync(':memory:');

@@ -1,7 +1,17 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { isEnvironmental } from '../database/result-codes.ts';
-import { prepareFormatCheck } from '../database/schema.ts';
-import { prepareWrites, type Write } from './writes.ts';
+import { isEnvironmental } from '../connection/errors.ts';
+import { type KeyWrites, prepareKeyWrites } from '../keys/key-statements.ts';
+import { type PetWrites, preparePetWrites } from '../pets/pet-statements.ts';
+import { prepareFormatCheck } from '../schema.ts';
+
+/** Everything that is written on one connection. */
+export interface Writes extends PetWrites, KeyWrites {
+  /** @throws Error of SQLite if the file can't be written now. */
+  tryWriting(): void;
+}
+
+/** One write as data: its name and its arguments. */
+export type Write = { [Name in keyof Writes]: readonly [Name, ...Parameters<Writes[Name]>] }[keyof Writes];
 
 /** The outcome of a transaction: the result of each write, or the error of a write that failed alone. */
 export interface Committed {
@@ -13,7 +23,10 @@ export interface Committed {
 /** Runs writes, in their order, as one transaction. If it throws, none of them has changed anything. */
 export type Transaction = (writes: readonly Write[]) => Committed;
 
-/** @param beforeCommit Called before each commit; what it throws prevents the commit. */
+/**
+ * @param beforeCommit Called before each commit; what it throws prevents the commit.
+ * @throws UnusableFile, now and later, if a newer version has changed the format too far.
+ */
 export function prepareTransaction(db: DatabaseSync, beforeCommit: () => void): Transaction {
   const begin = db.prepare('BEGIN IMMEDIATE');
   const commit = db.prepare('COMMIT');
@@ -43,5 +56,14 @@ export function prepareTransaction(db: DatabaseSync, beforeCommit: () => void): 
       if (db.isTransaction) db.exec('ROLLBACK');
       throw error;
     }
+  };
+}
+
+function prepareWrites(db: DatabaseSync): Writes {
+  const tryWriting = db.prepare('UPDATE pets SET name = name WHERE id = 0');
+  return {
+    ...preparePetWrites(db),
+    ...prepareKeyWrites(db),
+    tryWriting: () => void tryWriting.run(),
   };
 }

@@ -1,9 +1,8 @@
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '@animal-store/domain/ports';
-import { fromMessage, type Reply, type WriterData } from './messages.ts';
-import type { Committed } from './transaction.ts';
-import type { Write } from './writes.ts';
+import type { Committed, Write } from './transaction.ts';
+import type { ErrorMessage, Reply, WriterData } from './writer.ts';
 
 /** The program of the thread, a source or a built module like this one. */
 const PROGRAM = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
@@ -84,4 +83,8 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
 
 function committed({ results, errors }: Exclude<Reply, { error: unknown }>): Committed {
   return { results, errors: new Map(Array.from(errors, ([index, message]) => [index, fromMessage(message)])) };
+}
+
+function fromMessage({ error, members }: ErrorMessage): unknown {
+  return Object.assign(error as object, members);
 }

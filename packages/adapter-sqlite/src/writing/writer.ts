@@ -3,14 +3,29 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
-import { holdFiles } from '../database/file-identity.ts';
-import { connect } from '../database/open-database.ts';
-import { type Reply, toMessage, type WriterData } from './messages.ts';
-import { prepareTransaction, type Transaction } from './transaction.ts';
-import type { Write } from './writes.ts';
+import { type FileIdentity, holdFiles } from '../connection/file-identity.ts';
+import { connect } from '../connection/open-file.ts';
+import { TIME_LIMITS } from '../time-limits.ts';
+import { prepareTransaction, type Transaction, type Write } from './transaction.ts';
 
-/** How long the thread waits for a lock before it replies, in milliseconds. */
-const BUSY_TIMEOUT = 100;
+/** What the thread is started with. */
+export interface WriterData {
+  /** The absolute path of a file of a known format. */
+  readonly path: string;
+  /** Nothing is committed to other files. */
+  readonly identity: FileIdentity;
+}
+
+/** The thread's reply to a batch of writes: the results, or the error if nothing was committed. */
+export type Reply =
+  | { readonly results: readonly unknown[]; readonly errors: ReadonlyMap<number, ErrorMessage> }
+  | { readonly error: ErrorMessage };
+
+/** An error that crosses threads: structuredClone keeps its name, message and stack, and drops its other members. */
+export interface ErrorMessage {
+  readonly error: unknown;
+  readonly members: { readonly code?: unknown; readonly errcode?: unknown };
+}
 
 const port = parentPort as MessagePort;
 const { path, identity } = workerData as WriterData;
@@ -25,7 +40,7 @@ function open(): NonNullable<typeof opened> {
     files.close();
   };
   try {
-    db = connect(path, BUSY_TIMEOUT);
+    db = connect(path, TIME_LIMITS.lock);
     return { transaction: prepareTransaction(db, files.check), close };
   } catch (error) {
     close();
@@ -41,6 +56,11 @@ function commit(writes: readonly Write[]): Reply {
   } catch (error) {
     return { error: toMessage(error) };
   }
+}
+
+function toMessage(error: unknown): ErrorMessage {
+  const { code, errcode } = error as ErrorMessage['members'];
+  return { error, members: { code, errcode } };
 }
 
 port.on('message', (writes: readonly Write[] | null) => {

@@ -1,5 +1,5 @@
 import type { DatabaseSync } from 'node:sqlite';
-import { UnusableFile } from './unusable-file.ts';
+import { UnusableFile } from './connection/errors.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
 export const APPLICATION_ID = 0x416e696d;

@@ -1,7 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { isEnvironmental, RESULT, resultCode } from './result-codes.ts';
-import { UnusableFile } from './unusable-file.ts';
+import { isEnvironmental, RESULT, resultCode, UnusableFile } from './errors.ts';
 
 /** What is wrong with a file that an operator must repair. */
 const REASONS: Readonly<Record<number, string>> = {
@@ -15,7 +14,7 @@ const REASONS: Readonly<Record<number, string>> = {
  * The error that `open` throws: StorageMisconfigured if the operator must do something, else SQLite's own, because a later
  * try may succeed.
  */
-export function asOpeningError(path: string, error: unknown): unknown {
+export function toOpenError(path: string, error: unknown): unknown {
   const reason = REASONS[resultCode(error) ?? -1];
   if (reason === undefined && isEnvironmental(error)) return error;
   return misconfigured(path, reason ?? (error as Error).message, error);
@@ -25,7 +24,7 @@ export function asOpeningError(path: string, error: unknown): unknown {
  * The error that a port throws: `storage_unavailable` for a failure of the file, the disk or the machine, whose cause is
  * StorageMisconfigured if the operator must do something. A defect stays as it is.
  */
-export function asThrown(path: string, error: unknown): unknown {
+export function toPortError(path: string, error: unknown): unknown {
   if (StorageMisconfigured.is(error)) return inNeedOfRepair(error);
   if (UnusableFile.is(error)) return inNeedOfRepair(misconfigured(path, error.message, error));
   const code = resultCode(error);

@@ -1,5 +1,5 @@
 import { closeSync, existsSync, openSync, readlinkSync, statSync } from 'node:fs';
-import { UnusableFile } from './unusable-file.ts';
+import { UnusableFile } from './errors.ts';
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
@@ -32,20 +32,23 @@ export interface HeldFiles {
  */
 export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
   const log = logOf(path);
-  ensure(() => existsSync(log));
+  const hasLog = () => inodeAt(log) === identity.log;
+  throwUnlessIntact(hasLog);
   const fd = openSync(log, 'r');
   const link = linkTo(fd);
-  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too: so the log's inode is read only if
-  // its link has changed, or there are no links to open files.
-  const hasLog = () => (link !== null && linkTo(fd) === link && existsSync(log)) || inodeAt(log) === identity.log;
+  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too. So the log's link is read, which says
+  // `/var/lib/animals.db-wal` until the log is moved or deleted; its inode only if that has changed, or there are no links.
+  const hasLink = () => link !== null && linkTo(fd) === link && existsSync(log);
 
   function check(): void {
-    ensure(() => inodeAt(path) === identity.database && hasLog() && inodeAt(indexOf(path)) === identity.index);
+    throwUnlessIntact(
+      () => inodeAt(path) === identity.database && inodeAt(indexOf(path)) === identity.index && (hasLink() || hasLog()),
+    );
   }
 
   try {
-    // The link is that of the log that was opened before.
-    ensure(() => inodeAt(log) === identity.log);
+    // It was not replaced just before it was opened.
+    throwUnlessIntact(hasLog);
     check();
   } catch (error) {
     closeSync(fd);
@@ -57,7 +60,7 @@ export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
 /** Errors of the system that say that a path leads to no file. */
 const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
-function ensure(areIntact: () => boolean): void {
+function throwUnlessIntact(areIntact: () => boolean): void {
   let cause: unknown;
   try {
     if (areIntact()) return;

@@ -1,3 +1,5 @@
+// What errors of SQLite and of the system mean. The writer thread uses it: no package may be imported here.
+
 /** Primary result codes (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine. */
 export const RESULT = {
   BUSY: 5,
@@ -12,6 +14,17 @@ export const RESULT = {
 } as const;
 
 const ENVIRONMENTAL: ReadonlySet<number> = new Set(Object.values(RESULT));
+
+/** The error of a file that can't be used until its operator does something. The message is the reason. */
+export class UnusableFile extends Error {
+  override readonly name = 'UnusableFile';
+  readonly code = 'ERR_UNUSABLE_FILE';
+
+  /** Also of an error that came from another thread. */
+  static is(error: unknown): error is UnusableFile {
+    return (error as { code?: unknown } | null | undefined)?.code === 'ERR_UNUSABLE_FILE';
+  }
+}
 
 /** SQLite's primary result code, or null if the error is not SQLite's. */
 export function resultCode(error: unknown): number | null {

@@ -1,11 +1,8 @@
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { isBusy } from './result-codes.ts';
-import { prepareSchema } from './schema.ts';
-
-/** Needs the lock for writing, and changes nothing. `BEGIN IMMEDIATE` also succeeds on a read-only file. */
-export const TRY_WRITING = 'UPDATE pets SET name = name WHERE id = 0';
+import { prepareSchema } from '../schema.ts';
+import { isBusy } from './errors.ts';
 
 /**
  * Connects to a file that exists.
@@ -24,15 +21,19 @@ export function connect(path: string, busyTimeout: number): DatabaseSync {
   return db;
 }
 
-/** Connects to a file, creates it if it doesn't exist, and checks its format. Never waits for a lock. */
-export function openDatabase(path: string): DatabaseSync {
+/**
+ * Connects to a file, creates it if it doesn't exist, and checks its format. Never waits for a lock.
+ *
+ * @throws Error of SQLite, or UnusableFile.
+ */
+export function openFile(path: string): DatabaseSync {
   createFile(path);
   const db = connect(path, 0);
   try {
     prepareSchema(db);
     // With a write-ahead log, readers and a writer don't wait for each other.
     db.exec('PRAGMA journal_mode = WAL');
-    tryWriting(db);
+    tryLocking(db);
     return db;
   } catch (error) {
     db.close();
@@ -41,9 +42,10 @@ export function openDatabase(path: string): DatabaseSync {
 }
 
 /** @throws Error of SQLite if this user can't write the file. Another connection that is writing is no error. */
-function tryWriting(db: DatabaseSync): void {
+function tryLocking(db: DatabaseSync): void {
   try {
-    db.exec(TRY_WRITING);
+    // Needs the lock for writing, and changes nothing. BEGIN IMMEDIATE also succeeds on a read-only file.
+    db.exec('UPDATE pets SET name = name WHERE id = 0');
   } catch (error) {
     if (!isBusy(error)) throw error;
   }

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { asOpeningError, asThrown } from './failures.ts';
+import { toOpenError, toPortError } from './failures.ts';
 
 const PATH = '/var/lib/animals.db';
 
@@ -35,7 +35,7 @@ const DEFECTS = [
 describe('an error of a call', () => {
   test.each([...TRANSIENT, ['SQLITE_CANTOPEN', 14] as const])('%s is an outage', (_, code) => {
     const error = sqliteError(code);
-    expect(asThrown(PATH, error)).toMatchObject({
+    expect(toPortError(PATH, error)).toMatchObject({
       code: 'storage_unavailable',
       message: 'the storage is unavailable or does not respond in time: try again',
       cause: error,
@@ -43,7 +43,7 @@ describe('an error of a call', () => {
   });
 
   test.each(IN_NEED_OF_REPAIR)('%s names the file and the reason for the operator alone', (_, code, reason) => {
-    expect(asThrown(PATH, sqliteError(code))).toMatchObject({
+    expect(toPortError(PATH, sqliteError(code))).toMatchObject({
       code: 'storage_unavailable',
       message: 'the storage cannot be used until its operator has repaired it',
       cause: misconfigured(reason),
@@ -51,24 +51,24 @@ describe('an error of a call', () => {
   });
 
   test.each(DEFECTS)('%s is a defect, thrown as it is', (_, error) => {
-    expect(asThrown(PATH, error)).toBe(error);
+    expect(toPortError(PATH, error)).toBe(error);
   });
 });
 
 describe('an error at the opening', () => {
   test.each(TRANSIENT)('%s is an outage, and the file is opened later', (_, code) => {
     const error = sqliteError(code);
-    expect(asOpeningError(PATH, error)).toBe(error);
+    expect(toOpenError(PATH, error)).toBe(error);
   });
 
   test.each([
     ...IN_NEED_OF_REPAIR,
     ['SQLITE_CANTOPEN', 14, 'it must be a file in a folder that exists, where this user may write'] as const,
   ])('%s is a configuration error', (_, code, reason) => {
-    expect(asOpeningError(PATH, sqliteError(code))).toEqual(misconfigured(reason));
+    expect(toOpenError(PATH, sqliteError(code))).toEqual(misconfigured(reason));
   });
 
   test('another error is a configuration error with its message', () => {
-    expect(asOpeningError(PATH, new Error('it is too new'))).toEqual(misconfigured('it is too new'));
+    expect(toOpenError(PATH, new Error('it is too new'))).toEqual(misconfigured('it is too new'));
   });
 });
