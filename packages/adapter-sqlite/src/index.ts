@@ -26,7 +26,7 @@ export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage 
     pets: createSqlitePetStore(connection),
     keys: createSqliteKeyStore(connection),
     location: resolve(file),
-    ready: () => connection.write('tryWriting'),
+    ready: () => connection.write('tryCreating'),
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),
   };

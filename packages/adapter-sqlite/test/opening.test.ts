@@ -1,5 +1,6 @@
-import { chmodSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { execFileSync } from 'node:child_process';
+import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import type { NewPet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
@@ -73,16 +74,6 @@ describe('a new file', () => {
   });
 });
 
-test('treats the name of a database in memory as the name of a file', async () => {
-  const cwd = process.cwd();
-  process.chdir(dirname(freshFile()));
-  onTestFinished(() => process.chdir(cwd));
-  for (const file of [':memory:', 'file:animals?mode=memory']) {
-    await createSqliteStorage({ file }).close();
-    expect(readFileSync(file, 'latin1')).toMatch(/^SQLite format 3/);
-  }
-});
-
 describe('a file that another process has locked', { retry: 2 }, () => {
   const read = (storage: PetStorage) => storage.pets.list({ after: 0n, limit: 1 });
 
@@ -129,6 +120,31 @@ describe('a file that another process has locked', { retry: 2 }, () => {
   });
 });
 
+describe('ready', () => {
+  const changesSeenBy = (db: DatabaseSync) => db.prepare('PRAGMA data_version').get()?.['data_version'];
+
+  test('writes what a creation writes, and leaves pets, keys and ids as they were', async () => {
+    const file = freshFile();
+    const storage = createSqliteStorage({ file });
+    onTestFinished(async () => storage.close());
+    const other = databaseAt(file);
+    for (let id = 1n; id <= 3n; id += 1n) {
+      const before = changesSeenBy(other);
+      await storage.ready();
+      expect(changesSeenBy(other)).not.toBe(before);
+      expect(await addTo(storage.pets, rex)).toEqual({ id, ...rex });
+    }
+    const pages = () => (other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { log: number }).log;
+    const logOf = () => statSync(`${file}-wal`).size;
+    pages();
+    await storage.ready();
+    const written = logOf();
+    pages();
+    await addTo(storage.pets, { ...rex, status: 'sold' }, { holder: 'the zoo', key: 'k', fingerprint: 'f' });
+    expect(written).toBe(logOf());
+  });
+});
+
 describe('opening rejects in one line', () => {
   /** The reason why a file is rejected. */
   function rejectionOf(file: string): string {
@@ -143,8 +159,27 @@ describe('opening rejects in one line', () => {
     throw new Error('accepted');
   }
 
-  test('a folder', () => {
-    expect(rejectionOf(dirname(freshFile()))).toMatch(/^it must be a file/);
+  test.each([
+    ['a folder', (file: string) => mkdirSync(file)],
+    ['a device', (file: string) => symlinkSync('/dev/null', file)],
+    ['a pipe', (file: string) => execFileSync('mkfifo', [file])],
+  ])('%s', (_, make) => {
+    const file = freshFile();
+    make(file);
+    expect(rejectionOf(file)).toBe('it must be a regular file');
+  });
+
+  test.each([':memory:', 'file:animals.db?mode=memory'])('the name %s, and makes no file', (name) => {
+    const cwd = process.cwd();
+    process.chdir(dirname(freshFile()));
+    onTestFinished(() => process.chdir(cwd));
+    const reason = `it is a name of SQLite, not a path: for a file of that name write ./${name}`;
+    expect(() => createSqliteStorage({ file: name })).toThrow(`${resolve(name)} cannot be used: ${reason}`);
+    expect(readdirSync('.')).toEqual([]);
+  });
+
+  test('an empty path', () => {
+    expect(() => createSqliteStorage({ file: '' })).toThrow('cannot be used: it must be a regular file');
   });
 
   test('a file in a folder that does not exist', () => {

@@ -7,6 +7,7 @@ import { createWriterThread } from '../writing/writer-thread.ts';
 import { isBusy, isDamage, isEnvironmental } from './errors.ts';
 import { toOpenError, toPortError } from './failures.ts';
 import type { FileIdentity } from './file-identity.ts';
+import { checkName } from './place.ts';
 
 /** One open file: it is read in this thread and written in another. */
 export interface Connection<T> {
@@ -36,7 +37,6 @@ interface Opened {
  * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
  */
 export function openConnection<T extends Opened>(file: string, open: (path: string) => T): Connection<T> {
-  // An absolute path is neither a URI nor one of the names that stand for a database in memory.
   const path = resolve(file);
   let database = openIfPossible();
   let closing: Promise<void> | null = null;
@@ -47,6 +47,7 @@ export function openConnection<T extends Opened>(file: string, open: (path: stri
 
   function openNow(): T {
     try {
+      checkName(file);
       return open(path);
     } catch (error) {
       throw toOpenError(path, error);

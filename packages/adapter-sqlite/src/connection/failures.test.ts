@@ -14,13 +14,13 @@ const TRANSIENT = [
   ['SQLITE_NOMEM', 7],
   ['SQLITE_IOERR_FSYNC', 1034],
   ['SQLITE_FULL', 13],
-  ['SQLITE_PROTOCOL', 15],
 ] as const;
 
 const IN_NEED_OF_REPAIR = [
   ['SQLITE_READONLY_DBMOVED', 1032, 'this user may not write it'],
   ['SQLITE_CORRUPT', 11, 'it is damaged: restore a backup'],
   ['SQLITE_CORRUPT_INDEX', 779, 'it is damaged: restore a backup'],
+  ['SQLITE_PROTOCOL', 15, 'its file system does not lock files: put it on a local disk'],
   ['SQLITE_NOTADB', 26, 'it is not a SQLite database'],
 ] as const;
 

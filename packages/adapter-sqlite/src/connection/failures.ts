@@ -7,6 +7,7 @@ const REASONS: Readonly<Record<number, string>> = {
   [RESULT.READONLY]: 'this user may not write it',
   [RESULT.CORRUPT]: 'it is damaged: restore a backup',
   [RESULT.CANTOPEN]: 'it must be a file in a folder that exists, where this user may write',
+  [RESULT.PROTOCOL]: 'its file system does not lock files: put it on a local disk',
   [RESULT.NOTADB]: 'it is not a SQLite database',
 };
 

@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { prepareSchema } from '../schema.ts';
 import { isBusy } from './errors.ts';
+import { checkPlace } from './place.ts';
 
 /**
  * Connects to a file that exists.
@@ -27,6 +28,7 @@ export function connect(path: string, busyTimeout: number): DatabaseSync {
  * @throws Error of SQLite, or UnusableFile.
  */
 export function openFile(path: string): DatabaseSync {
+  checkPlace(path);
   createFile(path);
   const db = connect(path, 0);
   try {

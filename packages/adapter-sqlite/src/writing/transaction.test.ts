@@ -27,7 +27,7 @@ const violated = expect.objectContaining({ code: 'ERR_SQLITE_ERROR', errcode: 27
 
 test('commits writes in their order, and returns the result of each', () => {
   const { db, transaction, names } = database();
-  const { results, errors } = transaction([create('Rex'), ['tryWriting'], create('Max')]);
+  const { results, errors } = transaction([create('Rex'), ['tryCreating'], create('Max')]);
   expect(results).toEqual([created(1), undefined, created(2)]);
   expect(errors.size).toBe(0);
   expect(names()).toEqual(['Rex', 'Max']);

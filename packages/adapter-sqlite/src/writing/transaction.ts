@@ -6,8 +6,12 @@ import { prepareFormatCheck } from '../schema.ts';
 
 /** Everything that is written on one connection. */
 export interface Writes extends PetWrites, KeyWrites {
-  /** @throws Error of SQLite if the file can't be written now. */
-  tryWriting(): void;
+  /**
+   * Creates a pet and takes it back, in one transaction: what it changed is written to the disk as it was.
+   *
+   * @throws Error of SQLite if no pet can be created now.
+   */
+  tryCreating(): void;
 }
 
 /** One write as data: its name and its arguments. */
@@ -60,10 +64,15 @@ export function prepareTransaction(db: DatabaseSync, beforeCommit: () => void): 
 }
 
 function prepareWrites(db: DatabaseSync): Writes {
-  const tryWriting = db.prepare('UPDATE pets SET name = name WHERE id = 0');
+  const petWrites = preparePetWrites(db);
   return {
-    ...preparePetWrites(db),
+    ...petWrites,
     ...prepareKeyWrites(db),
-    tryWriting: () => void tryWriting.run(),
+    tryCreating() {
+      db.exec('SAVEPOINT attempt');
+      // No client's key has a space. It changes every table and index that a creation changes.
+      petWrites.createPet('Rex', 0n, 'available', '', ' ', '');
+      db.exec('ROLLBACK TO attempt; RELEASE attempt');
+    },
   };
 }
