@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,7 @@ const PROGRAMS = fileURLToPath(new URL('../../../tools/deploy/sqlite/', import.m
 
 /** A file that takes long to copy: an interrupted copy of it never ends. */
 async function largeFile(): Promise<string> {
-  const file = freshFile();
+  const file = freshFile(tmpdir());
   const storage = createSqliteStorage({ file });
   await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
   await storage.close();
