@@ -10,11 +10,11 @@ const FINISH_LIMIT = 6_000;
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve({ onStop, writeMessage }: Run): Promise<void> {
-  const { storage, warnings } = await openStorage(process.env, 'allowed');
+  const { storage, description, warnings } = await openStorage(process.env, 'allowed');
   for (const warning of warnings) writeMessage(warning);
   const calls = new Set<Promise<unknown>>();
   const input = delayEnd(calls, FINISH_LIMIT);
-  const createServer = compose(storage, calls, createErrorReport(writeMessage));
+  const createServer = compose(storage, { description, calls, reportError: createErrorReport(writeMessage) });
   const connection = serveStdio(createServer, { transport: new StdioServerTransport(input) });
   const stop = () => {
     process.stdin.unpipe(input).pause();

@@ -14,7 +14,12 @@ test.each([
   };
   const reported: unknown[] = [];
   const catalogue = createAwaitableCatalogue({ add: fail, find: fail, list: fail });
-  const server = createServer(catalogue, new Set(), (each) => reported.push(each));
+  const server = createServer({
+    catalogue,
+    description: 'a test',
+    calls: new Set(),
+    reportError: (each) => reported.push(each),
+  });
   const client = new Client({ name: 'test', version: '1.0.0' });
   const [near, far] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);

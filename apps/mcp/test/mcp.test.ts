@@ -22,9 +22,11 @@ function freshFile(): string {
 /** A client of the server, which runs as a process of its own until the test ends. */
 async function connect(environment: Record<string, string>) {
   const env = { PATH: process.env['PATH'] as string, ...environment };
-  const transport = new StdioClientTransport({ command: process.execPath, args: ARGUMENTS, env });
+  const transport = new StdioClientTransport({ command: process.execPath, args: ARGUMENTS, env, stderr: 'ignore' });
   const client = new Client({ name: 'test', version: '1.0.0' });
   await client.connect(transport);
+  // The client checks results only against schemas that it knows.
+  await client.listTools();
   onTestFinished(() => client.close());
   const call = async (name: string, given: Record<string, unknown>) => {
     const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: given });
@@ -34,6 +36,7 @@ async function connect(environment: Record<string, string>) {
   return { client, call };
 }
 
+const HINTS = { destructiveHint: false, openWorldHint: false };
 const LARGEST = '9223372036854775807';
 const rex = { name: 'Rex', categoryId: LARGEST, status: 'available' };
 
@@ -44,8 +47,20 @@ describe.each([
   test('lists its tools with schemas', async () => {
     const { client } = await connect(environment());
     const { tools } = await client.listTools();
-    expect(tools.map(({ name }) => name)).toEqual(['list_pets', 'create_pet', 'get_pet']);
-    expect(tools[1]?.inputSchema).toMatchObject({ type: 'object', required: ['name', 'categoryId'] });
+    expect(tools.map(({ name, title, annotations }) => [name, title, annotations])).toEqual([
+      ['list_pets', 'List animals', { ...HINTS, readOnlyHint: true, idempotentHint: true }],
+      ['create_pet', 'Add an animal', { ...HINTS, readOnlyHint: false, idempotentHint: false }],
+      ['get_pet', 'Get an animal', { ...HINTS, readOnlyHint: true, idempotentHint: true }],
+    ]);
+    expect(tools[1]?.inputSchema).toMatchObject({
+      type: 'object',
+      required: ['name', 'categoryId'],
+      additionalProperties: false,
+    });
+    for (const { inputSchema, outputSchema } of tools) {
+      for (const schema of [inputSchema, outputSchema]) expect(JSON.stringify(schema)).not.toMatch(/"type":\[|Of":/);
+    }
+    expect(client.getInstructions()).toMatch(/64-bit integers.* Storage: .+\./);
   });
 
   test('creates, gets and lists pets, with 64-bit integers digit for digit', async () => {
@@ -60,9 +75,8 @@ describe.each([
     expect(await call('list_pets', { limit: 1 })).toEqual({ pets: [{ id: '1', ...rex }], next: '1' });
     expect(await call('list_pets', { after: '1' })).toEqual({
       pets: [{ id: '2', name: 'Max', categoryId: '-7' }],
-      next: null,
     });
-    expect(await call('list_pets', { status: 'available' })).toMatchObject({ pets: [{ name: 'Rex' }], next: null });
+    expect(await call('list_pets', { status: 'available' })).toEqual({ pets: [{ id: '1', ...rex }] });
   });
 
   test('creates one pet for an idempotency key', async () => {
@@ -74,6 +88,17 @@ describe.each([
     });
   });
 
+  test('rejects unknown arguments, and says which there are', async () => {
+    const { call } = await connect(environment());
+    expect(await call('list_pets', { cursor: '2', page: 3 })).toEqual({
+      error: 'unknown arguments "cursor", "page": the arguments are limit, status, after',
+    });
+    expect(await call('create_pet', { ...rex, category: 1 })).toEqual({
+      error: 'unknown argument "category": the arguments are name, categoryId, status, idempotencyKey',
+    });
+    expect(await call('list_pets', {})).toEqual({ pets: [] });
+  });
+
   test('reports all violations in the words of the domain', async () => {
     const { call } = await connect(environment());
     expect(await call('create_pet', { categoryId: 'x', status: 'lost' })).toEqual({
@@ -82,11 +107,16 @@ describe.each([
     // JSON.parse has rounded the first: 9007199254740990.6 was sent.
     for (const categoryId of [9007199254740991, -(10 ** 15), 2 ** 60]) {
       expect(await call('create_pet', { ...rex, categoryId })).toEqual({
-        error: 'categoryId must be a decimal string if it has more than 15 digits',
+        error:
+          'categoryId must be a string with an integer from -9223372036854775808 to 9223372036854775807: ' +
+          'a number of more than 15 digits may not be exact',
       });
     }
     expect(await call('create_pet', { ...rex, categoryId: 10 ** 15 - 1 })).toMatchObject({
       categoryId: '999999999999999',
+    });
+    expect(await call('create_pet', { ...rex, categoryId: '9'.repeat(30) })).toEqual({
+      error: `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${'9'.repeat(30)}`,
     });
     expect(await call('get_pet', { id: '7' })).toEqual({ error: 'no pet has the id 7' });
     expect(await call('get_pet', {})).toEqual({ error: expect.stringMatching(/^id must be/) });
@@ -178,9 +208,13 @@ test('ends with 2 and one line if the environment is wrong', () => {
   expect(stderr).toMatch(/^animal-store-mcp: MONGODB_URL must be set if STORAGE is mongodb[^\n]*\n$/);
 });
 
-test('warns of a misspelled variable', () => {
+test('warns of a misspelled variable, and of storage in memory', () => {
   const env = { PATH: process.env['PATH'] as string, MONGO_URL: 'mongodb://me:secret@host/animals' };
   const { status, stderr, stdout } = spawnSync(process.execPath, ARGUMENTS, { env, encoding: 'utf8', input: '' });
   expect([status, stdout]).toEqual([0, '']);
-  expect(stderr).toBe('animal-store-mcp: MONGO_URL is not a setting: MONGODB_URL is probably meant\n');
+  expect(stderr.split('\n')).toEqual([
+    'animal-store-mcp: MONGO_URL is not a setting: MONGODB_URL is probably meant',
+    expect.stringMatching(/^animal-store-mcp: the animals are kept in memory, .*: set MONGODB_URL or SQLITE_FILE to /),
+    '',
+  ]);
 });

@@ -1,4 +1,7 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { rootCertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { DomainError, type NewPet } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
@@ -73,6 +76,35 @@ describe('a file that the URL names', () => {
       }
     },
   );
+});
+
+describe('a file of certificates', () => {
+  function openWith(text: string) {
+    const folder = mkdtempSync(join(tmpdir(), 'ca-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'ca.pem');
+    writeFileSync(file, text);
+    const url = `mongodb://user:${SECRET}@127.0.0.1:1/animals?tls=true&tlsCAFile=${file}`;
+    return openStorage({ url, timeLimits: { serverSelection: 200 } });
+  }
+
+  test.each([
+    ['is empty', ''],
+    ['is another text', 'hello'],
+    ['has a key only', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
+    ['has a damaged certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
+  ])('is a misconfiguration if it %s', async (_, text) => {
+    const error = await failureOf(() => openWith(text).ready());
+    expect(misconfigurationOf(error)).toBe(
+      'the file that the URL names as tlsCAFile has no certificate in the format PEM',
+    );
+    expect(tells(error)).toBe(false);
+  });
+
+  test('is no misconfiguration if it has a certificate and the server is not there', async () => {
+    const error = await failureOf(() => openWith(`A comment\n${rootCertificates[0]}`).ready());
+    expect(error).toMatchObject({ code: 'storage_unavailable', cause: { name: 'MongoServerSelectionError' } });
+  });
 });
 
 describe('the warnings of a storage', () => {

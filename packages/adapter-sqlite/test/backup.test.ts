@@ -97,6 +97,31 @@ test.each([
   expect(Number(pet?.id)).toBe(next);
 });
 
+test('works beside Litestream, which adds tables and always holds a read transaction', async () => {
+  const file = freshFile();
+  const first = createSqliteStorage({ file });
+  await addTo(first.pets, { name: 'Rex', categoryId: 1n });
+  const litestream = new DatabaseSync(file);
+  litestream.exec(`
+    CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
+    CREATE TABLE _litestream_lock (id INTEGER);
+    BEGIN; SELECT * FROM _litestream_seq`);
+  await addTo(first.pets, { name: 'Max', categoryId: 1n });
+  await first.close();
+
+  const second = createSqliteStorage({ file });
+  await second.ready();
+  await addTo(second.pets, { name: 'Tom', categoryId: 1n });
+  await second.close();
+  litestream.close();
+  await run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, `${file}.copy`]);
+  await restore(`${file}.copy`, file);
+  const restored = createSqliteStorage({ file });
+  const pets = await restored.pets.list({ limit: 10, after: 0n });
+  await restored.close();
+  expect(pets.map(({ name }) => name)).toEqual(['Rex', 'Max', 'Tom']);
+});
+
 test('backup.mjs fails without a file, and makes none', async () => {
   const file = freshFile();
   await expect(run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, `${file}.copy`])).rejects.toMatchObject({

@@ -7,7 +7,13 @@ import {
 } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
 import { readEnvironment } from './read-environment.ts';
-import { type MemoryPolicy, readStorageSettings, STORAGE_VARIABLES, type StorageSettings } from './storage-settings.ts';
+import {
+  type MemoryPolicy,
+  memoryWarnings,
+  readStorageSettings,
+  STORAGE_VARIABLES,
+  type StorageSettings,
+} from './storage-settings.ts';
 import { STORAGES, type StorageEntry } from './storages.ts';
 
 /** A storage whose adapter is loaded and that can be opened. */
@@ -36,7 +42,9 @@ export async function loadStorage(settings: StorageSettings): Promise<LoadedStor
 /** An open storage. */
 export interface OpenStorage {
   readonly storage: PetStorage;
-  /** Misspelled variables and insecure settings, a sentence each for the operator. */
+  /** Where pets are stored: `MongoDB`. */
+  readonly description: string;
+  /** Misspelled variables, insecure settings and storage in memory, a sentence each for the operator. */
   readonly warnings: readonly string[];
   /** The configuration error that an error of the storage shows, see {@link misconfigurationOf}. */
   readonly misconfiguration: (error: unknown) => string | null;
@@ -51,10 +59,12 @@ export async function openStorage(environment: NodeJS.ProcessEnv, memory: Memory
   const { settings, warnings } = readEnvironment(environment, STORAGE_VARIABLES, (given, errors) =>
     readStorageSettings(given, memory, errors),
   );
-  const storage = (await loadStorage(settings)).open();
+  const { description, open } = await loadStorage(settings);
+  const storage = open();
   return {
     storage,
-    warnings: [...warnings, ...storageWarnings(storage, settings)],
+    description,
+    warnings: [...warnings, ...storageWarnings(storage, settings), ...memoryWarnings(settings)],
     misconfiguration: (error) => misconfigurationOf(error, settings),
   };
 }

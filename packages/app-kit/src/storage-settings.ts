@@ -71,6 +71,13 @@ function chosenName(environment: NodeJS.ProcessEnv, memory: MemoryPolicy, errors
   return only[0];
 }
 
+/** The warning that storage in memory deserves if the application does not say it otherwise. */
+export function memoryWarnings({ variable }: StorageSettings): string[] {
+  return variable === null
+    ? [`the animals are kept in memory, and gone when this process ends: set ${CHOICES} to keep them`]
+    : [];
+}
+
 function notDurable(reason: string): string {
   return `set ${CHOICES}: ${reason}, and nothing in memory outlives a command`;
 }

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
 import { composeCommand, removeStale, whyNoContainers } from './docker.ts';
 import { whyNoPromtool } from './promtool.ts';
@@ -10,6 +11,8 @@ declare module 'vitest' {
     noCompose: string | null;
     /** Why the alerts can't be tested here; null if they can. */
     noPromtool: string | null;
+    /** Why the systemd unit can't be tested here; null if it can. */
+    noSystemd: string | null;
   }
 }
 
@@ -19,13 +22,16 @@ export default async function setup(project: TestProject): Promise<() => void> {
   if (noContainers === null) await removeStale();
   const noCompose = noContainers ?? (await composeCommand().then(() => null, String));
   const noPromtool = whyNoPromtool();
+  const noSystemd = spawnSync('systemd-analyze', ['--version']).status === 0 ? null : 'there is no systemd-analyze';
   project.provide('noContainers', noContainers);
   project.provide('noCompose', noCompose);
   project.provide('noPromtool', noPromtool);
+  project.provide('noSystemd', noSystemd);
   const reports = [
     reportMissing('the container image', noContainers, 'start Docker.'),
     reportMissing('Compose', noCompose, "install Debian's package docker-compose."),
     reportMissing('the alerts', noPromtool, "install Debian's package prometheus, or set PROMTOOL."),
+    reportMissing('the systemd unit', noSystemd, "install Debian's package systemd."),
   ];
   return () => {
     process.stderr.write(reports.join(''));

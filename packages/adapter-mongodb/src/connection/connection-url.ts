@@ -71,18 +71,50 @@ export function describeOptions(options: MongoClient['options']): ClientDescript
 }
 
 function parsedOptions(url: string, options: MongoClientOptions): MongoClient['options'] {
-  try {
-    const client = new MongoClient(url, options);
-    if (NO_DATABASE.test(client.options.dbName)) throw new Error();
-    return client.options;
-  } catch {
+  const parsed = parse(url, options);
+  if (parsed === null) {
     // The driver's message may quote the part of the URL that holds the password.
+    const wrong = wrongOptions(url, options);
+    if (wrong.length > 0) {
+      throw new StorageMisconfigured(
+        `the MongoDB URL cannot be read: correct or remove the option ${wrong.join(', ')}`,
+      );
+    }
     throw new StorageMisconfigured(
       'the MongoDB URL cannot be read: it must be mongodb://[user:password@]host[:port]/database[?options], with ' +
         'options that the driver knows, a name that a database can have, and the special characters of user and password ' +
         'percent-encoded',
     );
   }
+  return parsed;
+}
+
+/** null if the driver can't read the URL, or if no database can have the name. */
+function parse(url: string, options: MongoClientOptions): MongoClient['options'] | null {
+  try {
+    const client = new MongoClient(url, options);
+    return NO_DATABASE.test(client.options.dbName) ? null : client.options;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * The names of the options without any of which a URL could be read; if there are none, of those that can't be read alone.
+ * Nothing before the last @ is named, and nothing of a URL with a secret option: it may be a part of a password that is not
+ * percent-encoded.
+ */
+function wrongOptions(url: string, options: MongoClientOptions): string[] {
+  const begin = url.indexOf('?', url.lastIndexOf('@') + 1) + 1;
+  const query = url.slice(begin);
+  if (begin === 0 || /password|properties/i.test(query)) return [];
+  const server = url.slice(0, begin);
+  const pairs = query.split('&').filter((pair) => /^[a-z]+=/i.test(pair));
+  const canBeRead = (some: readonly string[]) => parse(server + some.join('&'), options) !== null;
+  if (!canBeRead([])) return [];
+  const single = pairs.filter((pair) => canBeRead(pairs.filter((other) => other !== pair)));
+  const wrong = single.length > 0 ? single : pairs.filter((pair) => !canBeRead([pair]));
+  return wrong.map((pair) => pair.slice(0, pair.indexOf('=')));
 }
 
 function warningsAbout({ tls, rejectUnauthorized, checkServerIdentity }: MongoClient['options']): string[] {

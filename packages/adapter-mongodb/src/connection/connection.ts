@@ -2,7 +2,7 @@ import { closed } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
 import type { ClientSource } from './client-source.ts';
-import { hasNoServer } from './deployment.ts';
+import { hasNoServer, unusableFile } from './deployment.ts';
 import { asThrown, unavailable } from './failures.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
@@ -49,7 +49,9 @@ export function createConnection<T extends { stop(): void }>(
   }
 
   async function openOn(client: MongoClient): Promise<T> {
-    await client.connect();
+    await client.connect().catch((failure) => {
+      throw unusableFile(client) ?? failure;
+    });
     // A client that is closed while it looks up its servers connects all the same.
     if (isClosed) throw closed();
     return open(client);

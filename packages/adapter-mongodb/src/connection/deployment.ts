@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Document, type MongoClient, MongoServerSelectionError } from 'mongodb';
 
@@ -71,4 +72,19 @@ export function explained(failure: unknown): unknown {
 
 function serversOf(failure: unknown) {
   return failure instanceof MongoServerSelectionError ? failure.reason?.servers : undefined;
+}
+
+/** What is wrong with the file of certificates that a client has read, or null. Node.js ignores what is no certificate. */
+export function unusableFile({ options: { ca, tlsCAFile } }: MongoClient): StorageMisconfigured | null {
+  if (tlsCAFile === undefined || ca === undefined || hasCertificate(String(ca))) return null;
+  return new StorageMisconfigured('the file that the URL names as tlsCAFile has no certificate in the format PEM');
+}
+
+function hasCertificate(text: string): boolean {
+  try {
+    // This would read the format DER, too.
+    return text.includes('-----BEGIN ') && new X509Certificate(text).raw.length > 0;
+  } catch {
+    return false;
+  }
 }

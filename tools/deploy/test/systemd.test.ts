@@ -1,0 +1,53 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, inject, onTestFinished, test } from 'vitest';
+import { configurationOf } from './environment.ts';
+
+const text = readFileSync(new URL('../systemd/animal-store.service', import.meta.url), 'utf8');
+
+/** The values of a directive. */
+function values(directive: string): string[] {
+  return [...text.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value]) => value as string);
+}
+
+const seconds = (directive: string) => Number(values(directive)[0]);
+
+/** The configuration of the service that the unit starts. */
+function configuration() {
+  const credentials = mkdtempSync(join(tmpdir(), 'animal-store-credentials-'));
+  onTestFinished(() => rmSync(credentials, { recursive: true }));
+  const [name = ''] = values('LoadCredential').map((credential) => credential.split(':')[0]);
+  writeFileSync(join(credentials, name), 'the-key-of-the-tests\n');
+  const assignments = values('Environment').join(' ').replaceAll('%d', credentials).replaceAll('%S', '/var/lib');
+  return configurationOf(Object.fromEntries(assignments.split(' ').map((assignment) => assignment.split('='))));
+}
+
+test('animal-store.service sets variables that the service knows, and its configuration is valid', () => {
+  const { configuredKeys, ignored, production, storage } = configuration();
+  expect({ ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
+    ...{ ignored: [], production: true, storage: 'sqlite', keys: 1 },
+  });
+  const [state] = values('StateDirectory');
+  expect(values('Environment').join(' ')).toContain(`SQLITE_FILE=%S/${state}/`);
+});
+
+test('animal-store.service leaves time for a graceful stop, and files for every connection', () => {
+  const { stopGrace, stopDeadline, maxConnections } = configuration();
+  expect(seconds('TimeoutStopSec')).toBeGreaterThanOrEqual((stopGrace + stopDeadline) / 1_000 + 5);
+  expect(seconds('LimitNOFILE')).toBeGreaterThanOrEqual(maxConnections + 200);
+});
+
+test.skipIf(inject('noSystemd') !== null)('systemd accepts animal-store.service and counts few rights', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-unit-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'animal-store.service');
+  // It checks that the program exists.
+  writeFileSync(file, text.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+  const analyze = (...words: string[]) => spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' });
+  expect(analyze('verify', '--man=no')).toMatchObject({ status: 0, stderr: '' });
+  // From 0 to 100; a unit without restrictions has 96.
+  const { status, stdout } = analyze('security', '--offline=true', '--threshold=20');
+  expect(status, stdout).toBe(0);
+});
