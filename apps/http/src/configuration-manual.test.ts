@@ -1,15 +1,18 @@
 import { readFileSync } from 'node:fs';
 import { withFileVariables } from '@animal-store/app-kit';
+import { MAX_HEADER_SIZE, MAX_QUEUED_REQUESTS, TIME_LIMITS } from '@animal-store/http-server';
 import { expect, test } from 'vitest';
 import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
+import { BODY_MAX_BYTES } from './http/request-body.ts';
 
 /** Without a default: what they must be depends on the storage, or is a secret. */
 const OTHERS = withFileVariables(VARIABLE_NAMES)
   .filter((name) => !(name in VARIABLES))
   .sort();
 
+const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
+
 test('docs/settings.md has every variable with its default and its rule', () => {
-  const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
   const lines = manual.replaceAll('\n  ', ' ').matchAll(/^- `([A-Z_]+)`(?: \((.+?)\))?: (.+?)\. /gm);
   const entries = [...lines].map(([, name = '', fallback = '', rule]) => [name, fallback, rule] as const);
   const expected = Object.entries(VARIABLES).map(([name, { fallback, rule }]) => [name, fallback, rule]);
@@ -19,4 +22,23 @@ test('docs/settings.md has every variable with its default and its rule', () => 
     others.sort(),
     'docs/settings.md has a line for each variable of a storage, and for each twin of a secret',
   ).toEqual(OTHERS);
+});
+
+test('docs/settings.md has the fixed limits that the code has', () => {
+  const seconds = (limit: keyof typeof TIME_LIMITS) => `${TIME_LIMITS[limit] / 1_000} s`;
+  const kibibytes = (bytes: number) => `${bytes / 1_024} KiB`;
+  const lines = manual.slice(manual.indexOf('## Fixed limits')).matchAll(/^- (.*)$/gm);
+  expect([...lines].map(([, line]) => line)).toEqual([
+    `header section of a request: arrives within ${seconds('headersTimeout')}, at most ${kibibytes(MAX_HEADER_SIZE)}`,
+    `whole request: arrives within ${seconds('requestTimeout')}`,
+    `body: at most ${kibibytes(BODY_MAX_BYTES)}`,
+    `idle connection: closed after ${seconds('keepAliveTimeout')}`,
+    `client that reads nothing of its response: closed after ${seconds('inactivityTimeout')}`,
+    `client that does not close after the last response: closed after ${seconds('lingerTimeout')}; ` +
+      `after ${seconds('requestTimeout')} if its request is incomplete`,
+    `pipelined requests, all connections together: ${MAX_QUEUED_REQUESTS.toLocaleString('en')} waiting; ` +
+      'then the connections with most of them are dropped',
+    // A test of a silent storage measures it.
+    'operation that waits for the storage: 503 after less than 5 s',
+  ]);
 });

@@ -16,5 +16,6 @@ export {
   type RunningServer,
   type ServerOptions,
 } from './server.ts';
+export { MAX_HEADER_SIZE, MAX_QUEUED_REQUESTS } from './size-limits.ts';
 export { startServer } from './start-server.ts';
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';

@@ -7,7 +7,7 @@ export const OPERATOR_MESSAGES = {
   /** Connections that the server dropped. */
   dropped: {
     connections:
-      'connections are dropped: there are as many as MAX_CONNECTIONS (50 at PROBE_PORT) or the limit of open files allows',
+      'connections are dropped: there are as many as MAX_CONNECTIONS, the limit of open files or that of PROBE_PORT allows',
     requests: 'connections are closed: they sent too many requests without waiting for responses',
   } satisfies Record<DropReason, string>,
   fewerConnections: 'fewer connections than MAX_CONNECTIONS are accepted: raise the limit of open files (ulimit -n)',
