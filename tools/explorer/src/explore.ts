@@ -5,7 +5,7 @@ import { type Option, World } from './world.ts';
 export type Scenario = (world: World) => void;
 
 export interface ExploreOptions {
-  /** After so many seconds the search ends incomplete. */
+  /** After so many seconds the search ends incomplete: 240 if absent. */
   readonly seconds?: number;
   /** How many random orders are run after a complete search: they must meet no state that it has not met. */
   readonly samples?: number;
@@ -110,7 +110,7 @@ class Explorer {
   constructor(scenario: Scenario, run: { world: World }, options: ExploreOptions) {
     this.#scenario = scenario;
     this.#run = run;
-    this.#options = { seconds: 60, samples: 0, seed: 1, reduces: true, ...options };
+    this.#options = { seconds: 240, samples: 0, seed: 1, reduces: true, ...options };
   }
 
   async explore(): Promise<Explored> {
