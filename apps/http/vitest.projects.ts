@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
 /** Tests whose result does not depend on the storage. */
@@ -16,8 +16,10 @@ const WITHOUT_STORAGE = [
   'tracing',
 ].map((name) => `test/${name}.test.ts`);
 
+const PACKAGES = `${import.meta.dirname}/../../packages`;
+
 /** The storages that outlive a process, by the names of their adapters' folders. */
-const DURABLE = readdirSync(`${import.meta.dirname}/../../packages`)
+const DURABLE = readdirSync(PACKAGES)
   .map((folder) => /^adapter-(?!contract$|memory$)(.+)$/.exec(folder)?.[1])
   .filter((name) => name !== undefined);
 
@@ -27,19 +29,27 @@ const SPECIAL: Readonly<Record<string, ProjectOptions>> = {
     include: ['test/**/*.test.ts'],
     exclude: [...WITHOUT_STORAGE, 'test/sqlite*.test.ts'],
     env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
-    globalSetup: ['@animal-store/test-mongodb/global-setup'],
     setupFiles: ['test/needs-mongodb.ts'],
   },
 };
 
-const onStorage = (name: string): ProjectOptions => ({
+/** The setup that the tests of an adapter need, such as a server: those of the application need it, too. */
+async function setupOf(name: string): Promise<Pick<ProjectOptions, 'globalSetup'>> {
+  const file = `${PACKAGES}/adapter-${name}/vitest.projects.ts`;
+  const projects: readonly ProjectOptions[] = existsSync(file) ? (await import(file)).default : [];
+  const globalSetup = projects.flatMap((project) => project.globalSetup ?? []);
+  return { ...(globalSetup.length > 0 && { globalSetup }) };
+}
+
+const onStorage = async (name: string): Promise<ProjectOptions> => ({
   name: `on ${name}`,
   include: ['test/{create-pet,get-pet,list-pets,openapi,durable-storage}.test.ts'],
   env: { TEST_STORAGE: name },
+  ...(await setupOf(name)),
   ...SPECIAL[name],
 });
 
 export default [
   { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts'] },
-  ...DURABLE.map(onStorage),
+  ...(await Promise.all(DURABLE.map(onStorage))),
 ] satisfies ProjectOptions[];

@@ -3,10 +3,9 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequ
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadStorage } from '@animal-store/app-kit';
+import { loadStorage, STORAGES, type StorageEntry, type StorageName } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import { startServer, type TimeLimits } from '@animal-store/http-server';
-import { freshDatabase } from '@animal-store/test-mongodb';
 import { onTestFinished } from 'vitest';
 import { compose, type ServiceDependencies } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
@@ -44,18 +43,19 @@ export interface Service {
   readonly unexpectedErrors: unknown[];
 }
 
+/** The storage that the run of these tests is for; absent: memory. */
+const TEST_STORAGE = process.env['TEST_STORAGE'] as StorageName | undefined;
+
+/** Returns a new and empty place for the running test. Tests of the adapter use it, too. */
+const { freshPlace } = TEST_STORAGE
+  ? await import(`../../../packages/adapter-${TEST_STORAGE}/test/fresh-place.ts`)
+  : {};
+
 /** What tells the service to use the storage that the run of these tests is for, empty for each call. */
 export function storageEnvironment(): Record<string, string> {
-  switch (process.env['TEST_STORAGE']) {
-    case 'mongodb':
-      return { STORAGE: 'mongodb', MONGODB_URL: freshDatabase() };
-    case 'sqlite':
-      return { STORAGE: 'sqlite', SQLITE_FILE: freshFile() };
-    case undefined:
-      return {};
-    default:
-      throw new Error(`storageEnvironment() has no case for TEST_STORAGE=${process.env['TEST_STORAGE']}`);
-  }
+  if (TEST_STORAGE === undefined) return {};
+  const { setting }: StorageEntry = STORAGES[TEST_STORAGE];
+  return { STORAGE: TEST_STORAGE, ...(setting && { [setting.variable]: freshPlace() }) };
 }
 
 export function freshFile(): string {

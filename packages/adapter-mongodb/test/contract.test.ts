@@ -1,16 +1,17 @@
 import { behindProxy, sharedRateLimiterContract, storageContract } from '@animal-store/adapter-contract';
-import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { describeWithMongo } from '@animal-store/test-mongodb';
 import { inject } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';
+import { freshPlace } from './fresh-place.ts';
 
 describeWithMongo('on a server', () => {
-  const direct = { freshPlace: freshDatabase, open: (url: string) => createMongoStorage({ url }) };
+  const direct = { freshPlace, open: (url: string) => createMongoStorage({ url }) };
   const server = inject('mongodb');
   if ('containers' in server && server.containers) {
     const password = 'a password that no user has';
     const adapter = behindProxy({
       ...direct,
-      misconfiguredPlace: () => freshDatabase().replace('//', `//zoo:${encodeURIComponent(password)}@`),
+      misconfiguredPlace: () => freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`),
       secrets: [password, encodeURIComponent(password)],
     });
     storageContract('mongodb', adapter);

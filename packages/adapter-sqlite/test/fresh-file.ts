@@ -9,6 +9,7 @@ const MEMORY = '/dev/shm';
 /** The path of a file that does not exist, in a folder of its own that goes when the running test ends. */
 export function freshFile(place = existsSync(MEMORY) ? MEMORY : tmpdir()): string {
   const folder = mkdtempSync(join(place, 'animal-store-sqlite-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  // A process that was killed may be writing still.
+  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
   return join(folder, 'animals.db');
 }

@@ -2,13 +2,13 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { storageContract } from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
-import { freshFile } from './fresh-file.ts';
+import { freshPlace } from './fresh-place.ts';
 
 /** Connections of another program that keep a file locked for writing. */
 const locks = new Map<string, DatabaseSync>();
 
 storageContract('sqlite', {
-  freshPlace: freshFile,
+  freshPlace,
   open: (file) => createSqliteStorage({ file }),
   outages: {
     'locked by another program': {
@@ -23,5 +23,5 @@ storageContract('sqlite', {
       },
     },
   },
-  misconfiguredPlace: () => dirname(freshFile()),
+  misconfiguredPlace: () => dirname(freshPlace()),
 });

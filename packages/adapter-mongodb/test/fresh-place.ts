@@ -1,0 +1,1 @@
+export { freshDatabase as freshPlace } from '@animal-store/test-mongodb';

@@ -1,0 +1,1 @@
+export { freshFile as freshPlace } from './fresh-file.ts';
