@@ -28,6 +28,26 @@ test('writes that arrive together share transactions', async () => {
   expect(pages).toBeLessThan(100);
 });
 
+test('an import of 20,000 lines gets ids in the order of its calls, and its repetition uses up none', async () => {
+  const { storage } = opened();
+  async function importAll(): Promise<(bigint | undefined)[]> {
+    const ids: (bigint | undefined)[] = [];
+    let next = 0;
+    const line = async () => {
+      for (let index = next++; index < 20_000; index = next++) {
+        const creation = await storage.pets.add(rex, { holder: 'the zoo', key: `line-${index}`, fingerprint: 'rex' });
+        ids[index] = creation?.pet.id;
+      }
+    };
+    await Promise.all(Array.from({ length: 1_000 }, line));
+    return ids;
+  }
+  const inOrder = Array.from({ length: 20_000 }, (_, index) => BigInt(index + 1));
+  expect(await importAll()).toEqual(inOrder);
+  expect(await importAll()).toEqual(inOrder);
+  expect((await addTo(storage.pets, rex))?.id).toBe(20_001n);
+});
+
 test('a write that violates a constraint fails as a defect, and harms none beside it', async () => {
   const { storage } = opened();
   const outcomes = await Promise.allSettled(
