@@ -22,17 +22,6 @@ function databaseAt(file: string): DatabaseSync {
   return db;
 }
 
-test('a file that is opened again has its pets, and assigns higher ids', async () => {
-  const file = freshFile();
-  const storage = createSqliteStorage({ file });
-  const created = await addTo(storage.pets, rex);
-  await storage.close();
-  const again = createSqliteStorage({ file });
-  onTestFinished(async () => again.close());
-  expect(await again.pets.find(created?.id ?? 0n)).toEqual(created);
-  expect((await addTo(again.pets, rex))?.id).toBeGreaterThan(created?.id ?? 0n);
-});
-
 test('connections sync the log before a commit returns', () => {
   const db = openFile(freshFile());
   onTestFinished(() => db.close());
@@ -72,6 +61,18 @@ describe('a new file', () => {
     const outcome = await startProcess(freshFile(), program, '8').acknowledged();
     expect([...outcome.keys()]).toEqual(['storage_unavailable']);
   });
+});
+
+test('processes that open a new file at the same time create one pet for each idempotency key', async () => {
+  const file = freshFile();
+  const program = 'await Promise.all(Array.from({ length: 200 }, (_, key) => addUntilStored(key)));';
+  const running = Array.from({ length: 4 }, () => startProcess(file, program));
+  const [first, ...others] = await Promise.all(running.map(({ acknowledged }) => acknowledged()));
+  expect(first?.size).toBe(200);
+  for (const other of others) expect(new Map([...other].sort())).toEqual(new Map([...(first ?? [])].sort()));
+  const again = createSqliteStorage({ file });
+  onTestFinished(async () => again.close());
+  expect(await again.pets.list({ after: 0n, limit: 1_000 })).toHaveLength(200);
 });
 
 describe('a file that another process has locked', { retry: 2 }, () => {

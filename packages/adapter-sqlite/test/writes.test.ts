@@ -48,27 +48,6 @@ test('an import of 20,000 lines gets ids in the order of its calls, and its repe
   expect((await addTo(storage.pets, rex))?.id).toBe(20_001n);
 });
 
-test('a write that violates a constraint fails as a defect, and harms none beside it', async () => {
-  const { storage } = opened();
-  const outcomes = await Promise.allSettled(
-    ['Rex', '', 'Max'].map((name) => addTo(storage.pets, { ...rex, name } as typeof rex)),
-  );
-  expect(outcomes).toMatchObject([
-    { value: { name: 'Rex' } },
-    { reason: { name: 'Error', code: 'ERR_SQLITE_ERROR', message: /CHECK constraint failed/ } },
-    { value: { name: 'Max' } },
-  ]);
-});
-
-test('an object that changes after the call changes nothing', async () => {
-  const { storage } = opened();
-  const given = { ...rex };
-  const creating = [addTo(storage.pets, rex), addTo(storage.pets, given)];
-  Object.assign(given, { name: 'Max' });
-  expect(await Promise.all(creating)).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
-  expect(await storage.pets.list({ after: 0n, limit: 2 })).toMatchObject([{ name: 'Rex' }, { name: 'Rex' }]);
-});
-
 test('closing completes the writes that were called before', async () => {
   const { file, storage } = opened();
   const creating = Array.from({ length: 50 }, () => addTo(storage.pets, rex));
