@@ -1,3 +1,7 @@
+// mvn dependency:copy -Dartifact=com.fasterxml.jackson.core:jackson-annotations:2.21 -DoutputDirectory=lib
+// mvn dependency:copy -Dartifact=com.fasterxml.jackson.core:jackson-core:2.21.5 -DoutputDirectory=lib
+// mvn dependency:copy -Dartifact=com.fasterxml.jackson.core:jackson-databind:2.21.5 -DoutputDirectory=lib
+// java -cp 'lib/*' Int64.java
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.net.URI;
 import java.net.http.*;

@@ -11,8 +11,6 @@ const missing = inject('missingLanguages');
 
 const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
 
-const JACKSON = ['jackson-databind:2.21.5', 'jackson-core:2.21.5', 'jackson-annotations:2.21'];
-
 /** Copies an example, prepares what it needs, and runs it. @returns What it prints. */
 async function runExample(name: string, environment: Service['environment']): Promise<string> {
   using workspace = createWorkspace();
@@ -31,11 +29,11 @@ async function runExample(name: string, environment: Service['environment']): Pr
     case '.go':
       return await run('go', ['run', name], environment);
     case '.java':
-      for (const artifact of JACKSON) {
-        const words = ['dependency:copy', `-Dartifact=com.fasterxml.jackson.core:${artifact}`, '-DoutputDirectory=lib'];
-        await run('mvn', ['--quiet', '--batch-mode', ...words]);
+      // It begins with the commands that load its library and run it.
+      for (const [, command] of workspace.read(name).matchAll(/^\/\/ mvn (.*)$/gm)) {
+        await run('mvn', ['--quiet', '--batch-mode', ...(command as string).split(' ')]);
       }
-      return await run('java', ['-cp', 'lib/*', name], environment);
+      return await run('sh', ['-euc', /^\/\/ (java .*)$/m.exec(workspace.read(name))?.[1] as string], environment);
     default:
       throw new Error(`no test runs ${name}`);
   }
@@ -74,6 +72,7 @@ const GENERATORS = [
   'openapi-fetch.sh',
   'hey-api.sh',
   'openapi-ts.config.js',
+  'exact-fetch.ts',
   'requirements.txt',
   'openapi-python-client.sh',
   'oapi-codegen.sh',
