@@ -62,15 +62,10 @@ export async function composeCommand(): Promise<string> {
   }
 }
 
-/** Builds the image. @returns Its id. */
-export async function buildImage(version: string): Promise<string> {
-  const options = [
-    '--quiet',
-    `--file=${ROOT}/${DOCKERFILE}`,
-    '--tag=animal-store:test',
-    `--build-arg=VERSION=${version}`,
-  ];
-  return docker('build', ...options, ROOT);
+/** Builds the image. @param given The build arguments. @returns Its id. */
+export async function buildImage(given: Readonly<Record<string, string>>): Promise<string> {
+  const options = Object.entries(given).map(([name, value]) => `--build-arg=${name}=${value}`);
+  return docker('build', '--quiet', `--file=${ROOT}/${DOCKERFILE}`, '--tag=animal-store:test', ...options, ROOT);
 }
 
 /** Removes the containers and networks of runs on this machine that have crashed. */

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const SQLITE = fileURLToPath(new URL('../sqlite/', import.meta.url));
 
 const KEY = 'the-key-of-the-tests';
-const VERSION = '1.2.3-test';
+const BUILD = { VERSION: '1.2.3-test', REVISION: '0123abc', SOURCE: 'https://example.org/animal-store' };
 
 /** As few rights as operators grant. */
 const RESTRICTED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-privileges', '--user=1000'];
@@ -31,7 +31,7 @@ let image: string;
 
 describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   beforeAll(async () => {
-    image = await buildImage(VERSION);
+    image = await buildImage(BUILD);
   }, 600_000);
 
   test('has a user, a command without a shell, a health check and labels, and less than 180 MB', async () => {
@@ -47,7 +47,9 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(Config.Env).toEqual(expect.arrayContaining(['NODE_ENV=production', 'HOST=0.0.0.0']));
     expect(Config.Labels).toMatchObject({
       'org.opencontainers.image.title': 'Animal Store',
-      'org.opencontainers.image.version': VERSION,
+      'org.opencontainers.image.version': BUILD.VERSION,
+      'org.opencontainers.image.revision': BUILD.REVISION,
+      'org.opencontainers.image.source': BUILD.SOURCE,
     });
     expect(Size / 1e6).toBeLessThan(180);
   });
@@ -66,6 +68,11 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     const FOR_DEVELOPERS = /^(?:typescript|vitest|turbo|testcontainers|fast-check|playwright-core|node-linux-.*)$/;
     expect(packages.filter((name) => FOR_DEVELOPERS.test(name))).toEqual([]);
     expect(files.filter(({ owner, writable }) => owner !== 0 || writable).map(({ path }) => path)).toEqual(['/data']);
+  });
+
+  test('says its version and its revision', async () => {
+    const said = await docker('run', '--rm', image, 'node', 'apps/http/dist/main.js', '--version');
+    expect(said).toMatch(new RegExp(`^animal-store \\d+\\.\\d+\\.\\d+\\S* \\(revision ${BUILD.REVISION}\\)$`));
   });
 
   test('becomes healthy and serves requests with restricted rights', async () => {
