@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -11,12 +11,20 @@ import { freePort } from './service.ts';
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
 /** The file as Compose reads it without variables: `${NAME:-fallback}` is the fallback. */
-const { services } = parse(text.replaceAll(/\$\{\w+:-([^}]*)\}/g, '$1'));
+const { secrets, services } = parse(text.replaceAll(/\$\{\w+:?-([^}]*)\}/g, '$1'));
 const service = services['animal-store'];
 
+function configuration() {
+  const [secret] = Object.keys(secrets);
+  expect(service.secrets).toEqual([secret]);
+  return configurationOf(service.environment, { [`/run/secrets/${secret}`]: 'the-key-of-the-tests\n' });
+}
+
 test('compose.yaml sets variables that the service knows, and its configuration is valid', () => {
-  const { ignored, production, storage } = configurationOf(service.environment);
-  expect({ ignored, production, storage: storage.name }).toEqual({ ignored: [], production: true, storage: 'mongodb' });
+  const { configuredKeys, ignored, production, storage } = configuration();
+  expect({ ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
+    ...{ ignored: [], production: true, storage: 'mongodb', keys: 1 },
+  });
 });
 
 test('compose.yaml points the service to the replica set that it initiates', () => {
@@ -30,14 +38,14 @@ test('compose.yaml points the service to the replica set that it initiates', () 
 });
 
 test('compose.yaml publishes the service on this machine alone, without capabilities and with a read-only file system', () => {
-  expect(service.ports).toEqual([`127.0.0.1:3000:${configurationOf(service.environment).port}`]);
+  expect(service.ports).toEqual([`127.0.0.1:3000:${configuration().port}`]);
   expect(services.mongodb.ports).toBeUndefined();
   const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
   for (const ours of [service, services.initiation]) expect(ours).toMatchObject(restricted);
 });
 
 test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', () => {
-  const { maxConnections } = configurationOf(service.environment);
+  const { maxConnections } = configuration();
   expect(service.mem_limit).toMatch(/^\d+m$/);
   expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
 });
@@ -50,7 +58,7 @@ test('compose.yaml limits the log of every container', () => {
 });
 
 test('compose.yaml leaves time for a graceful stop', () => {
-  const { stopGrace, stopDeadline } = configurationOf(service.environment);
+  const { stopGrace, stopDeadline } = configuration();
   expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual((stopGrace + stopDeadline) / 1_000 + 5);
 });
 
@@ -93,10 +101,18 @@ test.skipIf(inject('noCompose') !== null)(
       'export COMPOSE_PROJECT_NAME=animal-store',
       expect.stringMatching(/^docker compose down /),
     ]);
+    // The commands write it where an operator of this checkout may have one.
+    const keys = new URL('tools/deploy/compose/api-keys', ROOT);
+    const before = existsSync(keys) ? readFileSync(keys) : null;
+    if (before === null) writeFileSync(keys, '');
     const remove = () => run(enter, name, 'docker compose down --volumes');
     // A run that crashed may have left it.
     await remove();
-    onTestFinished(async () => void (await remove()), 60_000);
+    onTestFinished(async () => {
+      await remove();
+      if (before === null) rmSync(keys);
+      else writeFileSync(keys, before);
+    }, 60_000);
 
     const output = await run(enter, name, ...rest);
     expect(output).toMatch(/^\[\]/m);
@@ -110,11 +126,16 @@ test.skipIf(inject('noCompose') !== null)(
     });
     expect(created.status).toBe(201);
     expect((await fetch(`${origin}/metrics`)).status).toBe(404);
+    const inspect = "docker inspect --format '{{json .HostConfig.LogConfig.Config}}' $(docker compose ps --quiet)";
+    const logs = (await run(enter, name, inspect)).trim().split('\n');
+    expect(new Set(logs)).toEqual(new Set([JSON.stringify({ 'max-file': '3', 'max-size': '10m' })]));
     await run(enter, name, down);
 
-    await run(enter, name, 'docker compose up --detach');
+    await run(enter, name, ': >api-keys', 'API_KEYS_FILE= docker compose up --detach');
     const list = () => fetch(`${origin}/v1/pets`, { headers }).then((response) => response.text(), String);
     await expect.poll(list, { timeout: 30_000 }).toContain('"name":"Rex"');
+    const former = { authorization: `Bearer ${variables.KEY}` };
+    expect((await fetch(`${origin}/v1/pets`, { headers: former })).status).toBe(401);
   },
   600_000,
 );

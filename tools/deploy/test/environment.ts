@@ -1,4 +1,8 @@
-import { type Configuration, readConfiguration } from '../../../apps/http/src/configuration.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
+import { type Configuration, readConfiguration, VARIABLE_NAMES } from '../../../apps/http/src/configuration.ts';
 
 /** The variables that the image sets. */
 const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
@@ -7,21 +11,34 @@ const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
  * Reads the configuration as the service in a container reads it.
  *
  * @param given The variables of the container, besides those of the image.
+ * @param secrets The content of the files that variables name, by their paths.
  * @returns Also the names of variables that the service does not know.
  * @throws ConfigurationError if the service would not start.
  */
-export function configurationOf(given: Record<string, string>): Configuration & { readonly ignored: string[] } {
-  const names = new Set(Object.keys(given));
-  const environment = new Proxy<NodeJS.ProcessEnv>(
-    { ...IMAGE_ENVIRONMENT, ...given },
-    {
-      get(target, name: string) {
-        names.delete(name);
-        return target[name];
-      },
-    },
-  );
-  return { ...readConfiguration(environment), ignored: [...names] };
+export function configurationOf(
+  given: Readonly<Record<string, string>>,
+  secrets: Readonly<Record<string, string>> = {},
+): Configuration & { readonly ignored: string[] } {
+  const known = new Set([...VARIABLE_NAMES, 'API_KEYS_FILE', 'MONGODB_URL_FILE']);
+  const ignored = Object.keys(given).filter((name) => !known.has(name));
+  return { ...readConfiguration({ ...IMAGE_ENVIRONMENT, ...withSecrets(given, secrets) }), ignored };
+}
+
+/** The variables with other paths, where files have the content for the running test. */
+export function withSecrets(
+  given: Readonly<Record<string, string>>,
+  secrets: Readonly<Record<string, string>>,
+): Record<string, string> {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const moved = Object.entries(given).map(([name, value]) => {
+    const content = secrets[value];
+    if (content === undefined) return [name, value];
+    const file = join(folder, name);
+    writeFileSync(file, content);
+    return [name, file];
+  });
+  return Object.fromEntries(moved);
 }
 
 /** The memory that a process needs with connections that each send a body: docs/operations.md, Capacity. In bytes. */

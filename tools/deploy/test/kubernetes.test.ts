@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { configurationOf, memoryFor } from './environment.ts';
+import { configurationOf, memoryFor, withSecrets } from './environment.ts';
 import { MONITORING, promtool } from './promtool.ts';
 import { startService } from './service.ts';
 
@@ -25,18 +25,17 @@ const pod = deployment.template.spec;
 const [container] = pod.containers;
 const probes = [container.startupProbe, container.livenessProbe, container.readinessProbe];
 
-/** The variables of the container, with examples of the secrets. */
-function environment(): Record<string, string> {
-  const SECRET: Record<string, string> = {
-    MONGODB_URL: 'mongodb://animals:secret@db-0.example,db-1.example/animals?replicaSet=rs0',
-    API_KEYS: `sha256:${'0'.repeat(64)}`,
-  };
-  const fromSecret = container.env.map((variable: { name: string; valueFrom: { secretKeyRef: { key: string } } }) => {
-    const { key } = variable.valueFrom.secretKeyRef;
-    return [variable.name, SECRET[key]];
-  });
-  return { ...the('ConfigMap').data, ...Object.fromEntries(fromSecret) };
-}
+/** The variables of the container. */
+const environment: Readonly<Record<string, string>> = the('ConfigMap').data;
+
+/** The files of the Secret that docs/deployment.md makes, with examples. */
+const [{ mountPath }] = container.volumeMounts;
+const SECRETS = {
+  [`${mountPath}/MONGODB_URL`]: 'mongodb://animals:secret@db-0.example,db-1.example/animals?replicaSet=rs0',
+  [`${mountPath}/API_KEYS`]: `sha256:${'0'.repeat(64)}`,
+};
+
+const configuration = (patch: object = {}) => configurationOf({ ...environment, ...patch }, SECRETS);
 
 test('the kustomization applies every manifest, and each reference by name has its target', () => {
   expect(kustomization.resources.toSorted()).toEqual(Object.keys(files).sort());
@@ -59,7 +58,7 @@ test('the example of a cluster adapts manifests that the kustomization has', () 
   const patched = patches.map(({ patch }: { patch: string }) => parse(patch));
   for (const { kind, metadata } of patched) expect(the(kind).metadata.name).toBe(metadata.name);
   const data = Object.assign({}, ...patched.map(({ data }: { data: object }) => data));
-  expect(configurationOf({ ...environment(), ...data }).ignored).toEqual([]);
+  expect(configuration(data).ignored).toEqual([]);
 });
 
 test('scrape.yaml finds the namespace, for the job of the alerts', () => {
@@ -109,7 +108,7 @@ test('annotations name the port of the metrics', () => {
   expect(deployment.template.metadata.annotations).toEqual({
     'prometheus.io/scrape': 'true',
     'prometheus.io/path': '/metrics',
-    'prometheus.io/port': String(configurationOf(environment()).probePort),
+    'prometheus.io/port': String(configuration().probePort),
   });
 });
 
@@ -128,7 +127,7 @@ test('every selector selects the pods of the Deployment', () => {
 });
 
 test('ports have names, which lead to those of the service and of the probes', () => {
-  const { port, probePort } = configurationOf(environment());
+  const { port, probePort } = configuration();
   expect(container.ports).toEqual([
     { name: 'http', containerPort: port },
     { name: 'probes', containerPort: probePort },
@@ -140,24 +139,22 @@ test('ports have names, which lead to those of the service and of the probes', (
 });
 
 test('the manifests set variables that the service knows, and its configuration is valid', () => {
-  const { host, ignored, production, storage } = configurationOf(environment());
-  expect({ host, ignored, production, storage: storage.name }).toEqual({
-    host: '0.0.0.0',
-    ignored: [],
-    production: true,
-    storage: 'mongodb',
+  const { configuredKeys, host, ignored, production, storage } = configuration();
+  expect({ host, ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
+    ...{ host: '0.0.0.0', ignored: [], production: true, storage: 'mongodb', keys: 1 },
   });
+  expect(configuration({ API_KEYS_FILE: '' }).configuredKeys.size).toBe(0);
 });
 
 test('the memory limit is at least the need of MAX_CONNECTIONS', () => {
   const { memory } = container.resources.limits;
   expect(memory).toMatch(/^\d+Mi$/);
-  const { maxConnections } = configurationOf(environment());
+  const { maxConnections } = configuration();
   expect(Number.parseInt(memory, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
 });
 
 test('the termination grace period leaves time for a graceful stop', () => {
-  const { stopGrace, stopDeadline } = configurationOf(environment());
+  const { stopGrace, stopDeadline } = configuration();
   const needed = container.lifecycle.preStop.sleep.seconds + (stopGrace + stopDeadline) / 1_000;
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
 });
@@ -167,6 +164,13 @@ test('some pods serve while nodes are drained and versions are replaced', () => 
   expect(minReplicas).toBeGreaterThanOrEqual(2);
   expect(the('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(minReplicas);
   expect(deployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+});
+
+test('the user of the service, and no other, can read the mounted secrets', () => {
+  const [{ name, secret }] = pod.volumes;
+  expect(container.volumeMounts.map((mount: { name: string }) => mount.name)).toEqual([name]);
+  expect(secret.defaultMode).toBe(0o440);
+  expect(pod.securityContext.fsGroup).toBe(pod.securityContext.runAsGroup);
 });
 
 test('pods meet the restricted standard of their namespace, and have no rights in the cluster', () => {
@@ -182,6 +186,9 @@ test('pods meet the restricted standard of their namespace, and have no rights i
 });
 
 test('the service responds with 200 to each probe', async () => {
-  const origin = await startService({ ...environment(), NODE_ENV: 'production', HOST: '127.0.0.1' });
+  const origin = await startService({
+    ...withSecrets(environment, SECRETS),
+    ...{ NODE_ENV: 'production', HOST: '127.0.0.1' },
+  });
   for (const { httpGet } of probes) expect((await fetch(origin + httpGet.path)).status, httpGet.path).toBe(200);
 });

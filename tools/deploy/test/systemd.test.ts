@@ -16,12 +16,10 @@ const seconds = (directive: string) => Number(values(directive)[0]);
 
 /** The configuration of the service that the unit starts. */
 function configuration() {
-  const credentials = mkdtempSync(join(tmpdir(), 'animal-store-credentials-'));
-  onTestFinished(() => rmSync(credentials, { recursive: true }));
-  const [name = ''] = values('LoadCredential').map((credential) => credential.split(':')[0]);
-  writeFileSync(join(credentials, name), 'the-key-of-the-tests\n');
-  const assignments = values('Environment').join(' ').replaceAll('%d', credentials).replaceAll('%S', '/var/lib');
-  return configurationOf(Object.fromEntries(assignments.split(' ').map((assignment) => assignment.split('='))));
+  const assignments = values('Environment').join(' ').replaceAll('%S', '/var/lib').split(' ');
+  const [credential = ''] = values('LoadCredential').map((value) => value.split(':')[0]);
+  const given = Object.fromEntries(assignments.map((assignment) => assignment.split('=')));
+  return configurationOf(given, { [`%d/${credential}`]: 'the-key-of-the-tests\n' });
 }
 
 test('animal-store.service sets variables that the service knows, and its configuration is valid', () => {
