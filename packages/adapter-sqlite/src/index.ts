@@ -8,7 +8,7 @@ import { openDatabase } from './open-database.ts';
 import { createSqlitePetStore } from './pets/sqlite-pet-store.ts';
 
 export interface SqliteStorageOptions {
-  /** Path of the database, created if it doesn't exist; SQLite keeps `-wal` and `-shm` beside it. On a local disk. */
+  /** Path on a local disk. The file is created if it doesn't exist; SQLite keeps `-wal` and `-shm` beside it. */
   readonly file: string;
 }
 
