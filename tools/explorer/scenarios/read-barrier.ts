@@ -5,7 +5,7 @@ import type { World } from '../src/world.ts';
 // read misses a creation that was acknowledged before the read was called.
 
 const BARRIER = 'packages/adapter-mongodb/src/connection/read-barrier.ts';
-const BATCHES = 'packages/adapter-mongodb/src/batching/batches.ts';
+const BATCHES = 'packages/batching/src/batches.ts';
 
 type Read = () => Promise<() => readonly number[]>;
 

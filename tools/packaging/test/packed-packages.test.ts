@@ -67,7 +67,9 @@ describe.each(PACKAGES)('%s, packed', (name) => {
 
   test('leaves the packages that an application shares with it to the application', () => {
     const dependencies = Object.keys(readManifest(installed).dependencies ?? {});
-    expect(dependencies.filter((needed) => needed.startsWith('@animal-store/') || needed === 'mongodb')).toEqual([]);
+    const shared = dependencies.filter((needed) => needed.startsWith('@animal-store/') || needed === 'mongodb');
+    // No public type of a package names what it takes from this one.
+    expect(shared.filter((needed) => needed !== '@animal-store/batching')).toEqual([]);
   });
 
   test('can be imported by each of its entry points', () => {

@@ -95,11 +95,11 @@ async function sqliteFormats(): Promise<Record<string, string>> {
 
 async function mongoFormats(): Promise<Record<string, string>> {
   // No entry point exports the definitions of the collections.
-  const { COLLECTION_DEFINITIONS } = await import(join(ROOT, 'packages/adapter-mongodb/src/collections.ts'));
+  const { COLLECTIONS } = await import(join(ROOT, 'packages/adapter-mongodb/src/open-database.ts'));
   const text = (definition: unknown) =>
     JSON.stringify(definition, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return Object.fromEntries(
-    COLLECTION_DEFINITIONS.map((definition: { name: string }) => [
+    COLLECTIONS.map((definition: { name: string }) => [
       `MongoDB ${definition.name}`,
       digest(text(definition)),
     ]),

@@ -3,7 +3,7 @@ import type { MongoClient } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
 import type { ClientSource } from './client-source.ts';
 import { hasNoServer, unusableFile } from './deployment.ts';
-import { asThrown, unavailable } from './failures.ts';
+import { toPortError, unavailable } from './failures.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
 export interface Connection<T> {
@@ -85,7 +85,7 @@ export function createConnection<T extends { stop(): void }>(
       } catch (failure) {
         // The one outage that a client does not recover from.
         if (hasNoServer(failure)) discard(opening);
-        throw asThrown(failure, redact);
+        throw toPortError(failure, redact);
       }
     },
 

@@ -1,6 +1,6 @@
 import { MongoServerSelectionError, type TopologyDescription } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { explained, NotInitiated, unsupportedKind } from './deployment.ts';
+import { diagnose, NotInitiated, unsupportedKind } from './deployment.ts';
 
 describe('unsupportedKind', () => {
   const NEW = { maxWireVersion: 17 };
@@ -25,9 +25,9 @@ describe('a failure to find a primary', () => {
     [['RSGhost', 'RSSecondary', 'Unknown'], false],
     [['RSGhost', 'RSOther'], false],
     [['Unknown'], false],
-  ])('among %j is explained by a set that is not initiated: %s', (types, isExplained) => {
+  ])('among %j is diagnose by a set that is not initiated: %s', (types, isExplained) => {
     const servers = new Map(types.map((type, index) => [`host:${index}`, { type }]));
     const failure = new MongoServerSelectionError('timed out', { servers } as unknown as TopologyDescription);
-    expect(explained(failure) instanceof NotInitiated).toBe(isExplained);
+    expect(diagnose(failure) instanceof NotInitiated).toBe(isExplained);
   });
 });

@@ -62,7 +62,7 @@ export function hasNoServer(failure: unknown): boolean {
 }
 
 /** The cause of a failure that the driver reports as a timeout; otherwise the failure itself. */
-export function explained(failure: unknown): unknown {
+export function diagnose(failure: unknown): unknown {
   if (hasNoServer(failure)) return new StorageMisconfigured(UNSUPPORTED.noMember);
   const types = [...(serversOf(failure)?.values() ?? [])].map(({ type }) => type);
   // A member that was removed, or that is just starting, looks the same: only if no other shows that there is a set.

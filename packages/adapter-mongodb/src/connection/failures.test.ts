@@ -4,7 +4,7 @@ import { BSON, MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { parseUrl } from './connection-url.ts';
 import { NotInitiated } from './deployment.ts';
-import { asThrown, isDuplicateKey, unavailable } from './failures.ts';
+import { isDuplicateKey, toPortError, unavailable } from './failures.ts';
 
 const { redact } = parseUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
@@ -16,9 +16,9 @@ const serverError = (code?: unknown) => Object.assign(new MongoServerError({ mes
 const systemError = (syscall: string, message: string) =>
   Object.assign(new Error(message), { syscall, code: 'ENOENT' });
 
-describe('asThrown', () => {
+describe('toPortError', () => {
   test('converts an error of the driver to storage_unavailable, with a message for callers and a cause for the log', () => {
-    const thrown = asThrown(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
+    const thrown = toPortError(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
     expect(thrown).toBeInstanceOf(DomainError);
     expect(thrown).toMatchObject({
       code: 'storage_unavailable',
@@ -34,7 +34,7 @@ describe('asThrown', () => {
     ['an unsupported deployment', new StorageMisconfigured('the server is too old'), /^the server is too old$/],
     ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*tlsCAFile.*: ENOENT.*'\/ca'$/],
   ])('reports %s as a misconfiguration, in one line', (_name, failure, line) => {
-    const { code, cause } = asThrown(failure, redact) as DomainError;
+    const { code, cause } = toPortError(failure, redact) as DomainError;
     expect(code).toBe('storage_unavailable');
     expect(StorageMisconfigured.is(cause)).toBe(true);
     expect((cause as Error).message).toMatch(line);
@@ -48,7 +48,7 @@ describe('asThrown', () => {
     ['a socket that the server has ended', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
     ['a socket that was destroyed', Object.assign(new Error('destroyed'), { code: 'ERR_STREAM_DESTROYED' })],
   ])('does not report %s as a misconfiguration', (_name, failure) => {
-    const { code, cause } = asThrown(failure, redact) as DomainError;
+    const { code, cause } = toPortError(failure, redact) as DomainError;
     expect(code).toBe('storage_unavailable');
     expect(StorageMisconfigured.is(cause)).toBe(false);
   });
@@ -60,7 +60,7 @@ describe('asThrown', () => {
     ['a violated unique index', serverError(11000)],
     ['a violated schema', serverError(121)],
   ])('returns %s unchanged', (_name, failure) => {
-    expect(asThrown(failure, redact)).toBe(failure);
+    expect(toPortError(failure, redact)).toBe(failure);
   });
 });
 

@@ -1,7 +1,7 @@
 import type { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable as unavailableBecause } from '@animal-store/domain/ports';
 import { MongoBulkWriteError, MongoError, MongoServerError } from 'mongodb';
-import { explained, NotInitiated } from './deployment.ts';
+import { diagnose, NotInitiated } from './deployment.ts';
 
 const ACCESS_DENIED = 'the server rejects the user, the password or the rights';
 
@@ -22,7 +22,7 @@ export type Redact = (text: string) => string;
  * A failure as the ports throw it: `storage_unavailable` if the storage can't be reached, does not respond in time or is
  * misconfigured; as it is if it shows a defect: a violated constraint or schema, or an error that is not the driver's.
  */
-export function asThrown(failure: unknown, redact: Redact): unknown {
+export function toPortError(failure: unknown, redact: Redact): unknown {
   const isOutage =
     failure instanceof MongoError ||
     failure instanceof NotInitiated ||
@@ -36,7 +36,7 @@ export function asThrown(failure: unknown, redact: Redact): unknown {
  * error without credentials, and nothing that is attached to it.
  */
 export function unavailable(failure: unknown, redact: Redact): DomainError {
-  return unavailableBecause(causeOf(explained(failure), redact));
+  return unavailableBecause(causeOf(diagnose(failure), redact));
 }
 
 /** Whether a unique index rejected a write. */

@@ -44,7 +44,9 @@ export function findRaw(db: Db, collection: string, query: Query): Promise<Buffe
 }
 
 /**
- * Runs several queries by one command, as {@link findRaw} runs one: a command costs the server more than a short query.
+ * Runs several queries by one command, as {@link findRaw} runs one: a command costs the server more than a short query. Each
+ * query is a `$lookup` into a member of one document. For two queries the server returns
+ * `{ '0': [{ _id: 1, … }, { _id: 2, … }], '1': [] }`, whose bytes are split into arrays, and these into documents.
  *
  * @param queries 1 or more, of one collection, none with a hint. The documents of all of them fit into one document of
  * 16 MiB together.

@@ -1,3 +1,5 @@
+import { createBatches } from '@animal-store/batching';
+import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import type { Connection } from '../connection/connection.ts';
@@ -5,7 +7,6 @@ import { isDuplicateKey } from '../connection/failures.ts';
 import type { ReadBarrier } from '../connection/read-barrier.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { apiKeyOf, BY_AGE, dateOf, type KeyDocument, keyDocument } from './key-document.ts';
-import type { KeyLookup } from './key-lookup.ts';
 
 export function createMongoKeyStore(
   connection: Connection<{ keys: Collection<KeyDocument>; findKey: KeyLookup; barrier: ReadBarrier }>,
@@ -49,4 +50,32 @@ export function createMongoKeyStore(
         await keys.updateOne({ _id: id }, { $max: { lastUsedAt: dateOf(at) } }, bounded);
       }),
   };
+}
+
+/** How many keys one query looks up at most: a fraction of a megabyte if all of them exist. */
+const MAX_KEYS = 1_000;
+
+/** Finds the record of the key with this digest. Fails with the driver's errors. */
+export type KeyLookup = (digest: string) => Promise<ApiKey | null>;
+
+/**
+ * Looks up keys by one query at a time: those that come while it is in flight share the next one. Anybody can make keys
+ * whose checksum is right, so one query for each would let anybody choose the load of the database.
+ */
+export function createKeyLookup(
+  keys: Collection<KeyDocument>,
+  barrier: ReadBarrier,
+  { operation, batch }: TimeLimits,
+): KeyLookup {
+  return createBatches(
+    (digests) =>
+      barrier(async () => {
+        const limit = digests.length;
+        const options = { limit, batchSize: limit, singleBatch: true, maxTimeMS: operation };
+        const documents = await keys.find({ digest: { $in: [...digests] } }, options).toArray();
+        const found = new Map(documents.map((document) => [document.digest, apiKeyOf(document)]));
+        return (digest) => found.get(digest) ?? null;
+      }),
+    { parallel: 1, maxItems: MAX_KEYS, maxWait: batch },
+  );
 }

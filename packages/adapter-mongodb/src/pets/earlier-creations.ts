@@ -1,7 +1,7 @@
+import { createBatches } from '@animal-store/batching';
 import type { Pet } from '@animal-store/domain';
 import type { Idempotency } from '@animal-store/domain/ports';
 import type { Collection, Filter } from 'mongodb';
-import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import type { Fence } from '../connection/fence.ts';
 import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
@@ -44,7 +44,6 @@ export function createEarlierCreations(
       maxItems: MAX_CREATIONS,
       maxWeight: MAX_LENGTH,
       weigh: ({ holder, key }) => holder.length + key.length,
-      maxWaiting: MAX_WAITING,
       maxWait: batch,
     },
   );

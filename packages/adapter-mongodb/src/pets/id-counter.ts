@@ -1,8 +1,28 @@
+import { LIMITS } from '@animal-store/domain';
 import type { Collection } from 'mongodb';
+import type { CollectionDefinition } from '../connection/collection-definition.ts';
 import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import type { CounterDocument } from './counter-document.ts';
 import type { PetDocument } from './pet-document.ts';
+
+/** The last id that was reserved in a collection. */
+export interface CounterDocument {
+  readonly _id: 'pets';
+  readonly last: bigint;
+}
+
+export const COUNTER_COLLECTION: CollectionDefinition = {
+  name: 'counters',
+  schema: {
+    required: ['_id', 'last'],
+    properties: {
+      _id: { bsonType: 'string' },
+      // The server rejects a reservation beyond the largest id.
+      last: { bsonType: 'long', minimum: 0n, maximum: LIMITS.id.maxAssigned },
+    },
+  },
+  indexes: [],
+};
 
 /** The collections from which ids come. */
 export interface IdCollections {

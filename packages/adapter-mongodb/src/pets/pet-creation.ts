@@ -1,6 +1,6 @@
+import { createBatches } from '@animal-store/batching';
 import type { MonotonicClock } from '@animal-store/domain';
 import type { Creation } from '@animal-store/domain/ports';
-import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
 import type { Fence } from '../connection/fence.ts';
 import type { TimeLimits } from '../time-limits.ts';
@@ -31,7 +31,7 @@ export function createPetCreation(
       ids.discard();
       return () => {};
     },
-    { parallel: 1, maxItems: MAX_WAITING, maxWaiting: MAX_WAITING, maxWait: limits.batch },
+    { parallel: 1, maxItems: Number.POSITIVE_INFINITY, maxWait: limits.batch },
   );
 
   return async (pet) => {

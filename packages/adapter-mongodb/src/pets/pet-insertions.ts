@@ -1,6 +1,6 @@
+import { type BatchWork, createBatches } from '@animal-store/batching';
 import type { Pet } from '@animal-store/domain';
 import { type BulkWriteOptions, type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
-import { type BatchWork, createBatches, MAX_WAITING } from '../batching/batches.ts';
 import type { Fence } from '../connection/fence.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import type { IdBlocks } from './id-blocks.ts';
@@ -48,7 +48,6 @@ export function createPetInsertions(
       (idempotency === undefined
         ? 0
         : idempotency.holder.length + idempotency.key.length + idempotency.fingerprint.length),
-    maxWaiting: MAX_WAITING,
     maxWait: limits.batch,
   });
 }

@@ -1,11 +1,11 @@
+import { createBatches } from '@animal-store/batching';
 import { LIMITS, type Pet } from '@animal-store/domain';
 import type { PetSelection } from '@animal-store/domain/ports';
 import type { Db, Document } from 'mongodb';
-import { createBatches, MAX_WAITING } from '../batching/batches.ts';
 import { findAllRaw, findRaw, type Query } from '../connection/raw-reads.ts';
 import type { ReadBarrier } from '../connection/read-barrier.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import { createPetCache } from './pet-cache.ts';
+import { createPetDecoder } from './pet-decoder.ts';
 import { BY_STATUS, PET_COLLECTION } from './pet-document.ts';
 
 /** The members of a document that make a Pet. */
@@ -36,14 +36,14 @@ export interface PetReads {
  * by id are of one kind, pages of another.
  */
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
-  const petIn = createPetCache(MAX_CACHE_BYTES);
-  const oneAtATime = { parallel: 1, maxWaiting: MAX_WAITING, maxWait: limits.batch };
+  const decodePet = createPetDecoder(MAX_CACHE_BYTES);
+  const oneAtATime = { parallel: 1, maxWait: limits.batch };
 
   const query = (filter: Document, limit: number) =>
     ({ filter, projection: PET_MEMBERS, limit, maxTimeMS: limits.operation }) satisfies Query;
 
   async function run(one: Query): Promise<Pet[]> {
-    return (await findRaw(db, PET_COLLECTION.name, one)).map(petIn);
+    return (await findRaw(db, PET_COLLECTION.name, one)).map(decodePet);
   }
 
   const find = createBatches(
@@ -74,7 +74,7 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
     const [only, ...more] = selections;
     if (only !== undefined && more.length === 0) return [await readPage(only)];
     const pages = await findAllRaw(db, PET_COLLECTION.name, selections.map(pageQuery));
-    return pages.map((page) => page.map(petIn));
+    return pages.map((page) => page.map(decodePet));
   }
 
   const sharedPage = createBatches(
@@ -82,17 +82,21 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
       barrier(async () => {
         const longest = new Map<string, PetSelection>();
         for (const selection of selections) {
-          const place = placeOf(selection);
-          if (selection.limit > (longest.get(place)?.limit ?? 0)) longest.set(place, selection);
+          const key = pageKey(selection);
+          if (selection.limit > (longest.get(key)?.limit ?? 0)) longest.set(key, selection);
         }
-        const pages = new Map<string, () => Pet[]>();
-        await Promise.all(
-          inGroups([...longest], MAX_PAGES).map(async (group) => {
-            const result = await settled(readPages(group.map(([, selection]) => selection)));
-            for (const [index, [place]] of group.entries()) pages.set(place, () => result()[index] as Pet[]);
-          }),
-        );
-        return (selection: PetSelection) => (pages.get(placeOf(selection)) as () => Pet[])().slice(0, selection.limit);
+        // A failure of a command is that of its own pages only.
+        const reads = inGroups([...longest.values()], MAX_PAGES).flatMap((group) => {
+          const command = readPages(group);
+          return group.map(async (_, index) => (await command)[index] as Pet[]);
+        });
+        const results = await Promise.allSettled(reads);
+        const pages = new Map([...longest.keys()].map((key, index) => [key, results[index]]));
+        return (selection: PetSelection) => {
+          const page = pages.get(pageKey(selection)) as PromiseSettledResult<Pet[]>;
+          if (page.status === 'rejected') throw page.reason;
+          return page.value.slice(0, selection.limit);
+        };
       }),
     { ...oneAtATime, maxItems: MAX_SELECTIONS },
   );
@@ -111,26 +115,14 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
   return { find, list: (selection) => (selection.limit > MAX_SHARED_LIMIT ? longPage : sharedPage)(selection) };
 }
 
-/** Pages that begin at the same place of the same list are parts of the longest of them. */
-function placeOf({ status, after }: PetSelection): string {
+/** Pages of the same list that begin behind the same pet are parts of the longest of them. */
+function pageKey({ status, after }: PetSelection): string {
   return `${status} ${after}`;
 }
 
-/** @returns The items in groups of at most so many. */
+/** Splits items into groups of at most so many. */
 function inGroups<T>(items: readonly T[], size: number): T[][] {
   return Array.from({ length: Math.ceil(items.length / size) }, (_, group) =>
     items.slice(group * size, (group + 1) * size),
   );
-}
-
-/** @returns Returns the result of work that has ended, or throws its error. */
-async function settled<T>(work: Promise<T>): Promise<() => T> {
-  try {
-    const result = await work;
-    return () => result;
-  } catch (failure) {
-    return () => {
-      throw failure;
-    };
-  }
 }

@@ -1,10 +1,34 @@
+import { type BatchWork, createKeyedBatches } from '@animal-store/batching';
 import type { RatePolicy } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
-import { type BatchWork, MAX_WAITING } from '../batching/batches.ts';
-import { createKeyedBatches } from '../batching/keyed-batches.ts';
+import type { CollectionDefinition } from '../connection/collection-definition.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import type { RateDocument } from './rate-document.ts';
+
+/** How many requests of a holder were counted in its present window. */
+export interface RateDocument {
+  /** The holder's name. */
+  readonly _id: string;
+  readonly used: number;
+  readonly endsAt: Date;
+  /** When the last of them was counted, by the server's clock. */
+  readonly countedAt: Date;
+}
+
+export const RATE_COLLECTION: CollectionDefinition = {
+  name: 'rates',
+  schema: {
+    required: ['_id', 'used', 'endsAt', 'countedAt'],
+    properties: {
+      _id: { bsonType: 'string' },
+      used: { bsonType: ['int', 'long'] },
+      endsAt: { bsonType: 'date' },
+      countedAt: { bsonType: 'date' },
+    },
+  },
+  // The server removes windows that have ended, within a minute or so.
+  indexes: [{ key: { endsAt: 1 }, expireAfterSeconds: 0 }],
+};
 
 /** Two processes may open a holder's first window at once: one of them then counts in the other's document. */
 const MAX_TRIES = 3;
@@ -69,8 +93,7 @@ export function createRequestCounter(
 
   return createKeyedBatches(({ holder, window }) => `${window} ${holder}`, countAll, {
     parallel: 1,
-    maxItems: MAX_WAITING,
-    maxWaiting: MAX_WAITING,
+    maxItems: Number.POSITIVE_INFINITY,
     maxWait: batch,
   });
 }

@@ -10,8 +10,8 @@ export interface BatchPolicy<T> {
   readonly maxWeight?: number;
   /** The weight of an item: 0 or more. What it throws is the error of this item alone. Absent: 0. */
   weigh?(item: T): number;
-  /** How many calls may wait; further ones are rejected. 0 or more. */
-  readonly maxWaiting: number;
+  /** How many calls may wait; further ones are rejected. 0 or more. Absent: {@link MAX_WAITING}. */
+  readonly maxWaiting?: number;
   /** How long the next batch waits for this one, in milliseconds; then it starts beside it. */
   readonly maxWait: number;
 }
@@ -22,8 +22,11 @@ export interface BatchPolicy<T> {
  */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<(item: T, index: number) => R>;
 
-/** How many calls may wait for batches of one kind: more than any burst, and more than can be served in time. */
-export const MAX_WAITING = 10_000;
+/** Adds an item to the next batch. Rejects with DomainError `storage_unavailable` if too many are waiting. */
+export type Batches<T, R> = (item: T) => Promise<R>;
+
+/** More calls than any burst has, and than can be served in time. */
+const MAX_WAITING = 10_000;
 
 interface Waiting<T, R> {
   readonly item: T;
@@ -36,11 +39,16 @@ interface Waiting<T, R> {
  * Combines calls into batches: a call starts a batch at once if one more may be in flight; otherwise it waits, and the next
  * batch takes all waiting calls. No call ever joins a batch that began before it, so a read
  * sees everything that was acknowledged before it was called, and a write is acknowledged when it is done.
- *
- * @returns Adds an item to the next batch. Rejects with DomainError `storage_unavailable` if too many are waiting.
  */
-export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T>): (item: T) => Promise<R> {
-  const { parallel, maxItems, maxWeight = Number.POSITIVE_INFINITY, weigh = () => 0, maxWaiting, maxWait } = policy;
+export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T>): Batches<T, R> {
+  const {
+    parallel,
+    maxItems,
+    maxWeight = Number.POSITIVE_INFINITY,
+    weigh = () => 0,
+    maxWaiting = MAX_WAITING,
+    maxWait,
+  } = policy;
   let waiting: Waiting<T, R>[] = [];
   let inFlight = 0;
 
@@ -58,16 +66,16 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
   function start(): void {
     const batch = nextBatch();
     inFlight += 1;
-    let counts = true;
-    const makeRoom = () => {
-      if (!counts) return;
-      counts = false;
+    let holdsSlot = true;
+    const releaseSlot = () => {
+      if (!holdsSlot) return;
+      holdsSlot = false;
       clearTimeout(timer);
       inFlight -= 1;
       if (waiting.length > 0) start();
     };
-    const timer = setTimeout(makeRoom, maxWait);
-    finish(work, batch).finally(makeRoom);
+    const timer = setTimeout(releaseSlot, maxWait);
+    finish(work, batch).finally(releaseSlot);
   }
 
   return (item) =>

@@ -5,14 +5,16 @@ import { type PetDocument, petOf } from './pet-document.ts';
 /** What an entry takes in memory beside its bytes, which it has as a key and as values of the pet; measured. */
 const ENTRY_BYTES = 170;
 
+/** Returns the pet in a document. */
+export type PetDecoder = (document: Buffer) => Pet;
+
 /**
  * Decodes pets, and returns the same object again for the same bytes. It caches no results of queries: every document it
  * is given is in a response of the server.
  *
  * @param maxBytes How much memory the cached pets may take, roughly.
- * @returns The pet in a document.
  */
-export function createPetCache(maxBytes: number): (document: Buffer) => Pet {
+export function createPetDecoder(maxBytes: number): PetDecoder {
   // Pets in use are in the recent half. When it is full, it becomes the older half, and the former older half is dropped.
   // The keys are strings, because garbage collections take longer with many buffers.
   let recent = new Map<string, Pet>();

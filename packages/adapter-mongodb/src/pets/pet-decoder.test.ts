@@ -2,7 +2,7 @@ import { LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { createPetCache } from './pet-cache.ts';
+import { createPetDecoder } from './pet-decoder.ts';
 import { type PetDocument, petOf } from './pet-document.ts';
 
 const PLENTY = 1_000_000;
@@ -46,14 +46,14 @@ const storedByOthers = fc
     return Object.fromEntries(order.filter((member) => member in document).map((member) => [member, document[member]]));
   });
 
-describe('createPetCache', () => {
+describe('createPetDecoder', () => {
   test('decodes any document as the driver does, each time', () => {
-    const petIn = createPetCache(PLENTY);
+    const decodePet = createPetDecoder(PLENTY);
     fc.assert(
       fc.property(fc.array(fc.oneof(storedByUs, storedByOthers), { maxLength: 12 }), (documents) => {
         const responses = [undecoded(documents), undecoded(documents.toReversed()).toReversed()];
         for (const response of responses) {
-          expect(response.map(petIn)).toStrictEqual(documents.map((document) => byDriver(bytesOf(document))));
+          expect(response.map(decodePet)).toStrictEqual(documents.map((document) => byDriver(bytesOf(document))));
         }
       }),
       { numRuns: 1_000 },
@@ -61,50 +61,50 @@ describe('createPetCache', () => {
   });
 
   test('returns the same frozen pet for equal bytes', () => {
-    const petIn = createPetCache(PLENTY);
-    const pet = petIn(rex(1n));
-    expect(petIn(rex(1n))).toBe(pet);
+    const decodePet = createPetDecoder(PLENTY);
+    const pet = decodePet(rex(1n));
+    expect(decodePet(rex(1n))).toBe(pet);
     expect(Object.isFrozen(pet)).toBe(true);
   });
 
   test('returns another pet for other bytes under the same id', () => {
-    const petIn = createPetCache(PLENTY);
-    petIn(rex(1n));
-    expect(petIn(rex(1n, 'Max')).name).toBe('Max');
-    expect(petIn(rex(1n, 'Rex')).name).toBe('Rex');
+    const decodePet = createPetDecoder(PLENTY);
+    decodePet(rex(1n));
+    expect(decodePet(rex(1n, 'Max')).name).toBe('Max');
+    expect(decodePet(rex(1n, 'Rex')).name).toBe('Rex');
   });
 
   test('distinguishes ids beyond 2^53', () => {
-    const petIn = createPetCache(PLENTY);
+    const decodePet = createPetDecoder(PLENTY);
     for (const id of [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 63n - 2n, -1n]) {
-      expect(petIn(rex(id)).id).toBe(id);
-      expect(petIn(rex(id)).id).toBe(id);
+      expect(decodePet(rex(id)).id).toBe(id);
+      expect(decodePet(rex(id)).id).toBe(id);
     }
   });
 
   test('does not depend on the response after it has returned', () => {
-    const petIn = createPetCache(PLENTY);
+    const decodePet = createPetDecoder(PLENTY);
     const bytes = rex(1n);
-    petIn(bytes);
+    decodePet(bytes);
     bytes.write('Max', bytes.indexOf('Rex'));
-    expect(petIn(rex(1n)).name).toBe('Rex');
-    expect(petIn(bytes).name).toBe('Max');
+    expect(decodePet(rex(1n)).name).toBe('Rex');
+    expect(decodePet(bytes).name).toBe('Max');
   });
 
   test('evicts pets that are not used when it is full', () => {
     // Some ten pets.
-    const petIn = createPetCache(4_000);
-    const [used, unused] = [petIn(rex(1n)), petIn(rex(2n))];
+    const decodePet = createPetDecoder(4_000);
+    const [used, unused] = [decodePet(rex(1n)), decodePet(rex(2n))];
     for (let id = 3n; id < 100n; id += 1n) {
-      petIn(rex(id));
-      expect(petIn(rex(1n))).toBe(used);
+      decodePet(rex(id));
+      expect(decodePet(rex(1n))).toBe(used);
     }
-    expect(petIn(rex(2n))).not.toBe(unused);
-    expect(petIn(rex(2n))).toEqual(unused);
+    expect(decodePet(rex(2n))).not.toBe(unused);
+    expect(decodePet(rex(2n))).toEqual(unused);
   });
 
   test('works with a capacity of 0', () => {
-    const petIn = createPetCache(0);
-    expect(petIn(rex(1n))).toEqual(petIn(rex(1n)));
+    const decodePet = createPetDecoder(0);
+    expect(decodePet(rex(1n))).toEqual(decodePet(rex(1n)));
   });
 });

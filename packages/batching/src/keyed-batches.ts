@@ -1,16 +1,12 @@
-import { type BatchPolicy, type BatchWork, createBatches } from './batches.ts';
+import { type Batches, type BatchPolicy, type BatchWork, createBatches } from './batches.ts';
 
-/**
- * Separate batches for each key. A key takes memory only while a call waits for a result of its batches.
- *
- * @returns Adds an item to the next batch of its key.
- */
+/** Separate batches for each key. A key takes memory only while a call waits for a result of its batches. */
 export function createKeyedBatches<T, R>(
   keyOf: (item: T) => string,
   work: BatchWork<T, R>,
   policy: BatchPolicy<T>,
-): (item: T) => Promise<R> {
-  const keys = new Map<string, { add: (item: T) => Promise<R>; callers: number }>();
+): Batches<T, R> {
+  const keys = new Map<string, { add: Batches<T, R>; callers: number }>();
   return async (item) => {
     const key = keyOf(item);
     const batches = keys.get(key) ?? { add: createBatches(work, policy), callers: 0 };
