@@ -99,9 +99,6 @@ async function mongoFormats(): Promise<Record<string, string>> {
   const text = (definition: unknown) =>
     JSON.stringify(definition, (_, value) => (typeof value === 'bigint' ? String(value) : value));
   return Object.fromEntries(
-    COLLECTIONS.map((definition: { name: string }) => [
-      `MongoDB ${definition.name}`,
-      digest(text(definition)),
-    ]),
+    COLLECTIONS.map((definition: { name: string }) => [`MongoDB ${definition.name}`, digest(text(definition))]),
   );
 }
