@@ -134,19 +134,6 @@ describeWithContainers('a server', () => {
 });
 
 describeWithContainers('a network', () => {
-  test('that swallows everything', async () => {
-    const { url, proxy } = await behindProxy(freshDatabase());
-    const storage = open(url);
-    await addTo(storage.pets, rex);
-    proxy.swallow();
-    await expectUnavailable(storage);
-    const later = open(url);
-    await expectUnavailable(later);
-    proxy.pass();
-    await expectHealing(storage);
-    await expectHealing(later);
-  });
-
   test('that loses the response to a creation returns the same pet to a retry, in another process, too', async () => {
     const url = freshDatabase();
     const { url: detour, proxy } = await behindProxy(url);
