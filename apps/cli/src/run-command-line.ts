@@ -35,7 +35,11 @@ function diagnose(error: unknown, { misconfiguration, storage }: OpenStorage): u
   return new DomainError(error.code, MESSAGES.unavailable(storage.location, error.cause.message));
 }
 
-/** Reports an error. Throws it if it is unexpected. @returns The exit code. */
+/**
+ * Reports an error, and returns the exit code for it.
+ *
+ * @throws The error if it is unexpected.
+ */
 function exitCodeOf(error: unknown): number {
   // Commander has written its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;

@@ -52,7 +52,11 @@ export interface ComposedService {
   close(): Promise<void>;
 }
 
-/** Puts the service together, layer by layer. @throws ConfigurationError if the storage rejects its settings. */
+/**
+ * Puts the service together, layer by layer.
+ *
+ * @throws ConfigurationError if the storage rejects its settings.
+ */
 export function compose({
   configuration,
   version,
@@ -63,7 +67,7 @@ export function compose({
 }: ServiceDependencies): ComposedService {
   const { basePath, configuredKeys, corsOrigins, publicUrl, ratePolicy, trustedProxies } = configuration;
   const container = root.createChildContainer();
-  /** Registers a factory. @returns Resolves what it makes, the same each time. */
+  /** Registers a singleton and returns its getter. */
   const provide = <T>(name: string, make: () => T): (() => T) => {
     const token: InjectionToken<T> = Symbol(name);
     container.register(token, { useFactory: instanceCachingFactory(make) });

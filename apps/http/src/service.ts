@@ -18,7 +18,11 @@ import { createRequestLog } from './observability/request-log.ts';
 /** How long probes in flight may take at the end, in milliseconds. */
 const PROBES_DEADLINE = 100;
 
-/** Runs the service as its environment says, until it is stopped. @throws ConfigurationError */
+/**
+ * Runs the service as its environment says, until it is stopped.
+ *
+ * @throws ConfigurationError
+ */
 export async function startService({ onStop, reportMisconfiguration }: Run): Promise<void> {
   const output = openStandardOutput();
   const { configuration, developmentKey } = withDevelopmentKey(readConfiguration(process.env));

@@ -133,7 +133,10 @@ test.each([
   [{ API_KEYS_FILE: '/x' }, /^animal-store: API_KEYS_FILE: "\/x" can't be read: no such file or directory\n$/],
   [{ STORAGE: 'memory', NODE_ENV: 'production' }, /^animal-store: API_KEYS must be set.*\n$/],
   [{ STORAGE: 'mongodb', MONGODB_URL: '' }, /^animal-store: MONGODB_URL must be set.*\n$/],
-  [{ STORAGE: 'sqlite', SQLITE_FILE: '/' }, /^animal-store: SQLITE_FILE: \/ cannot be used: it must be a regular file\n$/],
+  [
+    { STORAGE: 'sqlite', SQLITE_FILE: '/' },
+    /^animal-store: SQLITE_FILE: \/ cannot be used: it must be a regular file\n$/,
+  ],
   [{ STORAGE: 'mongodb', MONGODB_URL: 'mongodb://me:secret@host' }, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
   [{ HOST: '203.0.113.1' }, /^animal-store: can't listen at 203\.0\.113\.1, port 0: .*\n$/],
 ] as [Record<string, string>, RegExp][])('ends with code 2 and one line for %o', async (environment, line) => {

@@ -1,4 +1,4 @@
-import { readVersion } from '@animal-store/app-kit';
+import { type ReportError, readVersion } from '@animal-store/app-kit';
 import { DomainError, LIMITS, type Pet } from '@animal-store/domain';
 import { type AwaitableCatalogue, Violation } from '@animal-store/domain/transport';
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
@@ -16,7 +16,7 @@ export interface ServerDependencies {
   /** Has the calls in flight. */
   readonly calls: Set<Promise<unknown>>;
   /** Called with the error of each call that fails. */
-  readonly reportError: (error: unknown) => void;
+  readonly reportError: ReportError;
 }
 
 /** A tool as clients see it. */

@@ -3,14 +3,16 @@ import { createThrottle } from '@animal-store/async';
 import { DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
 
+/** Reports the error of a call, unless it is for the caller. */
+export type ReportError = (error: unknown) => void;
+
 /**
  * Reports what an operator must know of the errors of calls: defects with their stack, and why the storage is
  * unavailable. Each of the two at once, and then once a minute.
  *
  * @param write Writes a message.
- * @returns Reports an error if it is one of them.
  */
-export function createErrorReport(write: (message: string) => void): (error: unknown) => void {
+export function createErrorReport(write: (message: string) => void): ReportError {
   const isUnexpectedDue = createThrottle();
   const isUnavailableDue = createThrottle();
   return (error) => {

@@ -1,7 +1,7 @@
 export { type ConfiguredKeys, createDevelopmentKey, readApiKeys } from './api-keys.ts';
 export { readCredentials } from './bearer.ts';
 export { ConfigurationError } from './configuration-error.ts';
-export { createErrorReport } from './error-report.ts';
+export { createErrorReport, type ReportError } from './error-report.ts';
 export { ADDRESS_VARIABLES, addressError } from './listening-address.ts';
 export {
   type LoadedStorage,

@@ -8,7 +8,11 @@ export interface Variable<T> {
   readonly parse: (text: string) => T | null;
 }
 
-/** An integer in decimal digits. @param scale The value is multiplied by it: 1000 for a variable in seconds. */
+/**
+ * An integer in decimal digits.
+ *
+ * @param scale The value is multiplied by it: 1000 for a variable in seconds.
+ */
 export function integer(fallback: number, min: number, max: number, scale = 1): Variable<number> {
   return {
     fallback: String(fallback),

@@ -2,5 +2,5 @@
 
 export { once } from './once.ts';
 export { singleFlight } from './single-flight.ts';
-export { createThrottle } from './throttle.ts';
+export { createThrottle, type Throttle } from './throttle.ts';
 export { withTimeout } from './with-timeout.ts';

@@ -1,12 +1,11 @@
 /** The time between two reports, in milliseconds. */
 const INTERVAL = 60_000;
 
-/**
- * Limits how often an event is reported: at once, and then once a minute.
- *
- * @returns Counts one event. It returns the number of events since the last report if a report is due, else 0.
- */
-export function createThrottle(): () => number {
+/** Counts one event. Returns the number of events since the last report if a report is due, else 0. */
+export type Throttle = () => number;
+
+/** Limits how often an event is reported: at once, and then once a minute. */
+export function createThrottle(): Throttle {
   let reportedAt = Number.NEGATIVE_INFINITY;
   let count = 0;
   return () => {

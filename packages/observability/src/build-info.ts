@@ -1,6 +1,10 @@
 import { Gauge, type Registry } from 'prom-client';
 
-/** Registers a metric that is always 1. @param labels What runs: its version and revision. */
+/**
+ * Registers a metric that is always 1.
+ *
+ * @param labels What runs: its version and revision.
+ */
 export function registerBuildInfo(registry: Registry, labels: Readonly<Record<string, string>>): void {
   new Gauge({
     name: 'animal_store_build_info',
