@@ -4,15 +4,9 @@ import { freshDatabase } from '@animal-store/test-mongodb';
 import { describe, expect, inject, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, run } from './packages.ts';
+import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
 
 const consumer = inject('consumer');
-
-const readmeOf = (name: string): string => readFileSync(join(folderOf(name), 'README.md'), 'utf8');
-
-/** The code blocks of a README, which build on each other, as one program. */
-function programOf(name: string): string {
-  return [...readmeOf(name).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code).join('\n');
-}
 
 /** Runs a program in the project of a consumer. @returns What it prints, by line. */
 function runProgram(name: string, program: string, environment: Record<string, string> = {}): string[] {
@@ -22,13 +16,6 @@ function runProgram(name: string, program: string, environment: Record<string, s
     ...environment,
   });
   return output.trimEnd().split('\n');
-}
-
-/** What the comments behind `console.log` promise. */
-function promisedOutput(program: string): string[] {
-  const promised = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line as string);
-  expect(promised).toHaveLength(program.match(/console\.log/g)?.length ?? -1);
-  return promised;
 }
 
 describe('the README', () => {

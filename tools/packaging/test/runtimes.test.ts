@@ -3,12 +3,9 @@ import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
-import { RUNTIMES, type Runtime } from './runtimes.ts';
+import { oldestNode, RUNTIMES, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
-
-/** The packages that need no part of Node.js. */
-const ANYWHERE: readonly string[] = ['domain', 'adapter-memory', 'exact-json'];
 
 /** Programs that use a package, with what they print. */
 const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
@@ -73,14 +70,6 @@ const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
     'this is /pets\n',
   ],
 };
-
-/** The oldest Node.js that a package supports: major and minor version, and patch if it is given. */
-const oldestNode = (name: string): string => /\d[\d.]*/.exec(readManifest(folderOf(name)).engines.node)?.[0] as string;
-
-function supports(name: string, { node }: Runtime): boolean {
-  if (node === undefined) return ANYWHERE.includes(name);
-  return node.localeCompare(oldestNode(name), 'en', { numeric: true }) >= 0;
-}
 
 test.each(PACKAGES)('%s is tested on the oldest Node.js in its engines', (name) => {
   expect(RUNTIMES.map(({ node }) => node)).toContainEqual(expect.stringMatching(`^${oldestNode(name)}(?:\\.|$)`));

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PNPM, run } from './packages.ts';
+import { folderOf, PNPM, readManifest, run } from './packages.ts';
 
 const FOLDER = join(import.meta.dirname, '../runtimes');
 
@@ -22,6 +22,19 @@ export const RUNTIMES: readonly Runtime[] = [
   // It asks for no permission.
   { name: 'Deno', command: [installed('@deno/linux-x64-glibc/deno'), 'run', '--no-prompt'] },
 ];
+
+/** The packages that need no part of Node.js. */
+const ANYWHERE: readonly string[] = ['domain', 'adapter-memory', 'exact-json'];
+
+/** The oldest Node.js that a package supports: major and minor version, and patch if it is given. */
+export const oldestNode = (name: string): string =>
+  /\d[\d.]*/.exec(readManifest(folderOf(name)).engines.node)?.[0] as string;
+
+/** @param name Of the package's folder. */
+export function supports(name: string, { node }: Runtime): boolean {
+  if (node === undefined) return ANYWHERE.includes(name);
+  return node.localeCompare(oldestNode(name), 'en', { numeric: true }) >= 0;
+}
 
 /** Installs the runtimes. They have a lockfile of their own, because they are large and nothing else needs them. */
 export function installRuntimes(): void {

@@ -1,16 +1,18 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ROOT } from '@animal-store/packaging/packages';
+import { audit, image, pack, publish, version, writeSurface } from './artifacts.ts';
 import { llmsTxt } from './llms-txt.ts';
-import { ROOT } from './repository.ts';
-import { readSurface } from './surface.ts';
+import { rehearse } from './rehearse.ts';
 
 const commands: Record<string, () => void | Promise<void>> = {
+  ...{ version, pack, image, publish, rehearse, audit },
+
   /** Writes llms.txt. */
   llms: () => writeFileSync(join(ROOT, 'llms.txt'), llmsTxt()),
 
-  /** Writes the list of the names that this checkout has, as those that are published. */
-  surface: async () =>
-    writeFileSync(join(ROOT, 'tools/release/surface.json'), `${JSON.stringify(await readSurface(), null, 2)}\n`),
+  /** Writes the names and formats of this checkout as those that are published. */
+  surface: writeSurface,
 };
 
 const [name = '', ...others] = process.argv.slice(2);
@@ -19,4 +21,9 @@ if (command === undefined || others.length > 0) {
   console.error(`usage: npm run release -- ${Object.keys(commands).join('|')}`);
   process.exit(2);
 }
-await command();
+try {
+  await command();
+} catch (error) {
+  console.error((error as Error).message);
+  process.exitCode = 1;
+}

@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-import { find, PACKAGES, ROOT, read } from './repository.ts';
+import { folderOf, PACKAGES, ROOT, readManifest } from '@animal-store/packaging/packages';
+import { find, read } from './repository.ts';
+
+/** The file with the surface of the version that was published last. */
+export const SURFACE = 'tools/release/surface.json';
 
 /** What operators and users of packages rely on. Each kind has names, with a digest if the name has a definition. */
 export type Surface = Readonly<Record<string, Readonly<Record<string, string>>>>;
@@ -15,7 +19,7 @@ export async function readSurface(): Promise<Surface> {
     settings: names(matches(read('docs/settings.md'), /^- `([A-Z_]+)`/gm)),
     metrics: names(metrics()),
     'error codes': names(errorCodes()),
-    exports: names([...PACKAGES].flatMap(([folder, { name, exports }]) => exportsOf(folder, name, exports))),
+    exports: names(PACKAGES.flatMap(exportsOf)),
     'stored formats': { ...(await mongoFormats()), ...(await sqliteFormats()) },
   };
 }
@@ -34,10 +38,11 @@ export function changes(released: Surface, current: Surface): string[] {
   return [...gone, ...codes];
 }
 
-/** Those of the names that the newest section of UPGRADING.md does not have in backticks. */
+/** Those of the names that the section Next of UPGRADING.md does not have in backticks. */
 export function unlisted(names: readonly string[], upgrading: string): string[] {
-  const [, newest = ''] = upgrading.split(/^## /m);
-  return names.filter((name) => !newest.includes(`\`${name}\``));
+  const [, next = ''] = upgrading.split(/^## Next$/m);
+  const [section = ''] = next.split(/^## /m);
+  return names.filter((name) => !section.includes(`\`${name}\``));
 }
 
 const names = (list: readonly string[]): Record<string, string> =>
@@ -59,11 +64,13 @@ function errorCodes(): string[] {
   return [...matches(ofHttp, /(\w+): \d/g), ...matches(ofDomain, /'(\w+)'/g)];
 }
 
-function exportsOf(folder: string, name: string, entries: Record<string, Record<string, string>>): string[] {
-  return Object.entries(entries).flatMap(([entry, conditions]) => {
-    const source = conditions['@animal-store/source'];
+function exportsOf(folder: string): string[] {
+  const { name, exports } = readManifest(folderOf(folder));
+  return Object.entries(exports).flatMap(([entry, { '@animal-store/source': source }]) => {
     if (source === undefined) return [];
-    return exportedNames(read(join(folder, source))).map((exported) => `${name}${entry.slice(1)} ${exported}`);
+    return exportedNames(read(join('packages', folder, source))).map(
+      (exported) => `${name}${entry.slice(1)} ${exported}`,
+    );
   });
 }
 

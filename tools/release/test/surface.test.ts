@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
 import { read } from '../src/repository.ts';
-import { changes, exportedNames, readSurface, type Surface, unlisted } from '../src/surface.ts';
+import { changes, exportedNames, readSurface, SURFACE, type Surface, unlisted } from '../src/surface.ts';
 
 const HOW =
-  'Name each in backticks in the first section of UPGRADING.md, with what users must do. ' +
+  'Name each in backticks below "## Next" in UPGRADING.md, with what users must do. ' +
   'If it was never published, run: npm run release -- surface';
 
 test('UPGRADING.md lists each published name that is gone, and each format that has changed', async () => {
-  const released: Surface = JSON.parse(read('tools/release/surface.json'));
+  const released: Surface = JSON.parse(read(SURFACE));
   expect(unlisted(changes(released, await readSurface()), read('UPGRADING.md')), HOW).toEqual([]);
 });
 

@@ -1,0 +1,105 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { PACKAGES, PNPM, ROOT, run, tarball } from '@animal-store/packaging/packages';
+import { manifests, read } from './repository.ts';
+import { readSurface, SURFACE } from './surface.ts';
+
+/** What a release makes: tarballs and SBOMs (CycloneDX). */
+const ARTIFACTS: string = join(ROOT, 'tools/release/generated');
+
+const IMAGE = 'animal-store:release';
+
+const [npx, ...pnpmArgs] = PNPM;
+const pnpm = (...args: readonly string[]): string => run(npx, [...pnpmArgs, ...args], ROOT);
+
+/** Sets the next version, and writes the changelogs, the heading in UPGRADING.md and the list of published names. */
+export async function version(): Promise<void> {
+  run(join(ROOT, 'node_modules/.bin/changeset'), ['version'], ROOT);
+  writeFileSync(
+    join(ROOT, 'UPGRADING.md'),
+    read('UPGRADING.md').replace(/^## Next$/m, `## ${manifests()[0]?.version}`),
+  );
+  await writeSurface();
+}
+
+export async function writeSurface(): Promise<void> {
+  writeFileSync(join(ROOT, SURFACE), `${JSON.stringify(await readSurface(), null, 2)}\n`);
+}
+
+/** Packs each published package, with its SBOM beside it. */
+export function pack(): void {
+  rmSync(ARTIFACTS, { recursive: true, force: true });
+  mkdirSync(ARTIFACTS);
+  const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
+  pnpm('--recursive', ...filters, 'pack', '--pack-destination', ARTIFACTS);
+  pnpm(...filters, 'sbom', '--sbom-format=cyclonedx', '--prod', '--split', `--out=${ARTIFACTS}/%s-%v.cdx.json`);
+}
+
+interface Component {
+  readonly type: string;
+  readonly name: string;
+  readonly version: string;
+  readonly purl: string;
+}
+
+/**
+ * Builds the image on the base in `node-image`, or on that of the variable NODE_IMAGE, and writes its SBOM: what the
+ * service and the command line depend on, Node.js, and the libraries of Debian.
+ */
+export function image(): void {
+  const base = process.env['NODE_IMAGE'] ?? read('tools/release/node-image').trim();
+  const labels = { VERSION: manifests()[0]?.version, REVISION: run('git', ['rev-parse', 'HEAD'], ROOT).trim() };
+  const options = Object.entries({ NODE_IMAGE: base, ...labels }).map(
+    ([name, value]) => `--build-arg=${name}=${value}`,
+  );
+  run(
+    'docker',
+    ['build', '--no-cache', '--file=tools/deploy/image/Dockerfile', `--tag=${IMAGE}`, ...options, '.'],
+    ROOT,
+  );
+
+  mkdirSync(ARTIFACTS, { recursive: true });
+  const file = join(ARTIFACTS, 'image.cdx.json');
+  const filters = ['http', 'cli'].map((name) => `--filter=./apps/${name}`);
+  pnpm(...filters, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--prod', `--out=${file}`);
+  const sbom = JSON.parse(readFileSync(file, 'utf8'));
+  sbom.components.push(...systemComponents());
+  writeFileSync(file, `${JSON.stringify(sbom, null, 2)}\n`);
+}
+
+function systemComponents(): Component[] {
+  const program = 'JSON.stringify([process.versions.node, fs.readFileSync("/var/lib/dpkg/status", "utf8")])';
+  const [node, status] = JSON.parse(run('docker', ['run', '--rm', IMAGE, 'node', '--print', program], ROOT));
+  const debian = [...(status as string).matchAll(/^Package: (.+)\n(?:.+\n)*?Version: (.+)$/gm)];
+  return [
+    { type: 'platform', name: 'node', version: node, purl: `pkg:generic/node@${node}` },
+    ...debian.map(([, name = '', version = '']) => {
+      return { type: 'library', name, version, purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}` };
+    }),
+  ];
+}
+
+/** Publishes the tarballs that `pack` has made; a version that is published already is left alone. */
+export function publish(): void {
+  for (const [index, { name, version }] of manifests().entries()) {
+    const tag = process.env['GITHUB_REF_NAME'] ?? `v${version}`;
+    if (tag !== `v${version}`) throw new Error(`the tag is ${tag}, but ${name} has version ${version}`);
+    if (isPublished(`${name}@${version}`)) continue;
+    run('npm', ['publish', join(ARTIFACTS, tarball(PACKAGES[index] as string)), '--access=public'], ROOT);
+    console.log(`published ${name}@${version}`);
+  }
+}
+
+function isPublished(spec: string): boolean {
+  try {
+    return run('npm', ['view', spec, 'version'], ROOT).trim() !== '';
+  } catch (error) {
+    if (String(error).includes('E404')) return false;
+    throw error;
+  }
+}
+
+/** Compares the lockfile with the registry's list of vulnerabilities. @throws Error if one of production is high. */
+export function audit(): void {
+  console.log(pnpm('audit', '--prod', '--audit-level=high'));
+}

@@ -1,0 +1,86 @@
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, dirname, join } from 'node:path';
+import { PACKAGES, ROOT, readManifest, run } from '@animal-store/packaging/packages';
+import { programOf, promisedOutput } from '@animal-store/packaging/readme-program';
+import { installRuntimes, missingRuntimes, RUNTIMES, type Runtime, supports } from '@animal-store/packaging/runtimes';
+
+/** Releases a clone of HEAD with every step but the publication, then installs and uses its tarballs on each runtime. */
+export function rehearse(): void {
+  installRuntimes();
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-rehearsal-'));
+  try {
+    const clone = join(folder, 'clone');
+    release(clone);
+    for (const runtime of RUNTIMES) {
+      if (missingRuntimes().includes(runtime)) console.log(`NOT RUN: ${runtime.name} is not installed here`);
+      else use(runtime, join(clone, 'tools/release/generated'), join(folder, runtime.name));
+    }
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+function release(clone: string): void {
+  run('git', ['clone', '--quiet', ROOT, clone], ROOT);
+  const step = (name: string) => run('npm', ['run', 'release', '--', name], clone);
+  writeFileSync(join(clone, '.changeset/rehearsal.md'), '---\n"@animal-store/domain": minor\n---\n\nRehearsed.\n');
+  step('version');
+  const changed = run('git', ['status', '--short'], clone).trimEnd();
+  console.log(`version ${readManifest(join(clone, 'packages/domain')).version} changes\n${changed}`);
+  step('pack');
+  if (hasDocker()) step('image');
+  else console.log('NOT RUN: the image, because no container engine responds');
+  console.log(`\nartifacts\n${readdirSync(join(clone, 'tools/release/generated')).join('\n')}\n`);
+}
+
+function hasDocker(): boolean {
+  try {
+    run('docker', ['version'], ROOT);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Installs the packages in an empty folder, with their dependencies from the registry, and runs their READMEs. */
+function use(runtime: Runtime, artifacts: string, folder: string): void {
+  mkdirSync(folder);
+  writeFileSync(join(folder, 'package.json'), '{ "private": true, "type": "module" }');
+  const chosen = PACKAGES.filter((name) => supports(name, runtime));
+  const isChosen = (file: string) => chosen.some((name) => new RegExp(`^animal-store-${name}-\\d.*\\.tgz$`).test(file));
+  const tarballs = readdirSync(artifacts).filter(isChosen);
+  const [command, ...args] = runtime.command;
+  // npm itself runs on the Node.js that is tested.
+  const PATH = `${runtime.node === undefined ? '' : dirname(command) + delimiter}${process.env['PATH']}`;
+  const environment = { ...process.env, PATH };
+  const files = tarballs.map((file) => join(artifacts, file));
+  run('npm', ['install', '--no-audit', '--no-fund', '--engine-strict', ...files], folder, environment);
+
+  for (const name of chosen) {
+    const program = programOf(name);
+    const imported = [...program.matchAll(/from '@animal-store\/([a-z-]+)/g)].map(([, other = '']) => other);
+    const unsupported = imported.filter((other) => !chosen.includes(other));
+    if (unsupported.length > 0) {
+      console.log(`- ${runtime.name}: ${name} is installed; its README needs ${unsupported.join(', ')}`);
+      continue;
+    }
+    if (program.includes('MONGODB_URL') && !process.env['MONGODB_URL']) {
+      console.log(`- ${runtime.name}: ${name} is installed; its README needs MONGODB_URL`);
+      continue;
+    }
+    const isTest = name === 'adapter-contract';
+    const file = join(folder, isTest ? `${name}.test.js` : `${name}.js`);
+    writeFileSync(file, program);
+    const vitest = join(folder, 'node_modules/vitest/vitest.mjs');
+    const output = run(command, isTest ? [vitest, 'run', file] : [...args, file], folder, environment);
+    if (!isTest) expectSame(output, promisedOutput(program).join('\n'), `${name} on ${runtime.name}`);
+    console.log(`✓ ${runtime.name}: the README of ${name}`);
+  }
+}
+
+/** Runtimes differ in the quotes and line ends of objects that they print. */
+function expectSame(output: string, promised: string, what: string): void {
+  const plain = (text: string) => text.replaceAll('"', "'").replaceAll(/,?\s+/g, ' ').trim();
+  if (plain(output) !== plain(promised)) throw new Error(`${what} prints\n${output}\ninstead of\n${promised}`);
+}
