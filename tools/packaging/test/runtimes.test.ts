@@ -48,11 +48,12 @@ const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
     `
       import { createSqliteStorage } from '@animal-store/adapter-sqlite';
       const storage = createSqliteStorage({ file: 'pets-' + process.version + '.db' });
-      const { id, name } = await storage.pets.add({ name: 'Rex', categoryId: 7n });
+      const { pet: { id } } = await storage.pets.add({ name: 'Rex\\0', categoryId: 7n });
+      const { name } = await storage.pets.find(id);
       await storage.close();
-      console.log(String(id), name);
+      console.log(String(id), JSON.stringify(name));
     `,
-    '1 Rex\n',
+    '1 "Rex\\u0000"\n',
   ],
   'http-server': [
     `

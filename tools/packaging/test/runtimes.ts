@@ -14,7 +14,7 @@ export interface Runtime {
 
 /** The oldest Node.js of each range in the packages' `engines`, and what else runs those that need no part of Node.js. */
 export const RUNTIMES: readonly Runtime[] = [
-  ...['20.19.0', '22.12.0', '24.15.0'].map((node): Runtime => {
+  ...['20.19.0', '22.12.0', '24.16.0'].map((node): Runtime => {
     const [major] = node.split('.');
     return { name: `Node.js ${node}`, command: [installed(`node-${major}/bin/node`)], node };
   }),
