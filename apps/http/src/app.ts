@@ -7,12 +7,13 @@ import { type Context, Hono } from 'hono';
 import { createCors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
 import { allowedMethods, methodNames } from './http/allowed-methods.ts';
+import { CLIENT_MESSAGES } from './http/client-messages.ts';
 import { UNMATCHED } from './http/exchange.ts';
 import { createHandlers, type Handler, type HandlerDependencies, type Responder } from './http/handler.ts';
 import { HttpError } from './http/http-error.ts';
 import type { Env, FixedHeader, Operation } from './http/operation.ts';
-import { requestPath } from './http/request-path.ts';
 import { type Headers, jsonResponse } from './http/response.ts';
+import { requestPath } from './http/url.ts';
 import type { DescribedOperation } from './openapi/document.ts';
 
 /** What the application works with. */
@@ -47,7 +48,7 @@ interface Route {
 /** Throws the error that says why a request has no route. */
 type Reject = (request: Context<Env>) => never;
 
-const STOPPING = HttpError.unavailable('stopping', 'the service is stopping');
+const STOPPING = HttpError.unavailable('stopping', CLIENT_MESSAGES.stopping);
 
 /** One application for each port. */
 export interface Apps {
@@ -80,13 +81,13 @@ export function createApps(dependencies: AppDependencies): Apps {
     const reject: Reject = ({ req }) => {
       const methods = methodsOf(req.path);
       if (methods === null) throw new HttpError('not_found', notFound);
-      throw new HttpError('method_not_allowed', `allowed methods: ${methods}`, { allow: methods });
+      throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(methods), { allow: methods });
     };
     return app.notFound(unmatched(reject));
   };
 
   return {
-    main: mount(routes, notFoundMessage(operationPaths(dependencies)), (reject) => {
+    main: mount(routes, CLIENT_MESSAGES.noPath(operationPaths(dependencies)), (reject) => {
       const rejectAnyone = handler(UNMATCHED, reject);
       const rejectHolder = handler(UNMATCHED, guard(reject));
       return (request) => {
@@ -98,7 +99,9 @@ export function createApps(dependencies: AppDependencies): Apps {
         return path === basePath || path.startsWith(`${basePath}/`) ? rejectHolder(request) : rejectAnyone(request);
       };
     }),
-    probes: mount(probes, notFoundMessage(probes.map(({ path }) => path)), (reject) => handler(UNMATCHED, reject)),
+    probes: mount(probes, CLIENT_MESSAGES.noPath(probes.map(({ path }) => path)), (reject) =>
+      handler(UNMATCHED, reject),
+    ),
   };
 }
 
@@ -145,12 +148,9 @@ async function loadDocument({ basePath, operations, publicUrl }: AppDependencies
   return openApiDocument({
     server: publicUrl ?? basePath,
     operations,
-    notFoundMessage: notFoundMessage(operationPaths({ basePath, operations })),
+    notFoundMessage: CLIENT_MESSAGES.noPath(operationPaths({ basePath, operations })),
   });
 }
-
-const notFoundMessage = (paths: readonly string[]) =>
-  `no such path; a trailing slash makes a different path; there are ${paths.join(', ')}`;
 
 function operationPaths({ basePath, operations }: Pick<AppDependencies, 'basePath' | 'operations'>): string[] {
   return [...new Set(operations.map(({ path }) => basePath + path))];

@@ -17,10 +17,9 @@ import { type InjectionToken, instanceCachingFactory, container as root } from '
 import { createRateLimit } from './access/rate-limit.ts';
 import { createApps } from './app.ts';
 import type { Configuration } from './configuration.ts';
-import type { Observer, OnUnexpectedError } from './http/exchange.ts';
+import { combineObservers, type Observer, type OnUnexpectedError } from './http/exchange.ts';
+import { createRejectionRenderer } from './http/handler.ts';
 import { createListener } from './http/listener.ts';
-import { combineObservers } from './http/observers.ts';
-import { createRejectionRenderer } from './http/rejections.ts';
 import { createRequestMetrics, type RequestMetrics } from './observability/request-metrics.ts';
 import { spanObserver } from './observability/tracing.ts';
 import { petOperations } from './pets/index.ts';

@@ -2,6 +2,7 @@ import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, type Awaitable, andThen, visiblePrefixOf } from '@animal-store/domain/transport';
 import { headerValues } from '@animal-store/http-server';
 import type { Context } from 'hono';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { withinDeadline } from '../http/deadline.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { Responder } from '../http/handler.ts';
@@ -20,13 +21,15 @@ export interface GuardDependencies {
 }
 
 // Made once: taking the stack costs more than the rest of a rejection, and a service under attack or overload rejects most.
-const OVERLOADED = HttpError.unavailable('overload', 'the service is overloaded; retry after the time in Retry-After');
-const MISSING_KEY = unauthorized('missing', '');
-const INVALID_KEY = unauthorized('invalid', ', error="invalid_token"');
+const OVERLOADED = HttpError.unavailable('overload', CLIENT_MESSAGES.overloaded);
+const MISSING_KEY = unauthorized(CLIENT_MESSAGES.missingKey, '');
+const INVALID_KEY = unauthorized(CLIENT_MESSAGES.invalidKey, ', error="invalid_token"');
 
-/** @returns Makes a responder that runs an operation for requests with a valid key, within its quota, unless load is being shed. */
-export function createGuard({ authenticate, rateLimit, shouldShed }: GuardDependencies) {
-  return (handle: Operation['handle']): Responder => {
+/** Wraps an operation: load shedding, authentication, rate limit, deadline, in this order. */
+export type Guard = (handle: Operation['handle']) => Responder;
+
+export function createGuard({ authenticate, rateLimit, shouldShed }: GuardDependencies): Guard {
+  return (handle) => {
     const run = (request: Context<Env>, exchange: Exchange, holder: string): Awaitable<HttpResponse> =>
       withinDeadline(exchange, request.env.incoming, () => handle(request, holder));
 
@@ -54,8 +57,8 @@ export function createGuard({ authenticate, rateLimit, shouldShed }: GuardDepend
 }
 
 /** RFC 6750, section 3: an error code only if a key was sent. */
-function unauthorized(key: 'missing' | 'invalid', errorCode: string): HttpError {
-  return new HttpError('unauthorized', `${key} API key: send a valid one as Authorization: Bearer <API_KEY>`, {
+function unauthorized(message: string, errorCode: string): HttpError {
+  return new HttpError('unauthorized', message, {
     'www-authenticate': `Bearer realm="animal-store"${errorCode}`,
   });
 }

@@ -1,6 +1,7 @@
 import { createRateLimiter } from '@animal-store/app-kit';
 import type { PetStorage, Quota, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
 import { type Awaitable, andThen, reasonOf } from '@animal-store/domain/transport';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import type { OnUnexpectedError } from '../http/exchange.ts';
 import { HttpError, isUnexpected } from '../http/http-error.ts';
 import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
@@ -53,9 +54,6 @@ function rateLimitHeaders({ limit, window }: RatePolicy, { remaining, resetsIn }
 
 function tooManyRequests({ limit, window }: RatePolicy, { resetsIn }: Quota): HttpError {
   const wait = Math.max(seconds(resetsIn), 1);
-  return new HttpError(
-    'too_many_requests',
-    `this API key's holder may make ${limit} requests in ${seconds(window)} s: try again in ${wait} s`,
-    { 'retry-after': String(wait) },
-  );
+  const message = CLIENT_MESSAGES.quotaUsedUp(limit, seconds(window), wait);
+  return new HttpError('too_many_requests', message, { 'retry-after': String(wait) });
 }

@@ -1,8 +1,8 @@
 import { withTimeout } from '@animal-store/async';
+import { unavailable } from '@animal-store/domain/ports';
 import type { Awaitable } from '@animal-store/domain/transport';
 import type { IncomingRequest } from '@animal-store/http-server';
 import type { Exchange } from './exchange.ts';
-import { HttpError } from './http-error.ts';
 import type { HttpResponse } from './response.ts';
 
 /** How long a request may wait for the storage, in milliseconds: five seconds, less the time to render the response. */
@@ -11,7 +11,7 @@ const STORAGE_TIME = 4_500;
 /** A storage call has a time limit of its own, in milliseconds. It holds for the request if no more than this was spent before. */
 const NEGLIGIBLE = 250;
 
-const LATE = HttpError.unavailable('storage', 'the storage did not respond in time: try again later');
+const LATE = unavailable();
 
 /** Runs an operation within the time that authentication and rate limiting have left of the request. */
 export function withinDeadline(

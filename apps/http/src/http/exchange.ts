@@ -16,6 +16,9 @@ export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
 /** The route of requests that match none, for observers. */
 export const UNMATCHED = 'unmatched';
 
+/** The route of what is no request, for observers. */
+export const UNPARSABLE = 'unparsable';
+
 /** One request and its response, as observers see it. */
 export interface Exchange {
   /** The X-Request-Id of the request if it is well-formed, else a new UUID; returned with the response. */
@@ -51,6 +54,34 @@ export interface Observer {
 
 /** Called for every unexpected error. @param requestId The id of its request, if it has one. */
 export type OnUnexpectedError = (error: unknown, requestId?: string) => void;
+
+/**
+ * Combines observers to one that never throws, so that none of them changes a response or hides a request from the others.
+ *
+ * @param onError Called for each error that an observer throws.
+ */
+export function combineObservers(observers: readonly Observer[], onError: (error: unknown) => void): Observer {
+  return {
+    begin() {
+      for (const observer of observers) {
+        try {
+          observer.begin?.();
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
+    end(exchange, response, bytes, duration) {
+      for (const observer of observers) {
+        try {
+          observer.end(exchange, response, bytes, duration);
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
+  };
+}
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Version 00 has exactly 55 characters, later ones may have more. */

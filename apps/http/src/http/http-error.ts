@@ -1,5 +1,6 @@
 import { DomainError, type DomainErrorCode } from '@animal-store/domain';
 import { Rejection } from '@animal-store/http-server';
+import { CLIENT_MESSAGES } from './client-messages.ts';
 import type { Unavailable, UnavailableReason } from './exchange.ts';
 import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
 
@@ -95,7 +96,7 @@ function described(error: unknown): { code: ErrorCode; message: string; own: Hea
   }
   return {
     code: 'internal_error',
-    message: 'unexpected error in the service; it has been logged under the id of this request',
+    message: CLIENT_MESSAGES.unexpected,
     own: {},
   };
 }

@@ -2,10 +2,10 @@ import type { IncomingRequest, OutgoingResponse } from '@animal-store/http-serve
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import type { OnUnexpectedError } from './exchange.ts';
+import { SECURITY_HEADERS } from './handler.ts';
 import { errorResponse } from './http-error.ts';
 import type { Env } from './operation.ts';
-import { normalizeTarget } from './request-target.ts';
-import { SECURITY_HEADERS } from './respond.ts';
+import { normalizeTarget } from './url.ts';
 
 /** Makes a listener for Node's requests of an application. @param onUnexpectedError Called for errors outside of its handlers. */
 export function createListener(app: Hono<Env>, onUnexpectedError: OnUnexpectedError) {

@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { CLIENT_MESSAGES } from './client-messages.ts';
 import { HttpError } from './http-error.ts';
 
 /** The largest body that is read, in bytes. */
@@ -13,15 +14,15 @@ const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 export function requireJson({ headers }: IncomingMessage): void {
   const type = headers['content-type'];
   if (type === undefined || !JSON_MEDIA_TYPE.test(type)) {
-    throw new HttpError('unsupported_media_type', 'send the animal as Content-Type: application/json');
+    throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
   }
   const coding = headers['content-encoding'];
   if (coding !== undefined && !coding.split(',').every(isIdentity)) {
-    throw new HttpError('unsupported_media_type', 'send the animal without a Content-Encoding');
+    throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
   }
   const transferCoding = headers['transfer-encoding'];
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
-    throw new HttpError('invalid_request', 'send the body with no other Transfer-Encoding than chunked');
+    throw new HttpError('invalid_request', CLIENT_MESSAGES.transferEncoding);
   }
 }
 

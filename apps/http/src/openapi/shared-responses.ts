@@ -1,4 +1,6 @@
+import { unavailable } from '@animal-store/domain/ports';
 import Type from 'typebox';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { ERROR_STATUS } from '../http/http-error.ts';
 import { errorResponseObject, type HeaderObjects, header, headerRef, optionalHeader } from './building-blocks.ts';
 
@@ -53,27 +55,20 @@ export function sharedResponses(notFoundMessage: string) {
       'a parameter, a field or the body breaks a rule; the message names each violation.',
       'name is required; categoryId is required',
     ),
-    Unauthorized: errorResponseObject(
-      'unauthorized',
-      'missing or invalid API key.',
-      'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
-      { 'WWW-Authenticate': headerRef('WwwAuthenticate') },
-    ),
+    Unauthorized: errorResponseObject('unauthorized', 'missing or invalid API key.', CLIENT_MESSAGES.missingKey, {
+      'WWW-Authenticate': headerRef('WwwAuthenticate'),
+    }),
     TooManyRequests: errorResponseObject(
       'too_many_requests',
       'this holder has used up its quota for now.',
-      "this API key's holder may make 600 requests in 60 s: try again in 7 s",
+      CLIENT_MESSAGES.quotaUsedUp(600, 60, 7),
       { 'Retry-After': headerRef('RetryAfter'), ...quotaHeaders },
     ),
-    InternalError: errorResponseObject(
-      'internal_error',
-      'a defect of the service.',
-      'unexpected error in the service; it has been logged under the id of this request',
-    ),
+    InternalError: errorResponseObject('internal_error', 'a defect of the service.', CLIENT_MESSAGES.unexpected),
     ServiceUnavailable: errorResponseObject(
       'service_unavailable',
       'the storage is unavailable, or the service is overloaded or stopping.',
-      'the storage is unavailable: try again later',
+      unavailable().message,
       { 'Retry-After': headerRef('RetryAfter') },
     ),
     OtherError: errorResponseObject(

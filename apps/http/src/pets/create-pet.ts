@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { type IdempotencyKey, LIMITS } from '@animal-store/domain';
 import { andThen, type Creation } from '@animal-store/domain/transport';
 import { headerValues, readBody } from '@animal-store/http-server';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
 import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
@@ -75,7 +76,7 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): De
         415: t.errorResponseObject(
           'unsupported_media_type',
           'the body is not declared as plain application/json.',
-          'send the animal as Content-Type: application/json',
+          CLIENT_MESSAGES.contentType,
         ),
         422: t.errorResponseObject(
           'idempotency_key_reused',
@@ -94,7 +95,7 @@ function idempotencyKey({ headers, rawHeaders }: IncomingMessage, holder: string
   if (key === undefined) return undefined;
   const count = key.includes(', ') ? headerValues(rawHeaders, 'idempotency-key').length : 1;
   if (count > 1) {
-    throw new HttpError('invalid_request', `Idempotency-Key must be given once, was given ${count} times`);
+    throw new HttpError('invalid_request', CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
   }
   return { holder, key };
 }

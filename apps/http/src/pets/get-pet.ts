@@ -1,5 +1,6 @@
 import { LIMITS } from '@animal-store/domain';
 import { andThen, quote } from '@animal-store/domain/transport';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
 import { jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
@@ -17,7 +18,7 @@ const DECIMAL = /^[1-9]\d{0,18}$/;
 /** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
 export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies): DescribedOperation {
   const start = `${basePath}/pets/`.length;
-  const removed = `this endpoint was removed: use GET ${basePath}/pets, which lists animals`;
+  const removed = CLIENT_MESSAGES.removed(basePath);
   return {
     operationId: 'getPet',
     method: 'get',
@@ -66,5 +67,5 @@ export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies)
 
 function readPetId(text: string): bigint {
   if (DECIMAL.test(text)) return BigInt(text);
-  throw new HttpError('pet_not_found', `no pet has the id ${quote(text)}: ids are integers from 1 to ${LIMITS.id.max}`);
+  throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
 }

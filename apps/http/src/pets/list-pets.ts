@@ -1,8 +1,8 @@
 import { LIMITS, type PetPage, type PetQuery } from '@animal-store/domain';
 import { andThen, Violation } from '@animal-store/domain/transport';
-import { parameterValues } from '../http/query-parameters.ts';
-import { queryString } from '../http/request-path.ts';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
+import { parameterValues, queryString } from '../http/url.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
@@ -100,16 +100,13 @@ function readPetQuery(text: string): GivenQuery {
   const read = (name: string, convert: (given: string) => unknown) => {
     const [given, ...more] = parameterValues(text, name);
     if (given === undefined) return undefined;
-    if (more.length > 0) return new Violation(`${name} must be given once, was given ${more.length + 1} times`);
+    if (more.length > 0) return new Violation(CLIENT_MESSAGES.notOnce(name, more.length + 1));
     return convert(given);
   };
   return {
     // An integer out of range stays text, so that the error quotes it as it was given.
     limit: read('limit', (given) => (DECIMAL.test(given) && Number(given) <= LIMITS.page.max ? Number(given) : given)),
     status: read('status', (given) => given),
-    after: read(
-      'cursor',
-      (given) => readCursor(given) ?? new Violation('cursor must be one that a Link header of this service gave'),
-    ),
+    after: read('cursor', (given) => readCursor(given) ?? new Violation(CLIENT_MESSAGES.badCursor)),
   };
 }

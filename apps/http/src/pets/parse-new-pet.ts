@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from '@animal-store/exact-json';
+import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
 
 const BYTE_ORDER_MARK = 0xfeff;
@@ -11,10 +12,10 @@ const BYTE_ORDER_MARK = 0xfeff;
  * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
  */
 export function parseNewPet(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw invalid('the body is empty: send a JSON object with name and categoryId');
-  if (!isUtf8(bytes)) throw invalid('the body must be encoded in UTF-8');
+  if (bytes.length === 0) throw invalid(CLIENT_MESSAGES.bodyIsEmpty);
+  if (!isUtf8(bytes)) throw invalid(CLIENT_MESSAGES.bodyIsNotUtf8);
   const text = bytes.toString();
-  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw invalid('the body must not begin with a byte order mark');
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw invalid(CLIENT_MESSAGES.bodyBeginsWithMark);
   try {
     return parse(text, { integers: 'bigint', others: 'raw', name: 'body' });
   } catch (error) {

@@ -1,5 +1,6 @@
+import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { queryString, requestPath } from './request-path.ts';
+import { parameterValues, queryString, requestPath } from './url.ts';
 
 test.each([
   ['http://host/v1/pets', '/v1/pets'],
@@ -23,4 +24,16 @@ test('begins the query after the first question mark', () => {
   expect(queryString({ url: 'http://host/v1/pets' })).toBe('');
   expect(queryString({ url: 'http://host/v1/pets?' })).toBe('');
   expect(queryString({ url: 'http://host/v1/pets?a=b?c' })).toBe('a=b?c');
+});
+
+test('reads any query as URLSearchParams does', () => {
+  const piece = fc.constantFrom('limit', 'status', 'lim', 'limits', '=', '&', '%6C', '%', '+', '5', '?', '#', 'é', '');
+  fc.assert(
+    fc.property(fc.array(piece, { maxLength: 12 }), fc.constantFrom('limit', 'status'), (pieces, name) => {
+      const text = pieces.join('');
+      // A leading question mark is one of the query's own here: the first has been taken off with the path.
+      expect(parameterValues(text, name)).toEqual(new URLSearchParams(`?${text}`).getAll(name));
+    }),
+    { numRuns: 10_000 },
+  );
 });
