@@ -29,6 +29,11 @@ interface Collections {
   readonly rates: Collection<RateDocument>;
 }
 
+/**
+ * Every collection, as a new database gets it. The list of published names compares them.
+ *
+ * @public
+ */
 export const COLLECTIONS = [PET_COLLECTION, KEY_COLLECTION, COUNTER_COLLECTION, RATE_COLLECTION] as const;
 
 /** A database that is ready for work. */

@@ -2,7 +2,7 @@ import type { DatabaseSync } from 'node:sqlite';
 import { UnusableFile } from './connection/errors.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
-export const APPLICATION_ID = 0x416e696d;
+const APPLICATION_ID = 0x416e696d;
 
 /** "AnSt" marks files of versions that were never published. */
 const UNPUBLISHED_ID = 0x416e5374;

@@ -10,7 +10,7 @@ export interface BatchPolicy<T> {
   readonly maxWeight?: number;
   /** The weight of an item: 0 or more. What it throws is the error of this item alone. Absent: 0. */
   weigh?(item: T): number;
-  /** How many calls may wait; further ones are rejected. 0 or more. Absent: {@link MAX_WAITING}. */
+  /** How many calls may wait; further ones are rejected. 0 or more. Absent: 10,000. */
   readonly maxWaiting?: number;
   /** How long the next batch waits for this one, in milliseconds; then it starts beside it. */
   readonly maxWait: number;

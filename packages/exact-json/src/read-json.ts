@@ -21,7 +21,12 @@ const NOTHING = 'nothing more';
 
 const KEYWORDS: Readonly<Record<string, unknown>> = { true: true, false: false, null: null };
 
-type Container = unknown[] | Record<string, unknown>;
+/** The members of an object. */
+interface Members {
+  [name: string]: unknown;
+}
+
+type Container = unknown[] | Members;
 
 /**
  * Reads JSON in ten times the time of `JSON.parse`. The last of several members with one name is kept.
