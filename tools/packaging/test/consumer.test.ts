@@ -1,10 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
-import { run, tarball } from './packages.ts';
+import { folderOf, readManifest, run, tarball } from './packages.ts';
+import { installed } from './runtimes.ts';
 
 const consumer = inject('consumer');
 
@@ -74,7 +75,15 @@ test('an application with another patch of the domain has one copy of it', () =>
   );
 });
 
-const COMPILERS = { 'TypeScript 7': 'typescript', 'TypeScript 5.9': 'typescript-5.9' };
+const COMPILERS = {
+  'the TypeScript of this repository': join(import.meta.dirname, '../node_modules/typescript'),
+  'the oldest TypeScript that the README names': installed('typescript-oldest'),
+};
+
+test('the README names the oldest TypeScript that is tested', () => {
+  const [version] = /^\d+\.\d+/.exec(readManifest(installed('typescript-oldest')).version) as RegExpExecArray;
+  expect(readFileSync(join(folderOf('domain'), 'README.md'), 'utf8')).toContain(`TypeScript ${version} or newer`);
+});
 const RESOLUTIONS = {
   nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
   bundler: { module: 'esnext', moduleResolution: 'bundler' },
@@ -102,7 +111,7 @@ describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler)
     let errors: readonly string[];
 
     beforeAll(() => {
-      const folder = join(consumer, `${compiler}-${resolution}`);
+      const folder = mkdtempSync(join(consumer, `${resolution}-`));
       const program = (text: string) => `
         import { createMemoryStorage } from '@animal-store/adapter-memory';
         import { createCatalogue, DomainError, type Pet, type PetPage } from '@animal-store/domain';
@@ -110,7 +119,6 @@ describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler)
         const catalogue = createCatalogue(createMemoryStorage().pets);
         ${text}
       `;
-      mkdirSync(folder);
       for (const [name, text] of Object.entries({ valid: VALID, ...INVALID })) {
         writeFileSync(join(folder, file(name)), program(text));
       }
@@ -128,8 +136,10 @@ describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler)
         skipLibCheck: false,
       };
       writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-      const tsc = join(import.meta.dirname, '../node_modules', compiler, 'bin/tsc');
-      const { stdout } = spawnSync(process.execPath, [tsc, '--pretty', 'false'], { cwd: folder, encoding: 'utf8' });
+      const { stdout } = spawnSync(process.execPath, [join(compiler, 'bin/tsc'), '--pretty', 'false'], {
+        cwd: folder,
+        encoding: 'utf8',
+      });
       errors = stdout.split('\n').filter((line) => line.includes('error TS'));
     });
 

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { TestProject } from 'vitest/node';
-import { folderOf, libraries, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
+import { folderOf, libraries, PACKAGES, packAll, readManifest, run, tarball } from './packages.ts';
 import { installRuntimes, missingRuntimes } from './runtimes.ts';
 
 declare module 'vitest' {
@@ -20,7 +20,7 @@ export default function setup(project: TestProject): () => void {
   const consumer = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
   const remove = () => rmSync(consumer, { recursive: true, force: true });
   try {
-    pack(consumer);
+    packAll(consumer);
     install(consumer);
   } catch (error) {
     remove();
@@ -51,12 +51,6 @@ function notRun(missing: readonly string[]): string {
     'With ALL_TESTS=required a missing one is a failure.',
   ];
   return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
-}
-
-function pack(consumer: string): void {
-  const [command, ...pnpm] = PNPM;
-  const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
-  run(command, [...pnpm, '--recursive', ...filters, 'pack', '--pack-destination', consumer], ROOT);
 }
 
 function install(consumer: string): void {

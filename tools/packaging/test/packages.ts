@@ -48,6 +48,21 @@ export function run(
   return stdout;
 }
 
+/** pnpm would count it as part of the lockfile if it stood in the root of the repository. */
+const PNPMFILE = join(ROOT, 'tools/packaging/pnpmfile.mjs');
+
+/** Packs the package in a folder. @param options Of pnpm, to choose other packages. */
+export function pack(cwd: string, to: string, ...options: readonly string[]): void {
+  const [command, ...pnpm] = PNPM;
+  const environment = { ...process.env, pnpm_config_pnpmfile: PNPMFILE };
+  run(command, [...pnpm, ...options, 'pack', '--pack-destination', to], cwd, environment);
+}
+
+/** Packs every published package. */
+export function packAll(to: string): void {
+  pack(ROOT, to, '--recursive', ...PACKAGES.map((name) => `--filter=./packages/${name}`));
+}
+
 /** The pinned pnpm, as command and first arguments. */
 export const PNPM: readonly [string, ...string[]] = [
   'npx',

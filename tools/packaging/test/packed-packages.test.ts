@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { dirname, join, normalize } from 'node:path';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
-import { folderOf, libraries, PACKAGES, PNPM, ROOT, readManifest, run, tarball } from './packages.ts';
+import { folderOf, libraries, PACKAGES, pack, ROOT, readManifest, run, tarball } from './packages.ts';
 
 const consumer = inject('consumer');
 const bin = (name: string) => join(import.meta.dirname, '../node_modules/.bin', name);
@@ -38,14 +38,14 @@ describe.each(PACKAGES)('%s, packed', (name) => {
     run(bin('attw'), [tarball(name), '--profile=esm-only', '--no-color'], consumer);
   });
 
-  test('contains each module with its declarations and its source, README, licence, and no other file', () => {
+  test('contains each module with its declarations and its source, README, changelog, licence, and no other file', () => {
     const modules = filesOf(name).flatMap((file) => /^dist\/(.+)\.js$/.exec(file)?.[1] ?? []);
     expect(modules).toContain('index');
     const expected = modules.flatMap((module) => [
       ...['.js', '.js.map', '.d.ts', '.d.ts.map'].map((extension) => `dist/${module}${extension}`),
       `src/${module}.ts`,
     ]);
-    expect(filesOf(name).sort()).toEqual([...expected, 'README.md', 'LICENSE', 'package.json'].sort());
+    expect(filesOf(name).sort()).toEqual([...expected, 'README.md', 'CHANGELOG.md', 'LICENSE', 'package.json'].sort());
   });
 
   test('has source maps that lead to its sources', () => {
@@ -54,6 +54,11 @@ describe.each(PACKAGES)('%s, packed', (name) => {
       const { sources } = JSON.parse(readFileSync(join(installed, file), 'utf8')) as { sources: string[] };
       expect(files).toEqual(expect.arrayContaining(sources.map((source) => normalize(join(dirname(file), source)))));
     }
+  });
+
+  test('has neither scripts nor tools of the repository', () => {
+    const manifest = Object.keys(readManifest(installed));
+    expect(manifest.filter((member) => ['scripts', 'devDependencies'].includes(member))).toEqual([]);
   });
 
   test('depends on versions instead of workspaces and catalogs', () => {
@@ -138,14 +143,9 @@ describe('pack', () => {
     return join(root, 'packages/exact-json');
   }
 
-  const pack = (folder: string) => {
-    const [command, ...pnpm] = PNPM;
-    return run(command, [...pnpm, 'pack'], folder);
-  };
-
   test('builds first, and contains no file of an earlier build', () => {
     const folder = copyWorkspace();
-    pack(folder);
+    pack(folder, folder);
     const packed = run('tar', ['-tzf', tarball('exact-json')], folder).split('\n');
     expect(packed).toContain('package/dist/index.js');
     expect(packed).not.toContain('package/dist/removed.js');
@@ -154,7 +154,7 @@ describe('pack', () => {
   test('fails if the build fails', () => {
     const folder = copyWorkspace();
     writeFileSync(join(folder, 'src/index.ts'), 'export const text: string = 1;\n');
-    expect(() => pack(folder)).toThrow(/TS2322/);
+    expect(() => pack(folder, folder)).toThrow(/TS2322/);
     expect(existsSync(join(folder, tarball('exact-json')))).toBe(false);
   });
 });

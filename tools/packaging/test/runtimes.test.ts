@@ -98,11 +98,13 @@ for (const runtime of RUNTIMES) {
       expect(runProgram(`use-${name}`, program)).toBe(output);
     });
 
-    test.skipIf(supports('exact-json', runtime))('exact-json throws at import, and rounds no integer', () => {
-      expect(() => runProgram('import-exact-json', "import '@animal-store/exact-json';")).toThrow(
-        '@animal-store/exact-json needs JSON.rawJSON',
-      );
-    });
+    if (!supports('exact-json', runtime)) {
+      test('exact-json throws at import, and rounds no integer', () => {
+        expect(() => runProgram('import-exact-json', "import '@animal-store/exact-json';")).toThrow(
+          '@animal-store/exact-json needs JSON.rawJSON',
+        );
+      });
+    }
 
     if (!supports('adapter-contract', runtime)) return;
 

@@ -46,7 +46,8 @@ export function installRuntimes(): void {
 /** The runtimes that this platform lacks. */
 export const missingRuntimes = (): readonly Runtime[] => RUNTIMES.filter(({ command: [path] }) => !existsSync(path));
 
-function installed(path: string): string {
+/** The path of a program or a folder that {@link installRuntimes} installs. */
+export function installed(path: string): string {
   return join(FOLDER, 'node_modules', path);
 }
 

@@ -1,6 +1,6 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { PACKAGES, PNPM, ROOT, run, tarball } from '@animal-store/packaging/packages';
+import { PACKAGES, PNPM, packAll, ROOT, run, tarball } from '@animal-store/packaging/packages';
 import { manifests, read } from './repository.ts';
 import { readSurface, SURFACE } from './surface.ts';
 
@@ -30,8 +30,8 @@ export async function writeSurface(): Promise<void> {
 export function pack(): void {
   rmSync(ARTIFACTS, { recursive: true, force: true });
   mkdirSync(ARTIFACTS);
+  packAll(ARTIFACTS);
   const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
-  pnpm('--recursive', ...filters, 'pack', '--pack-destination', ARTIFACTS);
   pnpm(...filters, 'sbom', '--sbom-format=cyclonedx', '--prod', '--split', `--out=${ARTIFACTS}/%s-%v.cdx.json`);
 }
 
