@@ -15,13 +15,14 @@ export function pnpm(...program) {
   return ['npx', '--yes', `--package=${packageManager}`, '--', ...program];
 }
 
-/** The path of a Node.js that runs TypeScript: 24 or newer. Exits with one line if there is none. */
+/** The path of a Node.js that runs TypeScript, and whose SQLite keeps NUL characters: 24.16 or newer. Exits with one line if there is none. */
 export function chooseNode() {
   // The installed one can't be started on Alpine, because it needs another C library.
   if (spawnSync(bin('node'), ['--version']).status === 0) return bin('node');
-  if (Number.parseInt(process.versions.node, 10) >= 24) return process.execPath;
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  if (major > 24 || (major === 24 && minor >= 16)) return process.execPath;
   console.error(
-    `animal-store: Node.js 24 or newer is needed, this is ${process.version}. ` +
+    `animal-store: Node.js 24.16 or newer is needed, this is ${process.version}. ` +
       `It is installed with the dependencies on Linux (x64, arm64), not on ${process.platform} ${process.arch}: ` +
       'install it, then run the same command again.',
   );
