@@ -1,6 +1,17 @@
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-// The example of adapter-mongodb runs on a server.
-const globalSetup = ['test/global-setup.ts', '@animal-store/test-mongodb/global-setup'];
+const ROOT = join(import.meta.dirname, '../..');
 
-export default [{ release: true, globalSetup }] satisfies ProjectOptions[];
+/** What adapters need, such as a server: the examples of their READMEs need it, too. */
+const setups = await Promise.all(
+  globSync('packages/adapter-*/vitest.projects.ts', { cwd: ROOT }).map(async (file) => {
+    const projects: readonly ProjectOptions[] = (await import(join(ROOT, file))).default;
+    return projects.flatMap(({ globalSetup = [] }) => globalSetup);
+  }),
+);
+
+export default [
+  { release: true, globalSetup: ['test/global-setup.ts', ...new Set(setups.flat())] },
+] satisfies ProjectOptions[];
