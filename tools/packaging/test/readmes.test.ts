@@ -1,8 +1,8 @@
-import { readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
-import { folderOf, PACKAGES, run } from './packages.ts';
+import { folderOf, PACKAGES, ROOT, run } from './packages.ts';
 import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
 
 const consumer = inject('consumer');
@@ -41,6 +41,18 @@ describe('the README', () => {
   test('of adapter-contract shows a test file that passes', () => {
     expectContractToPass(consumer, 'readme-of-adapter-contract', programOf('adapter-contract'));
   });
+});
+
+test('the programs of all READMEs compile in strict mode', () => {
+  const folder = join(consumer, 'strict-readmes');
+  mkdirSync(folder);
+  for (const name of PACKAGES) writeFileSync(join(folder, `${name}.mts`), programOf(name));
+  const compilerOptions = {
+    ...{ target: 'es2024', lib: ['es2024'], module: 'nodenext', strict: true, noEmit: true, skipLibCheck: true },
+    ...{ types: ['node'], typeRoots: [join(ROOT, 'node_modules/@types')] },
+  };
+  writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+  run(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], folder);
 });
 
 describe('the README of domain', () => {
