@@ -3,9 +3,12 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import { once } from '@animal-store/async';
-import { type Coding, preferredCoding } from './content-coding.ts';
 
 type Headers = Readonly<Record<string, string>>;
+
+/** The content codings of responses (RFC 9110, section 8.4.1), the smallest first; `identity` is none. */
+const CODINGS = ['br', 'gzip', 'identity'] as const;
+type Coding = (typeof CODINGS)[number];
 
 /** The response to a GET request. */
 export interface ContentResponse {
@@ -66,4 +69,26 @@ export function staticContent({ type, read, headers }: StaticContent): Respond {
 function names(field: string | undefined, etag: string): boolean {
   if (field === undefined) return false;
   return field.trim() === '*' || field.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+const ENTRY = /^[\t ]*([^\t ;]+)[\t ]*(?:;[\t ]*q=([\d.]+)[\t ]*)?$/i;
+
+/**
+ * The coding that a client prefers (RFC 9110, section 12.5.3), of several the smallest.
+ *
+ * @param field Accept-Encoding. Without it, or if it names none of them, the result is `identity`.
+ */
+function preferredCoding(field = ''): Coding {
+  const weights = new Map<string, number>();
+  for (const entry of field.split(',')) {
+    const [, coding = '', weight = '1'] = ENTRY.exec(entry) ?? [];
+    weights.set(coding.toLowerCase(), Number(weight));
+  }
+  let preferred: Coding = 'identity';
+  let highest = 0;
+  for (const coding of CODINGS) {
+    const weight = weights.get(coding) ?? weights.get('*') ?? 0;
+    if (weight > highest) [preferred, highest] = [coding, weight];
+  }
+  return preferred;
 }

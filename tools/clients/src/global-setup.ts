@@ -1,5 +1,15 @@
+import { spawnSync } from 'node:child_process';
 import type { TestProject } from 'vitest/node';
-import { type Language, missingLanguages } from './languages.ts';
+
+/** What the tests use beyond Node.js, with the commands that fail if it is missing. */
+const COMMANDS = {
+  Python: ['python3 -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"'],
+  Go: ['go version'],
+  Java: ['javac --version', 'mvn --version'],
+  curl: ['curl --version'],
+} as const satisfies Record<string, readonly string[]>;
+
+export type Language = keyof typeof COMMANDS;
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -35,4 +45,14 @@ function notRun(lines: readonly string[]): string {
     '',
     '',
   ].join('\n');
+}
+
+/** Why the tests in a language can't run, by language; without those whose tests can. */
+function missingLanguages(): ReadonlyMap<Language, string> {
+  const missing = new Map<Language, string>();
+  for (const [language, commands] of Object.entries(COMMANDS) as [Language, readonly string[]][]) {
+    const failing = commands.find((command) => spawnSync('sh', ['-c', command]).status !== 0);
+    if (failing !== undefined) missing.set(language, `this command fails: ${failing}`);
+  }
+  return missing;
 }

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import type { Language } from '../src/languages.ts';
+import type { Language } from '../src/global-setup.ts';
 import { activatePython } from '../src/python.ts';
 import { type Service, startService } from '../src/service.ts';
 import { startUnreliableProxy } from '../src/unreliable-proxy.ts';

@@ -3,48 +3,10 @@ import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { expectContractToPass } from './contract.ts';
 import { folderOf, readManifest, run, tarball } from './packages.ts';
 import { installed } from './runtimes.ts';
 
 const consumer = inject('consumer');
-
-test('the contract tests an adapter outside the repository', () => {
-  const tests = `
-    import { mkdtempSync } from 'node:fs';
-    import { storageContract } from '@animal-store/adapter-contract';
-    import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-
-    storageContract('theirs', {
-      freshPlace: () => mkdtempSync('theirs-') + '/pets.db',
-      open: (file) => createSqliteStorage({ file }),
-    });
-  `;
-  expectContractToPass(consumer, 'theirs', tests);
-});
-
-test.each(['memory', 'sqlite'])('a JavaScript program runs the use cases with the adapter for %s', (name) => {
-  const program = `
-    import { adapter } from '@animal-store/adapter-${name}';
-    import { createCatalogue, DomainError, LIMITS } from '@animal-store/domain';
-
-    await using storage = adapter.open('pets.db');
-    const catalogue = createCatalogue(storage.pets);
-    const created = await catalogue.createPet({ name: 'Rex', categoryId: LIMITS.categoryId.max, status: 'pending' });
-    const { pets, next } = await catalogue.listPets({ status: 'pending' });
-    const found = await catalogue.getPet(created.id);
-    const code = await catalogue.getPet(created.id + 1n).catch((error) => DomainError.is(error) && error.code);
-    const digits = (_, value) => (typeof value === 'bigint' ? value + 'n' : value);
-    console.log(JSON.stringify({ name: found.name, pets, next, code }, digits));
-  `;
-  writeFileSync(join(consumer, 'program.js'), program);
-  expect(JSON.parse(run(process.execPath, ['program.js'], consumer))).toEqual({
-    name: 'Rex',
-    pets: [{ id: '1n', name: 'Rex', categoryId: '9223372036854775807n', status: 'pending' }],
-    next: null,
-    code: 'pet_not_found',
-  });
-});
 
 test('an application with another patch of the domain has one copy of it', () => {
   const application = mkdtempSync(join(tmpdir(), 'animal-store-patch-'));
