@@ -92,7 +92,7 @@ export function compose({
 
   // The use cases on the storage
   const storage = provide('storage', () =>
-    metrics().observed(loaded.open({ onKeyLookup: (cached) => metrics().keyLookedUp(cached) })),
+    metrics().instrument(loaded.open({ onKeyLookup: (cached) => metrics().keyLookedUp(cached) })),
   );
   const catalogue = provide('catalogue', () => createAwaitableCatalogue(storage().pets));
   const authenticate = provide('authentication', () =>

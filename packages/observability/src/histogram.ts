@@ -8,38 +8,34 @@ type Labels = Readonly<Record<string, string | number>>;
 /** Counts one duration, in seconds. */
 export type Observe = (seconds: number) => void;
 
+/** Creates the series of a histogram for some labels. It must be called once for the same labels. */
+export type CreateSeries = (labels: Labels) => Observe;
+
 /**
  * Registers a histogram of durations with prom-client. It counts by itself because prom-client makes a key of all labels with
- * each observation, at ten times the cost.
- *
- * @returns Creates the series for some labels. It must be called once for the same labels.
+ * each observation: 150 to 300 ns instead of 5 to 20, and 3 % of the CPU time of a small request.
  */
-export function registerHistogram(
-  registry: Registry,
-  { name, help }: { name: string; help: string },
-): (labels: Labels) => Observe {
-  const series: (() => object[])[] = [];
+export function registerHistogram(registry: Registry, { name, help }: { name: string; help: string }): CreateSeries {
+  const samplers: (() => object[])[] = [];
   const metric = {
-    name,
-    help,
-    type: 'histogram',
-    aggregator: 'sum',
-    async get() {
-      return { name, help, type: 'histogram', aggregator: 'sum', values: series.flatMap((samples) => samples()) };
-    },
+    ...{ name, help, type: 'histogram', aggregator: 'sum' },
+    get: async () => ({
+      ...{ name, help, type: 'histogram', aggregator: 'sum' },
+      values: samplers.flatMap((samples) => samples()),
+    }),
   };
   // The registry uses no other members of a metric.
   registry.registerMetric(metric as unknown as Histogram);
 
   return (labels) => {
-    /** By bucket, not cumulative; the last is for durations above every bound. */
+    /** The durations in each bucket alone; the last bucket is for those above every bound. */
     const counts = new Array<number>(BOUNDS.length + 1).fill(0);
     let sum = 0;
-    /** Cumulative, as Prometheus wants it. */
-    series.push(() => {
+    samplers.push(() => {
+      // Prometheus wants in each bucket the durations of all smaller ones, too.
       let count = 0;
-      const buckets = counts.map((more, index) => {
-        count += more;
+      const buckets = counts.map((own, index) => {
+        count += own;
         return { metricName: `${name}_bucket`, labels: { le: BOUNDS[index] ?? '+Inf', ...labels }, value: count };
       });
       return [

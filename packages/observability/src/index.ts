@@ -1,9 +1,7 @@
 /** @module @animal-store/observability */
 
-export { registerBuildInfo } from './build-info.ts';
-export { registerCountsByReason } from './counts-by-reason.ts';
-export { registerGauge } from './gauge.ts';
-export { type Observe, registerHistogram } from './histogram.ts';
+export { registerBuildInfo, registerCountsByReason, registerGauge } from './gauges-and-counters.ts';
+export { type CreateSeries, type Observe, registerHistogram } from './histogram.ts';
 export { LEVELS, LOG_LEVELS, type LogLevel } from './levels.ts';
 export { createLoadShedding, type LoadShedding } from './load-shedding.ts';
 export { createLog, type Log } from './log.ts';

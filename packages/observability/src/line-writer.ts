@@ -34,6 +34,12 @@ export interface LineWriter {
 
 const writeAsync = promisify(write);
 
+/** What could not be written, and why. */
+interface WriteFailure {
+  readonly rest: Buffer;
+  readonly reason: string;
+}
+
 /**
  * @param output Writes to it are synchronous if they can't block, because a thread of libuv's pool costs ten times as much.
  * @param reportLoss Makes the line that is written as soon as writing succeeds again. It gets the number of lines lost since the
@@ -44,42 +50,39 @@ export function createLineWriter(
   reportLoss: (lines: number, reason: string) => string,
   limits: typeof LINE_WRITER_LIMITS = LINE_WRITER_LIMITS,
 ): LineWriter {
+  /** Abandoned: closed, and the reader has not taken the rest in time. */
+  let state: 'open' | 'closed' | 'abandoned' = 'open';
+  /** Lines that wait for others, until the timer ends. */
   let collected = '';
   let timer: NodeJS.Timeout | null = null;
+  /** Lines that wait for the reader. */
   const queue: Buffer[] = [];
   let queuedBytes = 0;
   let draining: Promise<void> | null = null;
-  let closed = false;
-  let abandoned = false;
-  let lost = 0;
-  let unreported = 0;
-  let reason = '';
-  /** Whether the last line written is incomplete. */
-  let torn = false;
+  /** In lines. */
+  const losses = { total: 0, unreported: 0, reason: '' };
+  let endsMidLine = false;
 
-  function lose(lines: Buffer, why: string): void {
-    const count = lines.toString('latin1').split('\n').length - 1;
-    lost += count;
-    unreported += count;
-    reason = why;
+  function countLost({ rest, reason }: WriteFailure): void {
+    const lines = rest.toString('latin1').split('\n').length - 1;
+    losses.total += lines;
+    losses.unreported += lines;
+    losses.reason = reason;
   }
 
-  /** @returns null if all of it was written, else the part that was not. */
-  async function writeAll(text: Buffer): Promise<Buffer | null> {
+  /** Writes all of a text unless an error occurs. While a pipe or terminal is full, it tries again until the writer is abandoned. */
+  async function writeAll(text: Buffer): Promise<WriteFailure | null> {
     let rest = text;
     let pause = 1;
     while (rest.length > 0) {
       try {
         const { bytesWritten } = await (mayBlock ? writeAsync(fd, rest) : { bytesWritten: writeSync(fd, rest) });
-        torn = rest[bytesWritten - 1] !== LINE_FEED;
+        endsMidLine = rest[bytesWritten - 1] !== LINE_FEED;
         rest = rest.subarray(bytesWritten);
         pause = 1;
       } catch (error) {
-        const isFull = (error as NodeJS.ErrnoException).code === 'EAGAIN';
-        if (!isFull || abandoned) {
-          reason = (error as Error).message;
-          return rest;
-        }
+        const { code, message } = error as NodeJS.ErrnoException;
+        if (code !== 'EAGAIN' || state === 'abandoned') return { rest, reason: message };
         await sleep(pause);
         pause = Math.min(pause * 2, RETRY_MAX);
       }
@@ -87,20 +90,20 @@ export function createLineWriter(
     return null;
   }
 
-  async function reported(): Promise<boolean> {
-    const count = unreported;
-    const line = (torn ? '\n' : '') + reportLoss(count, reason);
-    if ((await writeAll(Buffer.from(line))) !== null) return false;
-    unreported -= count;
-    return true;
+  async function writeLossReport(): Promise<WriteFailure | null> {
+    const lines = losses.unreported;
+    const failure = await writeAll(Buffer.from((endsMidLine ? '\n' : '') + reportLoss(lines, losses.reason)));
+    if (failure === null) losses.unreported -= lines;
+    return failure;
   }
 
   async function drain(): Promise<void> {
     while (queue.length > 0) {
       // All at once: if the event loop is delayed, so is each write.
       const chunk = queue.length === 1 ? (queue.pop() as Buffer) : Buffer.concat(queue.splice(0));
-      const rest = unreported === 0 || (await reported()) ? await writeAll(chunk) : chunk;
-      if (rest !== null) lose(rest, reason);
+      const unreported = losses.unreported === 0 ? null : await writeLossReport();
+      const failure = unreported === null ? await writeAll(chunk) : { ...unreported, rest: chunk };
+      if (failure !== null) countLost(failure);
       queuedBytes -= chunk.length;
     }
     draining = null;
@@ -113,7 +116,7 @@ export function createLineWriter(
     const chunk = Buffer.from(collected);
     collected = '';
     if (queuedBytes + chunk.length > limits.waiting) {
-      lose(chunk, 'the reader is too slow');
+      countLost({ rest: chunk, reason: 'the reader is too slow' });
       return;
     }
     queue.push(chunk);
@@ -123,18 +126,18 @@ export function createLineWriter(
 
   return {
     add(lines) {
-      if (closed) return;
+      if (state !== 'open') return;
       collected += lines;
       if (collected.length >= limits.chunk) flush();
       else timer ??= setTimeout(flush, limits.delay);
     },
     flush,
-    lost: () => lost,
+    lost: () => losses.total,
     async close() {
       flush();
-      closed = true;
+      state = 'closed';
       const timeout = setTimeout(() => {
-        abandoned = true;
+        state = 'abandoned';
       }, limits.closeTimeout);
       await draining;
       clearTimeout(timeout);

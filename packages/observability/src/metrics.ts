@@ -3,8 +3,8 @@ import { singleFlight } from '@animal-store/async';
 import type { PetStorage } from '@animal-store/domain/ports';
 import type { Awaitable } from '@animal-store/domain/transport';
 import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
-import { registerGauge } from './gauge.ts';
-import { registerStorageCalls } from './storage-calls.ts';
+import { registerGauge } from './gauges-and-counters.ts';
+import { createStorageInstrumentation } from './storage-calls.ts';
 
 export type { Registry } from 'prom-client';
 
@@ -13,7 +13,7 @@ export interface Metrics {
   /** A transport registers its own metrics here. */
   readonly registry: Registry;
   /** Wraps a storage so that its calls are counted and timed. */
-  observed(storage: PetStorage): PetStorage;
+  instrument(storage: PetStorage): PetStorage;
   /** Counts a lookup of an issued key. @param cached Whether the storage was not asked. */
   keyLookedUp(cached: boolean): void;
   /** Counts an unexpected error. */
@@ -77,7 +77,7 @@ export function createMetrics(logLinesLost: () => number): Metrics {
 
   return {
     registry,
-    observed: registerStorageCalls(registry),
+    instrument: createStorageInstrumentation(registry),
     keyLookedUp: (cached) => keyLookups.inc({ result: cached ? 'hit' : 'miss' }),
     countUnexpectedError: () => unexpectedErrors.inc(),
     storageChecked(available) {

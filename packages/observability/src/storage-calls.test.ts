@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import type { KeyStore, PetStorage, PetStore, RateLimiter } from '@animal-store/domain/ports';
 import { Registry } from 'prom-client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { registerStorageCalls } from './storage-calls.ts';
+import { createStorageInstrumentation } from './storage-calls.ts';
 
 const UNAVAILABLE = new DomainError('storage_unavailable', 'unavailable');
 const DEFECT = new TypeError('a defect');
@@ -56,21 +56,21 @@ class Storage implements PetStorage {
   }
 }
 
-function observe(storage: PetStorage) {
+function instrumented(storage: PetStorage) {
   const registry = new Registry();
   const read = async (name: string) => {
     const lines = (await registry.metrics()).split('\n');
     return lines.filter((line) => line.startsWith(name) && !line.endsWith(' 0')).sort();
   };
-  return { observed: registerStorageCalls(registry)(storage), read };
+  return { storage: createStorageInstrumentation(registry)(storage), read };
 }
 
-describe('registerStorageCalls', () => {
+describe('createStorageInstrumentation', () => {
   test('counts calls by operation and outcome, and passes on results and errors', async () => {
     const {
-      observed: { keys, pets },
+      storage: { keys, pets },
       read,
-    } = observe(new Storage());
+    } = instrumented(new Storage());
     expect(keys.list()).toEqual([]);
     expect(await pets.find(1n)).toBeNull();
     await expect(pets.find(2n)).rejects.toBe(UNAVAILABLE);
@@ -95,19 +95,19 @@ describe('registerStorageCalls', () => {
     vi.spyOn(storage.pets, 'find')
       .mockReturnValueOnce(slow(null))
       .mockReturnValueOnce(slow(null).then(() => Promise.reject(DEFECT)));
-    const { observed, read } = observe(storage);
+    const { storage: wrapped, read } = instrumented(storage);
     const times = async (operation: string) =>
       (await read('animal_store_storage_call_duration_seconds_')).filter(
         (line) => /sum|count/.test(line) && line.includes(operation),
       );
-    const calls = Promise.allSettled([observed.pets.find(1n), observed.pets.find(1n)]);
+    const calls = Promise.allSettled([wrapped.pets.find(1n), wrapped.pets.find(1n)]);
     await vi.advanceTimersByTimeAsync(2_000);
     await calls;
     expect(await times('pets.find')).toEqual([
       'animal_store_storage_call_duration_seconds_count{operation="pets.find"} 2',
       'animal_store_storage_call_duration_seconds_sum{operation="pets.find"} 4',
     ]);
-    expect(() => observed.pets.list({ after: 0n, limit: 1 })).toThrow(DEFECT);
+    expect(() => wrapped.pets.list({ after: 0n, limit: 1 })).toThrow(DEFECT);
     expect(await times('pets.list')).toEqual([
       'animal_store_storage_call_duration_seconds_count{operation="pets.list"} 1',
     ]);
@@ -115,17 +115,17 @@ describe('registerStorageCalls', () => {
 
   test('preserves the other members of the storage', async () => {
     const storage = new Storage();
-    const { observed, read } = observe(storage);
-    expect(observed.location).toBe('here');
-    expect(await observed.createRateLimiter?.({ limit: 1, window: 1 }).take('the zoo')).toBe(storage.quota);
+    const { storage: wrapped, read } = instrumented(storage);
+    expect(wrapped.location).toBe('here');
+    expect(await wrapped.createRateLimiter?.({ limit: 1, window: 1 }).take('the zoo')).toBe(storage.quota);
     expect(await read('animal_store_storage_calls_total')).toEqual([
       'animal_store_storage_calls_total{operation="rateLimiter.take",outcome="ok"} 1',
     ]);
-    await observed.ready();
-    await observed.close();
-    expect(() => observed.ready()).toThrow(UNAVAILABLE);
+    await wrapped.ready();
+    await wrapped.close();
+    expect(() => wrapped.ready()).toThrow(UNAVAILABLE);
     expect(
-      observe({ ...storage, ready() {}, close() {}, async [Symbol.asyncDispose]() {} }).observed,
+      instrumented({ ...storage, ready() {}, close() {}, async [Symbol.asyncDispose]() {} }).storage,
     ).not.toHaveProperty('createRateLimiter');
   });
 });

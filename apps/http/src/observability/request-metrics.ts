@@ -1,7 +1,12 @@
 import { DROP_REASONS, type DropReason } from '@animal-store/http-server';
-import { type Registry, registerCountsByReason, registerGauge } from '@animal-store/observability';
+import {
+  type Observe,
+  type Registry,
+  registerCountsByReason,
+  registerGauge,
+  registerHistogram,
+} from '@animal-store/observability';
 import { type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
-import { registerRequestDurations } from './request-durations.ts';
 
 /** The values of the label `method`; any other method, which a client may invent, is `other`. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
@@ -50,4 +55,30 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
       DROP_REASONS,
     ),
   };
+}
+
+/** Counts one request. */
+type CountRequest = (method: string, route: string, status: number, seconds: number) => void;
+
+function registerRequestDurations(registry: Registry): CountRequest {
+  const createSeries = registerHistogram(registry, {
+    name: 'http_request_duration_seconds',
+    help: 'Time from the header section of a request to its response, by method, route and status.',
+  });
+  // One map with a key of all labels would take longer than the rest.
+  const routes = new Map<string, Map<string, Map<number, Observe>>>();
+  return (method, route, status, seconds) => {
+    const methods = getOrMake(routes, route, () => new Map<string, Map<number, Observe>>());
+    const statuses = getOrMake(methods, method, () => new Map<number, Observe>());
+    getOrMake(statuses, status, () => createSeries({ method, route, status }))(seconds);
+  };
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
 }

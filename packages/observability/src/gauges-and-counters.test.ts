@@ -1,6 +1,6 @@
 import { Registry } from 'prom-client';
 import { describe, expect, test } from 'vitest';
-import { registerCountsByReason } from './counts-by-reason.ts';
+import { registerCountsByReason } from './gauges-and-counters.ts';
 
 describe('registerCountsByReason', () => {
   test('counts events by reason, from 0', async () => {
