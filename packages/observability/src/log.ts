@@ -18,7 +18,11 @@ export interface Log {
   unexpectedError(error: unknown, details?: object): void;
   /** Writes text as it is, at any level. */
   print(text: string): void;
-  /** Writes a line that the caller has formatted, at any level, up to 200 ms later. @param line Ends with a line feed. */
+  /**
+   * Writes a line that the caller has formatted, at any level, up to 200 ms later.
+   *
+   * @param line Ends with a line feed.
+   */
   addLine(line: string): void;
   /** Whether events of this level are written. */
   isLevelEnabled(level: LogLevel): boolean;

@@ -14,7 +14,11 @@ export interface Metrics {
   readonly registry: Registry;
   /** Wraps a storage so that its calls are counted and timed. */
   instrument(storage: PetStorage): PetStorage;
-  /** Counts a lookup of an issued key. @param cached Whether the storage was not asked. */
+  /**
+   * Counts a lookup of an issued key.
+   *
+   * @param cached Whether the storage was not asked.
+   */
   keyLookedUp(cached: boolean): void;
   /** Counts an unexpected error. */
   countUnexpectedError(): void;

@@ -30,7 +30,11 @@ async function copyTo(restored) {
   await backup(source, restored).finally(() => source.close());
 }
 
-/** Checks the copy and raises its counter of ids. @returns The next id. */
+/**
+ * Checks the copy and raises its counter of ids.
+ *
+ * @returns The next id.
+ */
 function prepare(restored) {
   const database = new DatabaseSync(restored);
   try {

@@ -81,7 +81,11 @@ test.skipIf(inject('noCompose') !== null)(
     const compose = await composeCommand();
     const port = await freePort();
     const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
-    /** Runs commands in the project of this test. @returns What they wrote to standard output. */
+    /**
+     * Runs commands in the project of this test.
+     *
+     * @returns What they wrote to standard output.
+     */
     const run = async (...commands: string[]) => {
       const script = ['set -e', ...commands]
         .join('\n')

@@ -62,7 +62,12 @@ export async function composeCommand(): Promise<string> {
   }
 }
 
-/** Builds the image. @param given The build arguments. @returns Its id. */
+/**
+ * Builds the image.
+ *
+ * @param given The build arguments.
+ * @returns Its id.
+ */
 export async function buildImage(given: Readonly<Record<string, string>>): Promise<string> {
   const options = Object.entries(given).map(([name, value]) => `--build-arg=${name}=${value}`);
   return docker('build', '--quiet', `--file=${ROOT}/${DOCKERFILE}`, '--tag=animal-store:test', ...options, ROOT);

@@ -6,7 +6,11 @@ import { expect, onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta.url));
 
-/** Starts the service on free ports; it is killed when the running test ends. @returns The origin of its probes. */
+/**
+ * Starts the service on free ports; it is killed when the running test ends.
+ *
+ * @returns The origin of its probes.
+ */
 export async function startService(environment: Record<string, string>): Promise<string> {
   const probePort = environment['PROBE_PORT'] === undefined ? {} : { PROBE_PORT: await freePort() };
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
