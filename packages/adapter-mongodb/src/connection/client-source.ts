@@ -4,7 +4,7 @@ import { type ClientDescription, checkDatabase, describeOptions, parseUrl } from
 
 /** Creates clients of the driver, and closes them. */
 export interface ClientSource extends ClientDescription {
-  /** A client for one try to connect: one whose first connection failed stays useless. */
+  /** A new client for each attempt: a MongoClient whose first connect failed can't be reused. */
   get(): MongoClient;
   /** Takes back a client that is no longer used. */
   release(client: MongoClient): Promise<void>;
