@@ -4,7 +4,7 @@ import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test
 import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets/pet-document.ts';
-import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex, times } from './fixtures.ts';
 
 /** A collection as a published version has left it. */
 interface StoredCollection {
@@ -134,12 +134,33 @@ describeWithMongo('the stored format', () => {
       expect((await stored(url))['pets']).toEqual(before['pets']);
     });
 
-    test('if it becomes a newer one while the process runs, which is not ready any more', async () => {
+    test('if it becomes a newer one while the process runs, from the next check until it is put back', async () => {
       const url = await restored(FORMAT_1);
-      const { ready } = openStorage({ url });
+      const { ready, pets } = openStorage({ url });
       await ready();
       await titled('format 3', url);
-      expect(misconfigurationOf(await failureOf(ready))).toMatch(NEWER);
+      for (const call of [ready, () => addTo(pets, rex), () => pets.find(1n)]) {
+        expect(misconfigurationOf(await failureOf(call))).toMatch(NEWER);
+      }
+      expect((await stored(url))['pets']?.documents).toEqual(FORMAT_1['pets']?.documents);
+      await titled('format 1', url);
+      const added = await addTo(pets, rex);
+      expect(await pets.find(added?.id ?? 0n)).toEqual(added);
+      await ready();
+    });
+
+    test('if it becomes a newer one while the process runs, from the first pet that its schema rejects', async () => {
+      const url = await restored(FORMAT_1);
+      const { pets } = openStorage({ url });
+      await addTo(pets, rex);
+      const validator = { $jsonSchema: { title: 'format 3', required: ['species'] } };
+      await databaseAt(url).command({ collMod: 'pets', validator });
+      const failures = await Promise.all(times(20, () => failureOf(() => addTo(pets, rex))));
+      expect(failures).toEqual(times(20, () => expect.objectContaining({ code: 'storage_unavailable' })));
+      expect(failures.map(misconfigurationOf)).toContainEqual(expect.stringMatching(NEWER));
+      expect(misconfigurationOf(await failureOf(() => pets.find(1n)))).toMatch(NEWER);
+      await databaseAt(url).command({ collMod: 'pets', validator: FORMAT_1['pets']?.options['validator'] });
+      expect(await addTo(pets, rex)).toMatchObject(rex);
     });
   });
 });

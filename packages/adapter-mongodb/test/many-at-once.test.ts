@@ -50,7 +50,7 @@ describeWithMongo('many calls at once', () => {
     test('store all pets but the one that the server rejects, whose error is no outage', async () => {
       const { storage, pets, url } = open();
       await storage.ready();
-      const validator = { $jsonSchema: { properties: { name: { pattern: '^Rex' } } } };
+      const validator = { $jsonSchema: { title: 'format 1', properties: { name: { pattern: '^Rex' } } } };
       await databaseAt(url).command({ collMod: 'pets', validator });
       const calls = await Promise.allSettled(times(40, (index) => addTo(pets, index === 30 ? max : rex)));
       expect(calls.map(({ status }) => status).indexOf('rejected')).toBe(30);

@@ -1,9 +1,9 @@
-import { closed } from '@animal-store/domain/ports';
+import { closed, StorageMisconfigured } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
 import type { ClientSource } from './client-source.ts';
 import { hasNoServer, unusableFile } from './deployment.ts';
-import { toPortError, unavailable } from './failures.ts';
+import { isViolation, toPortError, unavailable } from './failures.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
 export interface Connection<T> {
@@ -18,6 +18,13 @@ export interface Connection<T> {
   close(): Promise<void>;
 }
 
+/** What a connection needs of an open database. */
+interface Opened {
+  /** @throws StorageMisconfigured if a newer version has changed the format. */
+  check(): Promise<void>;
+  stop(): void;
+}
+
 /** A client, and what is opened on it. */
 interface Opening<T> {
   readonly client: MongoClient;
@@ -25,7 +32,7 @@ interface Opening<T> {
 }
 
 /** @param open Prepares what calls work with, on a connected client. After a failure the next call tries again. */
-export function createConnection<T extends { stop(): void }>(
+export function createConnection<T extends Opened>(
   clients: ClientSource,
   limits: Pick<TimeLimits, 'call'>,
   open: (client: MongoClient) => Promise<T>,
@@ -77,14 +84,24 @@ export function createConnection<T extends { stop(): void }>(
     });
   }
 
+  async function attempt<R>(database: T, work: (database: T) => Promise<R>): Promise<R> {
+    try {
+      return await work(database);
+    } catch (failure) {
+      // A newer version may have changed the schema.
+      if (isViolation(failure)) await database.check();
+      throw failure;
+    }
+  }
+
   return {
     async call(work) {
       const opening = opened();
       try {
-        return await withTimeout(opening.database.then(work));
+        return await withTimeout(opening.database.then((database) => attempt(database, work)));
       } catch (failure) {
-        // The one outage that a client does not recover from.
-        if (hasNoServer(failure)) discard(opening);
+        // A client never recovers from the loss of all its servers. A rejected format is checked again before the next call.
+        if (hasNoServer(failure) || StorageMisconfigured.is(failure)) discard(opening);
         throw toPortError(failure, redact);
       }
     },

@@ -44,7 +44,8 @@ export function isDuplicateKey(failure: unknown): boolean {
   return failure instanceof MongoServerError && failure.code === DUPLICATE_KEY;
 }
 
-function isViolation(failure: unknown): boolean {
+/** Whether a unique index or a schema rejected a write. */
+export function isViolation(failure: unknown): boolean {
   // After a failed bulk write it is unknown which of its documents are stored.
   if (!(failure instanceof MongoServerError) || failure instanceof MongoBulkWriteError) return false;
   return failure.code === DUPLICATE_KEY || failure.code === DOCUMENT_VALIDATION_FAILURE;
