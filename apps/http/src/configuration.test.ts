@@ -152,10 +152,10 @@ describe('in production', () => {
     expect(storage).toEqual({ name: 'mongodb', variable: 'MONGODB_URL', setting: 'mongodb://h/d' });
     expect(configuredKeys.size).toBe(1);
     expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
-      `MONGODB_URL_FILE: "/x" can't be read: no such file or directory`,
+      "MONGODB_URL_FILE: the file can't be read: no such file or directory",
     );
     expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'memory', API_KEYS_FILE: '/x' })).toBe(
-      `API_KEYS_FILE: "/x" can't be read: no such file or directory`,
+      "API_KEYS_FILE: the file can't be read: no such file or directory",
     );
   });
 

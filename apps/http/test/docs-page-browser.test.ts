@@ -107,7 +107,11 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
     return operation(page, id);
   }
 
-  /** Sends the request. @returns What the page shows of the response. */
+  /**
+   * Sends the request.
+   *
+   * @returns What the page shows of the response.
+   */
   async function execute(page: Page, id: string) {
     const received = page.waitForResponse((response) => response.url().includes('/v1/pets'));
     await operation(page, id).locator('button.execute').click();
@@ -354,7 +358,11 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
       expectQuiet();
     });
 
-    /** Goes through the page with the Tab key. @returns The kinds of elements that got the focus, each with an outline. */
+    /**
+     * Goes through the page with the Tab key.
+     *
+     * @returns The kinds of elements that got the focus, each with an outline.
+     */
     async function tabThrough(page: Page): Promise<Set<string>> {
       const reached = new Set<string>();
       for (let tab = 0; tab < 40; tab += 1) {

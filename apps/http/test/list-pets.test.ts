@@ -27,7 +27,11 @@ async function follow(service: Service, path: string): Promise<Listed[]> {
   return pets;
 }
 
-/** Adds animals one after the other. @returns Their ids. */
+/**
+ * Adds animals one after the other.
+ *
+ * @returns Their ids.
+ */
 async function addMany(service: Service, count: number, status?: string): Promise<number[]> {
   const ids: number[] = [];
   for (let index = 0; index < count; index += 1) {

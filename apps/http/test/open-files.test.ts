@@ -4,7 +4,11 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freePort, KEY, serviceAt } from './service.ts';
 import { MAIN } from './service-process.ts';
 
-/** Opens so many connections. @returns Those that are still open after the service had time to close them. */
+/**
+ * Opens so many connections.
+ *
+ * @returns Those that are still open after the service had time to close them.
+ */
 async function openConnections(port: number, count: number): Promise<Socket[]> {
   const open = new Set<Socket>();
   onTestFinished(() => {

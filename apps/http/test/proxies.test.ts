@@ -54,7 +54,11 @@ const PROXIES = {
   },
 } as const;
 
-/** Starts a proxy for the running test. @returns Its port. */
+/**
+ * Starts a proxy for the running test.
+ *
+ * @returns Its port.
+ */
 async function startProxy(name: keyof typeof PROXIES, instances: readonly [number, number]): Promise<number> {
   const { program, file, words, whole } = PROXIES[name];
   const port = await freePort();

@@ -15,7 +15,11 @@ const ENVIRONMENT = { API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0' };
 /** Two instances of the service, whose ports stay the same when they are restarted. */
 export interface Instances {
   readonly ports: readonly [number, number];
-  /** Restarts an instance. @param index 0 or 1. */
+  /**
+   * Restarts an instance.
+   *
+   * @param index 0 or 1.
+   */
   restart(index: number): Promise<void>;
 }
 

@@ -33,7 +33,11 @@ async function serviceOnFailingStorage(
   return { ...(await serve({ configuration, storage: loaded })), failure };
 }
 
-/** Sends a pet whose last character comes after six seconds. @returns The whole response. */
+/**
+ * Sends a pet whose last character comes after six seconds.
+ *
+ * @returns The whole response.
+ */
 async function addSlowly(port: number, key: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
@@ -43,7 +47,11 @@ async function addSlowly(port: number, key: string): Promise<string> {
   return (await socket.toArray()).join('');
 }
 
-/** Sends bytes and leaves the connection open. @returns The first bytes of the response. */
+/**
+ * Sends bytes and leaves the connection open.
+ *
+ * @returns The first bytes of the response.
+ */
 async function untilResponse(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   onTestFinished(() => void socket.destroy());

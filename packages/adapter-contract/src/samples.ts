@@ -10,7 +10,11 @@ import {
 import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
-/** A pet to create. @param given `status: undefined` is none. */
+/**
+ * A pet to create.
+ *
+ * @param given `status: undefined` is none.
+ */
 export function rex({
   status,
   ...given
@@ -32,7 +36,11 @@ export async function added(pets: PetStore, newPet: NewPet = rex(), idempotency?
   return ((await pets.add(newPet, idempotency)) as Creation).pet;
 }
 
-/** Pages of a selection, one after the other, to its end. @param between Called between two pages. */
+/**
+ * Pages of a selection, one after the other, to its end.
+ *
+ * @param between Called between two pages.
+ */
 export async function everyPage(
   pets: PetStore,
   {

@@ -16,7 +16,11 @@ export interface Operations {
   listKeys(): ApiKey[];
   revokeKey(id: string, at: number): ApiKey | null;
   recordUse(id: string, at: number): void;
-  /** Counts a request of a holder. @param extend Whether the window begins again. */
+  /**
+   * Counts a request of a holder.
+   *
+   * @param extend Whether the window begins again.
+   */
   count(holder: string, window: number, extend: boolean): { used: number; resetsIn: number };
 
   /** For broken copies: a transaction. What it prepared is stored when it is committed. */
@@ -90,7 +94,11 @@ function createDatabase(): Operations {
   };
 }
 
-/** Starts a server with an empty database for the running test. @returns Its URL, with a password. */
+/**
+ * Starts a server with an empty database for the running test.
+ *
+ * @returns Its URL, with a password.
+ */
 export async function startDatabase(): Promise<string> {
   const database = createDatabase();
   const server = createServer((socket) => {

@@ -29,7 +29,11 @@ async function largeFile(): Promise<string> {
 
 const restore = (...words: string[]) => run(process.execPath, [join(PROGRAMS, 'restore.mjs'), ...words]);
 
-/** Copies a file while another process commits every few milliseconds. @returns The copy. */
+/**
+ * Copies a file while another process commits every few milliseconds.
+ *
+ * @returns The copy.
+ */
 async function copied(copy: (file: string, target: string) => Promise<unknown>): Promise<string> {
   const file = await largeFile();
   const target = join(file, '../backup.db');

@@ -54,5 +54,5 @@ function violationOf(entry: string): string {
   if (IN_QUOTES.test(entry)) return 'must be without quotes';
   if (SEVERAL.test(entry)) return 'looks like several: separate them with commas';
   if (DIGEST_PREFIX.test(entry)) return 'must be sha256: and 64 hexadecimal digits';
-  return `must be a key of at least 16 visible ASCII characters, has ${entry.length} characters`;
+  return `must be a key of at least 16 visible ASCII characters, its length is ${entry.length}`;
 }

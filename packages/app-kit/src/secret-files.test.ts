@@ -67,9 +67,16 @@ describe('readSecretFiles', () => {
     const empty = join(folder, 'empty');
     writeFileSync(empty, '\n');
     expect(read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') }).errors).toEqual([
-      `API_KEYS_FILE: "${folder}" can't be read: illegal operation on a directory`,
-      `MONGODB_URL_FILE: "${folder}/nothing" can't be read: no such file or directory`,
+      "API_KEYS_FILE: the file can't be read: illegal operation on a directory",
+      "MONGODB_URL_FILE: the file can't be read: no such file or directory",
     ]);
-    expect(read({ API_KEYS_FILE: empty }).errors).toEqual([`API_KEYS_FILE: "${empty}" is empty`]);
+    expect(read({ API_KEYS_FILE: empty }).errors).toEqual(['API_KEYS_FILE: the file is empty']);
+  });
+
+  test('does not repeat a secret that was given in place of a path', () => {
+    const given = { API_KEYS_FILE: 'a-key-of-an-operator', MONGODB_URL_FILE: 'mongodb://user:hidden@db/animals' };
+    const { errors } = read(given);
+    expect(errors).toHaveLength(2);
+    expect(errors.join()).not.toMatch(/a-key-of|hidden/);
   });
 });

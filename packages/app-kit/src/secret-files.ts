@@ -34,7 +34,7 @@ export function readSecretFiles(
     const path = environment[twin];
     if (!path) continue;
     if (environment[name]) errors.push(`${name} and ${twin} are both set: remove one`);
-    complete[name] ||= contentOf(path, (reason) => errors.push(`${twin}: ${JSON.stringify(path)} ${reason}`)) || UNREAD;
+    complete[name] ||= contentOf(path, (reason) => errors.push(`${twin}: ${reason}`)) || UNREAD;
   }
   return complete;
 }
@@ -46,11 +46,12 @@ function fileVariable(name: string): string {
 function contentOf(path: string, fail: (reason: string) => void): string {
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    if (content === '') fail('is empty');
+    if (content === '') fail('the file is empty');
     return content;
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException;
-    fail(`can't be read: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
+    // Without the path: it may be the secret itself, of an operator who renamed the variable only.
+    fail(`the file can't be read: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
     return '';
   }
 }

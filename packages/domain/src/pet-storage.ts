@@ -27,7 +27,11 @@ export interface PetStorage {
   /** A limiter that counts for all processes on the storage. Absent if they can't share a count. */
   createRateLimiter?(policy: RatePolicy): RateLimiter;
 
-  /** Resolves if the storage can be read and written now. @throws DomainError `storage_unavailable`, within 5 seconds. */
+  /**
+   * Resolves if the storage can be read and written now.
+   *
+   * @throws DomainError `storage_unavailable`, within 5 seconds.
+   */
   ready(): Awaitable<void>;
 
   /**

@@ -1,6 +1,10 @@
 import { DomainError } from './domain-error.ts';
 
-/** The error of a call that the storage did not serve now. @param cause What the driver said, for the operator. */
+/**
+ * The error of a call that the storage did not serve now.
+ *
+ * @param cause What the driver said, for the operator.
+ */
 export function unavailable(cause?: unknown): DomainError {
   return new DomainError('storage_unavailable', 'the storage is unavailable or does not respond in time: try again', {
     cause,

@@ -7,7 +7,11 @@ import { get, open, post, type Serving, serve } from './serving.ts';
 const GRACE = { grace: 10_000, deadline: 5_000 };
 const NO_GRACE = { grace: 0, deadline: 5_000 };
 
-/** Stops a server. @returns How long that took, in milliseconds, and how many connections were dropped. */
+/**
+ * Stops a server.
+ *
+ * @returns How long that took, in milliseconds, and how many connections were dropped.
+ */
 async function timeStop(server: Serving, times: { grace: number; deadline: number }) {
   const started = performance.now();
   const dropped = await server.stop(times);

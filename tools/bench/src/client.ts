@@ -10,7 +10,11 @@ export interface ClientOptions {
   /** The connections are spread over them. */
   readonly urls: readonly string[];
   readonly connections: number;
-  /** Called for each connection. @returns The next request of this connection as bytes, or null after its last one. */
+  /**
+   * Called for each connection.
+   *
+   * @returns The next request of this connection as bytes, or null after its last one.
+   */
   readonly requests: (connection: number) => () => Buffer | null;
   /** @param milliseconds From the request to the end of its response. */
   readonly onResponse: (status: number, milliseconds: number, body: () => string) => void;

@@ -25,7 +25,11 @@ export interface MissingGroup {
   readonly missing: readonly string[];
 }
 
-/** Starts the servers of a group. @param quick Only the Animal Store and the peer that the ratios refer to. */
+/**
+ * Starts the servers of a group.
+ *
+ * @param quick Only the Animal Store and the peer that the ratios refer to.
+ */
 type StartGroup = (quick: boolean) => Promise<Group | MissingGroup>;
 
 export const GROUPS = {

@@ -19,7 +19,11 @@ export function preparePeers(): void {
   run(`${ROOT}node_modules/.bin/tsc`);
 }
 
-/** The command that starts a peer. @param name Its file in peers/src, without extension. */
+/**
+ * The command that starts a peer.
+ *
+ * @param name Its file in peers/src, without extension.
+ */
 export function peer(name: string): readonly string[] {
   return [process.execPath, `${PEERS}dist/${name}.js`];
 }

@@ -12,7 +12,11 @@ const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), '
 const PROGRAM = join(CACHE, 'base');
 const ACCOUNT = { identity: 'bench@example.com', password: 'the-password-of-the-benchmark' };
 
-/** Builds PocketBase once, outside of the repository. @returns Why it isn't there, or null. */
+/**
+ * Builds PocketBase once, outside of the repository.
+ *
+ * @returns Why it isn't there, or null.
+ */
 export function preparePocketBase(): string | null {
   if (existsSync(PROGRAM)) return null;
   if (spawnSync('go', ['version']).status !== 0) return 'it needs Go, which is not installed';

@@ -14,7 +14,11 @@ export interface Service extends AsyncDisposable {
   readonly environment: { readonly BASE_URL: string; readonly API_KEY: string };
 }
 
-/** Starts the service. @throws Error if the process ends before it listens. */
+/**
+ * Starts the service.
+ *
+ * @throws Error if the process ends before it listens.
+ */
 export async function startService(): Promise<Service> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: { PORT: '0', API_KEYS: API_KEY },

@@ -18,7 +18,11 @@ const FAILURES = [
   { status: 500, headers: {} },
 ];
 
-/** Starts a proxy. @param target The base URL of the service. */
+/**
+ * Starts a proxy.
+ *
+ * @param target The base URL of the service.
+ */
 export async function startUnreliableProxy(target: string): Promise<UnreliableProxy> {
   const arrivals: number[] = [];
   const server = createServer((request, response) => {

@@ -11,7 +11,11 @@ const missing = inject('missingLanguages');
 
 const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
 
-/** Copies an example, prepares what it needs, and runs it. @returns What it prints. */
+/**
+ * Copies an example, prepares what it needs, and runs it.
+ *
+ * @returns What it prints.
+ */
 async function runExample(name: string, environment: Service['environment']): Promise<string> {
   using workspace = createWorkspace();
   const { run } = workspace;

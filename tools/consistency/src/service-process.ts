@@ -12,7 +12,11 @@ export interface ServiceProcess extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Starts the service on a database. @throws Error if the process ends before it listens. */
+/**
+ * Starts the service on a database.
+ *
+ * @throws Error if the process ends before it listens.
+ */
 export async function startServiceProcess(mongodbUrl: string): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: {

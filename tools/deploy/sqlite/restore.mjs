@@ -70,7 +70,7 @@ const restored = `${file}.restored`;
 const discard = () => {
   for (const part of PARTS) rmSync(restored + part, { force: true });
 };
-// A restore that is interrupted leaves the database as it is.
+// A restore that a signal interrupts leaves the database as it is. A power cut may leave it without what its log held.
 for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
 process.once('exit', discard);
 try {

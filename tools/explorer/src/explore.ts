@@ -152,7 +152,7 @@ class Explorer {
           .sort()
           .join();
         const known = this.#graph.get(key);
-        if (option !== null && this.#options.reduces) this.#remember(option, versions, next);
+        if (option !== null && this.#options.reduces) this.#recordEffect(option, versions, next);
         if (known === undefined) this.#checkEnd(options);
         if (world.failure !== null) return this.#shortest({ events: path, error: world.failure });
         if (known === undefined) this.#graph.set(key, { names, next: [] });
@@ -171,7 +171,11 @@ class Explorer {
     return null;
   }
 
-  /** Records that one state follows another. @returns Whether the state is known. */
+  /**
+   * Records that one state follows another.
+   *
+   * @returns Whether the state is known.
+   */
   #meet(from: string | null, key: string | null): boolean {
     if (key === null || !this.#graph.has(key)) return false;
     if (from !== null) this.#graph.get(from)?.next.push(key);
@@ -242,7 +246,7 @@ class Explorer {
     return next;
   }
 
-  #remember(option: Option, versions: Versions, next: Versions): void {
+  #recordEffect(option: Option, versions: Versions, next: Versions): void {
     const isWritten = (part: string) =>
       this.#run.world.writes.has(part.slice('value '.length)) && part.startsWith('value ');
     const effect: Effect = {
@@ -280,7 +284,11 @@ class Explorer {
     return option;
   }
 
-  /** Runs the events that `pick` chooses, until it chooses none. @param isSearched Whether every state must be known. */
+  /**
+   * Runs the events that `pick` chooses, until it chooses none.
+   *
+   * @param isSearched Whether every state must be known.
+   */
   async #play(
     pick: (options: readonly Option[], hasEnded: boolean) => Option | undefined,
     isSearched = false,

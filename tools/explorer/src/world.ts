@@ -57,7 +57,7 @@ export interface FakeTimer {
 const HORIZON = 100_000;
 
 /**
- * One run of a scenario: its clients, servers, faults and clock. The function of a scenario builds it anew for each run and
+ * One run of a scenario: its clients, servers, failures and clock. The function of a scenario builds it anew for each run and
  * must do the same each time.
  */
 export class World {
@@ -129,7 +129,7 @@ export class World {
   }
 
   /**
-   * Declares a fault, or a step of the environment.
+   * Declares a failure, or a step of the environment.
    *
    * @param options.may Whether a run may end without it.
    * @param options.process Whose code it calls. Absent: it changes shared values only.
@@ -147,7 +147,11 @@ export class World {
     this.events.push({ name, can, run, times, may, process, used: 0 });
   }
 
-  /** Lets time pass at any moment. @param ms How much, in milliseconds. */
+  /**
+   * Lets time pass at any time.
+   *
+   * @param ms How much, in milliseconds.
+   */
   pass(ms: number, times = 1, can: Condition = () => true): void {
     const run = () => {
       this.#time.now += ms;
@@ -187,7 +191,7 @@ export class World {
 
   /** What can happen now. If nothing but waiting is left, time passes to the next timer. */
   options(): readonly Option[] {
-    const options = [...this.#starts(), ...this.#steps(), ...this.#faults(), ...this.#dueTimers()];
+    const options = [...this.#starts(), ...this.#steps(), ...this.#environment(), ...this.#dueTimers()];
     const [next] = this.#timersByTime();
     if (next === undefined || next[1].due >= HORIZON || !options.every(({ may }) => may)) return options;
     const pass: Option = {
@@ -252,7 +256,7 @@ export class World {
     }
   }
 
-  *#faults(): Generator<Option> {
+  *#environment(): Generator<Option> {
     for (const event of this.events) {
       if (event.used >= event.times || !event.can()) continue;
       const run = () => {

@@ -3,7 +3,12 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Finding } from '../src/trial.ts';
 
-/** Runs the program of scenarios. @returns What it found, in the order of its trials. @throws Error if it fails. */
+/**
+ * Runs the program of scenarios.
+ *
+ * @returns What it found, in the order of its trials.
+ * @throws Error if it fails.
+ */
 export async function findingsOf(program: URL): Promise<readonly Finding[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

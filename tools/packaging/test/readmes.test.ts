@@ -7,7 +7,11 @@ import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
 
 const consumer = inject('consumer');
 
-/** Runs a program in the project of a consumer. @returns What it prints, by line. */
+/**
+ * Runs a program in the project of a consumer.
+ *
+ * @returns What it prints, by line.
+ */
 function runProgram(name: string, program: string, environment: NodeJS.ProcessEnv = {}): string[] {
   writeFileSync(join(consumer, `readme-of-${name}.js`), program);
   const output = run(process.execPath, [`readme-of-${name}.js`], consumer, {

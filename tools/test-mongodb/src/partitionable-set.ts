@@ -84,7 +84,11 @@ export async function startPartitionableSet(
     throw error;
   }
 
-  /** Waits until the response of a member to a command is as it should be. @returns It. */
+  /**
+   * Waits until the response of a member to a command is as it should be.
+   *
+   * @returns It.
+   */
   async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<Document> {
     const client = new MongoClient(urlPastProxies(member, 'admin'));
     try {

@@ -15,7 +15,11 @@ export async function printRecord(output: TextOutput, record: object, { json }: 
   for (const line of lines) await writeText(output, `${line}\n`);
 }
 
-/** Prints records: a table on a terminal, else a line of JSON for each. @param columns The columns of the table. */
+/**
+ * Prints records: a table on a terminal, else a line of JSON for each.
+ *
+ * @param columns The columns of the table.
+ */
 export async function printRecords(
   output: TextOutput,
   records: AsyncIterable<object> | Iterable<object>,

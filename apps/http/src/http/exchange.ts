@@ -52,7 +52,11 @@ export interface Observer {
   end(exchange: Exchange, response: Pick<HttpResponse, 'status'>, bytes: number, duration: number): void;
 }
 
-/** Called for every unexpected error. @param requestId The id of its request, if it has one. */
+/**
+ * Called for every unexpected error.
+ *
+ * @param requestId The id of its request, if it has one.
+ */
 export type OnUnexpectedError = (error: unknown, requestId?: string) => void;
 
 /**
@@ -87,7 +91,12 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Version 00 has exactly 55 characters, later ones may have more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** Begins an exchange. @param headers The header fields of the request. @param responseHeaders Those of the response. */
+/**
+ * Begins an exchange.
+ *
+ * @param headers The header fields of the request.
+ * @param responseHeaders Those of the response.
+ */
 export function beginExchange(
   headers: IncomingHttpHeaders,
   method: string,

@@ -41,7 +41,12 @@ export interface HandlerDependencies {
 
 const NO_HEADERS: Headers = Object.freeze({});
 
-/** Makes the handler of a route. @param route Its name for observers. @param headers Fields of every response. */
+/**
+ * Makes the handler of a route.
+ *
+ * @param route Its name for observers.
+ * @param headers Fields of every response.
+ */
 export type CreateHandler = (route: string, responder: Responder, headers?: Headers) => Handler;
 
 /**
@@ -102,7 +107,11 @@ function respond(exchange: Exchange, response: HttpResponse, observer: Observer)
   });
 }
 
-/** Renders as Error bodies what the server rejects before it reaches a route. @param observer Notified of each. */
+/**
+ * Renders as Error bodies what the server rejects before it reaches a route.
+ *
+ * @param observer Notified of each.
+ */
 export function createRejectionRenderer(observer: Observer, trustedProxies: number): RenderRejection {
   return (rejection, { request, socket }) => {
     const { headers = {}, method = '-' } = request ?? {};

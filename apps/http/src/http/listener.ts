@@ -7,7 +7,11 @@ import { errorResponse } from './http-error.ts';
 import type { Env } from './operation.ts';
 import { normalizeTarget } from './url.ts';
 
-/** Makes a listener for Node's requests of an application. @param onUnexpectedError Called for errors outside of its handlers. */
+/**
+ * Makes a listener for Node's requests of an application.
+ *
+ * @param onUnexpectedError Called for errors outside of its handlers.
+ */
 export function createListener(app: Hono<Env>, onUnexpectedError: OnUnexpectedError) {
   const listener = getRequestListener(
     // A HEAD request is a GET request to the application. Node drops the body and keeps its length.

@@ -48,7 +48,7 @@ export function createPageCache<Query>(sizeMax = SIZE_MAX): PageCache<Query> {
       remove(queryString);
       pages.set(queryString, page);
       size += sizeOf(queryString, page);
-      // The oldest first: what is asked for often is soon there again.
+      // Evicts in order of insertion: a popular page is cached again by its next request.
       for (const oldest of pages.keys()) {
         if (size <= sizeMax) return;
         remove(oldest);

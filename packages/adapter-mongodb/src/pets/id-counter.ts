@@ -32,7 +32,11 @@ export interface IdCollections {
 
 /** The counter that all processes take ids from. */
 export interface IdCounter {
-  /** Reserves that many ids, above all that were reserved before. @returns The last of them. */
+  /**
+   * Reserves that many ids, above all that were reserved before.
+   *
+   * @returns The last of them.
+   */
   reserve(count: number): Promise<bigint>;
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
   raise(): Promise<void>;

@@ -12,7 +12,11 @@ export interface FileIdentity {
   readonly index: string;
 }
 
-/** The files of a database that is open, and therefore has a log. @throws Error of the system. */
+/**
+ * The files of a database that is open, and therefore has a log.
+ *
+ * @throws Error of the system.
+ */
 export function identityOf(path: string): FileIdentity {
   return { database: inodeAt(path), log: inodeAt(logOf(path)), index: inodeAt(indexOf(path)) };
 }

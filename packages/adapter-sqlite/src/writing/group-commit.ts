@@ -106,7 +106,11 @@ function rejectAll<W>(calls: readonly Call<W>[], reason: unknown): void {
   for (const { reject } of calls) reject(reason);
 }
 
-/** Rejects the calls that were made until a time. @returns The others. */
+/**
+ * Rejects the calls that were made until a time.
+ *
+ * @returns The others.
+ */
 function rejectOlder<W>(calls: readonly Call<W>[], time: number, reason: unknown): Call<W>[] {
   rejectAll(
     calls.filter(({ since }) => since <= time),

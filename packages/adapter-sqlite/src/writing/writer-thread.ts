@@ -17,7 +17,11 @@ export interface WriterThread {
    */
   commit(writes: readonly Write[]): Promise<Committed>;
 
-  /** Closes the connection and ends the thread. @param timeout How long to wait for that, in milliseconds. */
+  /**
+   * Closes the connection and ends the thread.
+   *
+   * @param timeout How long to wait for that, in milliseconds.
+   */
   end(timeout: number): Promise<void>;
 }
 

@@ -40,7 +40,11 @@ export interface Keyring {
    */
   issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;
 
-  /** All keys, the oldest first. @throws DomainError `storage_unavailable` */
+  /**
+   * All keys, the oldest first.
+   *
+   * @throws DomainError `storage_unavailable`
+   */
   list(): Promise<readonly ApiKey[]>;
 
   /**

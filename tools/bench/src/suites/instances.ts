@@ -168,7 +168,11 @@ async function idsOf(servers: readonly Server[]): Promise<readonly string[]> {
   return (await pagesOf(servers.at(-1) as Server, 1, { paths: 1, ids: 1 })).ids;
 }
 
-/** Sends an idempotency key to all instances at once. @returns The id of the one pet. */
+/**
+ * Sends an idempotency key to all instances at once.
+ *
+ * @returns The id of the one pet.
+ */
 async function createOnce(servers: readonly Server[], key: string): Promise<string> {
   const responses = await Promise.all(
     servers.map(async ({ url, api, headers }) => {
