@@ -84,8 +84,12 @@ export class IncomingRequest extends IncomingMessage {
       receiver.onFailure(reasonOf(this.errored));
       return;
     }
-    const arrived: Buffer | null = this.read();
-    if (arrived !== null) receiver.onChunk(arrived);
+    let arrived: Buffer | null = this.read();
+    while (arrived !== null) {
+      receiver.onChunk(arrived);
+      // Node 26 reads one chunk at a time, Node 24 all of them.
+      arrived = this.readableLength > 0 ? this.read() : null;
+    }
     if (this.complete) receiver.onEnd();
     else this.#receiver = receiver;
   }
