@@ -58,6 +58,8 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
     // Not left to write(): a response to HEAD has no body to write.
     this.flushHeaders();
     if (hasBytes(chunk)) this.write(chunk, encoding as BufferEncoding);
+    // Chunks that are corked wait outside the socket: the listener corks them, and Node 26 those of the same tick.
+    while (this.writableCorked > 0) this.uncork();
     const onEnd = [chunk, encoding, callback].find((argument) => typeof argument === 'function');
     this.#connection.close(this.chunkedEncoding ? '0\r\n\r\n' : '', onEnd as (() => void) | undefined);
     return this;
