@@ -130,7 +130,7 @@ test('does not wait for an idle connection', async () => {
 test.each([
   [{ PORT: 'x', LOG_LEVEL: 'loud' }, /^animal-store: PORT must be .*; LOG_LEVEL must be .*\n$/],
   [{ API_KEYS: 'short' }, /^animal-store: API_KEYS entry 1 must be .*\n$/],
-  [{ API_KEYS_FILE: '/x' }, /^animal-store: API_KEYS_FILE: "\/x" can't be read: no such file or directory\n$/],
+  [{ API_KEYS_FILE: '/x' }, /^animal-store: API_KEYS_FILE: the file can't be read: no such file or directory\n$/],
   [{ STORAGE: 'memory', NODE_ENV: 'production' }, /^animal-store: API_KEYS must be set.*\n$/],
   [{ STORAGE: 'mongodb', MONGODB_URL: '' }, /^animal-store: MONGODB_URL must be set.*\n$/],
   [
