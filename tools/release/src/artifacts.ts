@@ -12,12 +12,12 @@ const IMAGE = 'animal-store:release';
 const [npx, ...pnpmArgs] = PNPM;
 const pnpm = (...args: readonly string[]): string => run(npx, [...pnpmArgs, ...args], ROOT);
 
-/** Sets the next version, and writes the changelogs, the heading in UPGRADING.md and the list of published names. */
+/** Sets the next version, and writes the changelogs of the packages, the heading in CHANGELOG.md and the list of published names. */
 export async function version(): Promise<void> {
   run(join(ROOT, 'node_modules/.bin/changeset'), ['version'], ROOT);
   writeFileSync(
-    join(ROOT, 'UPGRADING.md'),
-    read('UPGRADING.md').replace(/^## Next$/m, `## ${manifests()[0]?.version}`),
+    join(ROOT, 'CHANGELOG.md'),
+    read('CHANGELOG.md').replace(/^## Next$/m, `## ${manifests()[0]?.version}`),
   );
   await writeSurface();
 }

@@ -4,7 +4,7 @@ import { find, read } from './repository.ts';
 export function llmsTxt(): string {
   const [title, summary] = opening('README.md');
   const sections = {
-    Documents: ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'UPGRADING.md', ...find('docs/*.md')],
+    Documents: ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...find('docs/*.md')],
     Packages: find('packages/*/README.md'),
     Optional: find('docs/decisions/*.md'),
   };

@@ -38,7 +38,7 @@ export function changes(released: Surface, current: Surface): string[] {
   return [...gone, ...codes];
 }
 
-/** Those of the names that the section Next of UPGRADING.md does not have in backticks. */
+/** Those of the names that the section Next of CHANGELOG.md does not have in backticks. */
 export function unlisted(names: readonly string[], upgrading: string): string[] {
   const [, next = ''] = upgrading.split(/^## Next$/m);
   const [section = ''] = next.split(/^## /m);

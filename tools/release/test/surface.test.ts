@@ -3,12 +3,12 @@ import { read } from '../src/repository.ts';
 import { changes, exportedNames, readSurface, SURFACE, type Surface, unlisted } from '../src/surface.ts';
 
 const HOW =
-  'Name each in backticks below "## Next" in UPGRADING.md, with what users must do. ' +
+  'Name each in backticks below "## Next" in CHANGELOG.md, with what users must do. ' +
   'If it was never published, run: npm run release -- surface';
 
-test('UPGRADING.md lists each published name that is gone, and each format that has changed', async () => {
+test('CHANGELOG.md lists each published name that is gone, and each format that has changed', async () => {
   const released: Surface = JSON.parse(read(SURFACE));
-  expect(unlisted(changes(released, await readSurface()), read('UPGRADING.md')), HOW).toEqual([]);
+  expect(unlisted(changes(released, await readSurface()), read('CHANGELOG.md')), HOW).toEqual([]);
 });
 
 test('readSurface finds names of each kind', async () => {
