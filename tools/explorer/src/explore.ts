@@ -185,7 +185,7 @@ class Explorer {
   #checkEnd(options: readonly Option[]): void {
     if (!this.#run.world.hasEnded(options)) return;
     if (process.getActiveResourcesInfo().length > this.#resources) {
-      throw new NotExplorable('a real timer or real work is under way');
+      throw new NotExplorable('a real timer or real work is pending');
     }
   }
 

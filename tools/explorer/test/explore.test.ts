@@ -42,7 +42,7 @@ describe('explore', () => {
 
   test.each([
     ['hidden-sharing', /processes share more than they declare/],
-    ['real-timer', /a real timer or real work is under way/],
+    ['real-timer', /a real timer or real work is pending/],
     ['changed-value', /Cannot (?:add|assign)/],
   ])('reports a scenario that it cannot explore: %s', async (name, message) => {
     const outcome = await explored(name).then(

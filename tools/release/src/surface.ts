@@ -25,7 +25,7 @@ export async function readSurface(): Promise<Surface> {
 }
 
 /**
- * What users must be told of: each name that is gone, each definition that has changed, and each new error code, because
+ * What the changelog must name: each name that is gone, each definition that has changed, and each new error code, because
  * clients may switch over the codes.
  */
 export function changes(released: Surface, current: Surface): string[] {

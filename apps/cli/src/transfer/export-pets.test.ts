@@ -4,7 +4,11 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { highestId } from './export-pets.ts';
 
-/** A catalogue of pets with these ids. @param onList Called before each page. */
+/**
+ * A catalogue of pets with these ids.
+ *
+ * @param onList Called before each page.
+ */
 function catalogueOf(ids: bigint[], onList: () => void = () => {}) {
   return createAwaitableCatalogue({
     add: () => null,

@@ -10,7 +10,11 @@ export interface ClientSource extends ClientDescription {
   release(client: MongoClient): Promise<void>;
 }
 
-/** Clients of the adapter's own, one for each try. @throws StorageMisconfigured if the URL can't be used. */
+/**
+ * Clients of the adapter's own, one for each attempt to connect.
+ *
+ * @throws StorageMisconfigured if the URL can't be used.
+ */
 export function clientsFromUrl(url: string, limits: TimeLimits): ClientSource {
   // These hold whatever the URL says.
   const options: MongoClientOptions = {
