@@ -7,14 +7,10 @@ const APPLICATION_ID = 0x416e696d;
 /** "AnSt" marks files of versions that were never published. */
 const UNPUBLISHED_ID = 0x416e5374;
 
-/**
- * The format of a new file, stored as its `user_version`. A published format never changes, not even with a limit of the
- * domain. The next one adds only what this version can ignore, because both work on one file during an upgrade
- * (docs/releasing.md).
- */
+/** The format of a new file, stored as its `user_version` (docs/releasing.md). */
 const FORMAT = 1;
 
-/** The newest format that this version works with. */
+/** As `checkFormat` of the domain, which the writer thread can't import, has it. */
 const NEWEST_FORMAT = FORMAT + 1;
 
 /**

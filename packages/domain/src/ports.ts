@@ -7,6 +7,7 @@
 export { apiKeyId } from './api-keys/api-key.ts';
 export type { KeyStore } from './api-keys/key-store.ts';
 export type { Awaitable } from './awaitable.ts';
+export { checkFormat } from './check-format.ts';
 export type { PetStorage } from './pet-storage.ts';
 export type { Idempotency } from './pets/idempotency.ts';
 export { fingerprint } from './pets/idempotency.ts';

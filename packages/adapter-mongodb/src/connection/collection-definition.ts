@@ -1,15 +1,8 @@
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb';
 
-/**
- * The format of what this version creates, stored in the titles of the schemas. A published format never changes, not even with
- * a limit of the domain. The next one adds only what this version can ignore, because both work on one database during an
- * upgrade (docs/releasing.md).
- */
+/** What this version creates, stored in the titles of the schemas (docs/releasing.md). */
 const FORMAT = 1;
-
-/** The newest format that this version works with. */
-const NEWEST_FORMAT = FORMAT + 1;
 
 /** A collection as it must be. Its name is part of what is stored. */
 export interface CollectionDefinition {
@@ -52,12 +45,7 @@ export async function checkFormats(db: Db, definitions: readonly CollectionDefin
   for (const { name, options } of stored as { name: string; options?: Document }[]) {
     const title: unknown = options?.['validator']?.$jsonSchema?.title;
     const format = Number(/^format (\d+)$/.exec(String(title))?.[1] ?? 0);
-    if (format > NEWEST_FORMAT) {
-      throw new StorageMisconfigured(
-        `the collection ${name} has format ${format}, and this version of Animal Store works with formats up to ` +
-          `${NEWEST_FORMAT}: start a newer version`,
-      );
-    }
+    checkFormat(`the collection ${name}`, format, FORMAT);
     if (format === 0) {
       throw new StorageMisconfigured(
         `the collection ${name} is of another program, or of a version of Animal Store that was never published: name ` +
