@@ -11,7 +11,7 @@ export function asNumber(text: string | undefined): number | string | undefined 
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }
 
-/** `--status`, whose values help and completion name. The use case checks it, together with everything else. */
+/** `--status`, whose values the help names. The use case checks it, together with everything else. */
 export function statusOption(): Option {
   return new Option('--status <status>', 'availability').choices(PET_STATUSES).argParser((text) => text);
 }

@@ -190,8 +190,8 @@ describe('createProgram', () => {
     [['pets', 'list', '--statu', 'sold'], "unknown option '--statu'\n(Did you mean --status?)"],
     [['pets', 'list', '--limit'], "option '--limit <integer>' argument missing"],
     [['keys', 'list', '--all'], "unknown option '--all'"],
-    [['completion', '\u001b[31m'], /value '\\u001b\[31m' is invalid/],
-    [['completion', 'a\rb\u2028c'], /value 'a\\u000db\\u2028c' is invalid/],
+    [['\u001b[31m'], "unknown command '\\u001b[31m'"],
+    [['a\rb\u2028c'], "unknown command 'a\\u000db\\u2028c'"],
   ])('rejects a wrong command line with its error and a hint: %j', async (words, message) => {
     const rejection = await commandLine()
       .run(...words)

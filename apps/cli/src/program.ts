@@ -1,6 +1,5 @@
 import { storageVariables } from '@animal-store/app-kit';
 import { Command } from 'commander';
-import { addCompletion } from './completion/completion.ts';
 import type { Context } from './context.ts';
 import { addKeys } from './keys.ts';
 import { MESSAGES } from './messages.ts';
@@ -36,7 +35,6 @@ export function createProgram(context: Context): Command {
 
   addPets(program, context);
   addKeys(program, context);
-  addCompletion(program, context);
   addHelp(program);
   return program;
 }
