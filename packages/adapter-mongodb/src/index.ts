@@ -1,11 +1,11 @@
 /** @module @animal-store/adapter-mongodb */
 
+import { createCachedKeyStore } from '@animal-store/batching';
 import type { MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter, StorageEvents } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
 import { createConnection } from './connection/connection.ts';
-import { createCachedKeyStore } from './keys/cached-key-store.ts';
 import { createMongoKeyStore } from './keys/mongo-key-store.ts';
 import { openDatabase } from './open-database.ts';
 import { createMongoPetStore } from './pets/mongo-pet-store.ts';

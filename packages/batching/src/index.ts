@@ -1,4 +1,6 @@
 /** @module @animal-store/batching */
 
 export { type Batches, type BatchPolicy, type BatchWork, createBatches } from './batches.ts';
+export { createCachedKeyStore } from './cached-key-store.ts';
+export { createIdBlocks, type IdBlocks } from './id-blocks.ts';
 export { createKeyedBatches } from './keyed-batches.ts';

@@ -1,11 +1,10 @@
-import { createBatches } from '@animal-store/batching';
+import { createBatches, createIdBlocks } from '@animal-store/batching';
 import type { MonotonicClock } from '@animal-store/domain';
 import type { Creation } from '@animal-store/domain/ports';
 import { isDuplicateKey } from '../connection/failures.ts';
 import type { Fence } from '../connection/fence.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { createEarlierCreations } from './earlier-creations.ts';
-import { createIdBlocks } from './id-blocks.ts';
 import { createIdCounter, type IdCollections } from './id-counter.ts';
 import type { PetWithoutId } from './pet-document.ts';
 import { createPetInsertions } from './pet-insertions.ts';

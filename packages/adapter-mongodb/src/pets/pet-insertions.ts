@@ -1,9 +1,8 @@
-import { type BatchWork, createBatches } from '@animal-store/batching';
+import { type BatchWork, createBatches, type IdBlocks } from '@animal-store/batching';
 import type { Pet } from '@animal-store/domain';
 import { type BulkWriteOptions, type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import type { Fence } from '../connection/fence.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import type { IdBlocks } from './id-blocks.ts';
 import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
 
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
