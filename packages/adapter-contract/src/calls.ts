@@ -13,8 +13,7 @@ export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () 
   const { id, digest } = apiKey();
   return {
     add: () => pets.add(rex()),
-    'add with an idempotency key': () =>
-      pets.add(rex(), idempotencyOf(rex(), { holder: 'the zoo', key: 'a lost one' })),
+    'add with an idempotency key': () => pets.add(rex(), idempotencyOf(rex(), 'a lost one')),
     find: () => pets.find(1n),
     list: () => pets.list({ after: 0n, limit: 20 }),
     'list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),

@@ -8,7 +8,6 @@ import { listingContract } from './listing-contract.ts';
 import { outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
-import { useCasesContract } from './use-cases-contract.ts';
 
 export { rateLimiterContract, sharedRateLimiterContract } from './rate-limiter-contract.ts';
 export { behindProxy, type Outage, type ProxiedPlace, type StorageUnderTest } from './storage-under-test.ts';
@@ -34,7 +33,6 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     listingContract(adapter);
     idempotencyContract(adapter);
     keyStoreContract(adapter);
-    useCasesContract(adapter);
     placeContract(adapter);
     if (adapter.outages !== undefined) outageContract(adapter);
     else test.skip(OUTAGES_NOT_TESTED);

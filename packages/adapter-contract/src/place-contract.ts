@@ -10,54 +10,34 @@ const KEY_MAX_AGE = 10_000;
 
 /** Opening and closing storages, one after the other and several at one place. */
 export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
-  /** What a process does that stops and starts again. */
-  async function reopened(storage: PetStorage, place: Place): Promise<PetStorage> {
-    await storage.close();
-    return opened(adapter, place);
-  }
-
   describe('a storage', () => {
-    test('is ready once it is opened', async () => {
-      const storage = await emptyStorage(adapter);
-      expect(await storage.ready()).toBeUndefined();
-    });
-
-    test('has a location of one line', async () => {
-      const { location, warnings } = await emptyStorage(adapter);
+    test('is ready once it is opened, at a location of one line', async () => {
+      const { ready, location, warnings } = await emptyStorage(adapter);
+      expect(await ready()).toBeUndefined();
       expect(location).toMatch(/^\S.*$/);
       expectNoSecret(adapter.secrets, { location, warnings });
     });
 
-    test('can be closed twice, also at once', async () => {
-      const storage = await adapter.open(await adapter.freshPlace());
-      await storage.ready();
-      await Promise.all([storage.close(), storage.close()]);
-      await storage.close();
+    test('can be closed before it was used, twice, and at once', async () => {
+      for (const use of [() => {}, (storage: PetStorage) => storage.ready()]) {
+        const storage = await adapter.open(await adapter.freshPlace());
+        await use(storage);
+        await Promise.all([storage.close(), storage.close()]);
+        await storage.close();
+      }
     });
 
-    test('can be closed before it was used', async () => {
-      const storage = await adapter.open(await adapter.freshPlace());
-      await storage.close();
-    });
-
-    test('rejects every call as unavailable once it is closed', async () => {
-      const storage = await emptyStorage(adapter);
-      await added(storage.pets);
-      await storage.close();
+    test.each(['close', Symbol.asyncDispose] as const)('rejects every call as unavailable after %s', async (method) => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      const pet = await added(storage.pets);
+      await storage[method]();
       for (const [name, call] of Object.entries(everyCall(storage))) {
         const failure = await failureOf(call);
         expect(failure, name).not.toBeNull();
         expectUnavailable(failure, storage);
       }
-    });
-
-    test('is closed at the end of its scope', async () => {
-      const place = await adapter.freshPlace();
-      const storage = await adapter.open(place);
-      await added(storage.pets);
-      await storage[Symbol.asyncDispose]();
-      expectUnavailable(await failureOf(() => storage.pets.find(1n)), storage);
-      expect(await everyPage((await opened(adapter, place)).pets)).toHaveLength(1);
+      expect(await everyPage((await opened(adapter, place)).pets)).toEqual([pet]);
     });
 
     test('ends calls in flight when it is closed, and stores what it acknowledges', async () => {
@@ -66,15 +46,51 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       await storage.ready();
       const acknowledged: bigint[] = [];
       const calls = Array.from({ length: 50 }, () =>
-        failureOf(async () => {
-          const pet = await added(storage.pets);
-          acknowledged.push(pet?.id as bigint);
-        }),
+        failureOf(async () => acknowledged.push((await added(storage.pets)).id)),
       );
       await storage.close();
       for (const failure of await Promise.all(calls)) if (failure !== null) expectUnavailable(failure, storage);
       const { pets } = await opened(adapter, place);
       for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
+    });
+
+    test('has every pet, idempotency key and API key when it is opened again, and assigns higher ids', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      const idempotency = idempotencyOf(rex({ status: 'sold' }), 'k1');
+      const created = [
+        await added(storage.pets, rex({ status: 'sold' }), idempotency),
+        await added(storage.pets, rex({ status: 'available' })),
+        await added(storage.pets),
+      ];
+      const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 1_900_000_000_000 })];
+      for (const record of [used, revoked]) await storage.keys.add(record);
+      await storage.keys.recordUse(used.id, 5);
+      await storage.keys.revoke(revoked.id, 10);
+      const records = [
+        { ...used, lastUsedAt: 5 },
+        { ...revoked, revokedAt: 10 },
+      ];
+      await storage.close();
+
+      const { pets, keys } = await opened(adapter, place);
+      expect(await added(pets, rex({ status: 'sold' }), idempotency)).toStrictEqual(created[0]);
+      const max = rex({ name: 'Max' });
+      expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
+      expect(await everyPage(pets)).toStrictEqual(created);
+      expect(await everyPage(pets, { status: 'sold' })).toStrictEqual([created[0]]);
+      for (const pet of created) expect(await pets.find(pet.id)).toStrictEqual(pet);
+      expect((await added(pets)).id).toBeGreaterThan(created[2]?.id as bigint);
+      expect(await keys.list()).toStrictEqual(records);
+      for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
+    });
+
+    test('shares nothing with one at another place', async () => {
+      const [one, other] = [await emptyStorage(adapter), await emptyStorage(adapter)];
+      await added(one.pets);
+      await one.keys.add(apiKey());
+      expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
+      expect(await other.keys.list()).toEqual([]);
     });
 
     const { misconfiguredPlace } = adapter;
@@ -93,50 +109,6 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(errors.at(-1)).toSatisfy(StorageMisconfigured.is);
       expect((errors.at(-1) as Error).message).toMatch(/^\S.*$/);
       expectNoSecret(adapter.secrets, errors);
-    });
-  });
-
-  describe('opened again', () => {
-    test('has every acknowledged pet, and assigns higher ids', async () => {
-      const place = await adapter.freshPlace();
-      let storage = await opened(adapter, place);
-      const created = [];
-      for (const status of ['available', undefined, 'sold'] as const) {
-        created.push(await added(storage.pets, rex({ name: `Rex ${status}`, status })));
-        storage = await reopened(storage, place);
-        expect(await everyPage(storage.pets)).toStrictEqual(created);
-      }
-      const last = created.at(-1)?.id as bigint;
-      expect(await storage.pets.find(last)).toStrictEqual(created.at(-1));
-      expect((await added(storage.pets)).id).toBeGreaterThan(last);
-    });
-
-    test('knows the idempotency keys that were used', async () => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
-      const create = idempotencyOf(rex(), { holder: 'the zoo', key: 'k1' });
-      const pet = await added(storage.pets, rex(), create);
-      const { pets } = await reopened(storage, place);
-      expect(await added(pets, rex(), create)).toStrictEqual(pet);
-      const max = rex({ name: 'Max' });
-      expect(await pets.add(max, idempotencyOf(max, create))).toBeNull();
-      expect(await everyPage(pets)).toStrictEqual([pet]);
-    });
-
-    test('has every API key, with its revocation and last use', async () => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
-      const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 1_900_000_000_000 })];
-      for (const record of [used, revoked]) await storage.keys.add(record);
-      await storage.keys.recordUse(used.id, 5);
-      await storage.keys.revoke(revoked.id, 10);
-      const { keys } = await reopened(storage, place);
-      const stored = [
-        { ...used, lastUsedAt: 5 },
-        { ...revoked, revokedAt: 10 },
-      ];
-      expect(await keys.list()).toStrictEqual(stored);
-      for (const record of stored) expect(await keys.find(record.digest)).toStrictEqual(record);
     });
   });
 
@@ -199,37 +171,27 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect((await everyPage(storages[0].pets)).map(({ id }) => id)).toEqual(ids.sort((a, b) => Number(a - b)));
     });
 
-    test('create one pet for an idempotency key that both are given at once', async () => {
-      const [one, other] = await twoStorages();
-      for (let count = 0; count < 10; count += 1) {
-        const create = idempotencyOf(rex(), { holder: 'the zoo', key: `k${count}` });
-        const calls = Array.from({ length: 10 }, (_, index) =>
-          added((index % 2 === 0 ? one : other).pets, rex(), create),
-        );
-        const [first, ...others] = await Promise.all(calls);
-        for (const pet of others) expect(pet).toStrictEqual(first);
-      }
-      expect(await everyPage(one.pets)).toHaveLength(10);
-    });
-
-    test('list a pet again that either has listed, during many calls with its idempotency key', async () => {
-      const [one, other] = await twoStorages();
+    test('create one pet for an idempotency key that both are given at once, and never hide it again', async () => {
+      const both = await twoStorages();
       const seen = new Set<bigint>();
       for (let count = 0; count < 10; count += 1) {
-        const idempotency = idempotencyOf(rex(), { holder: 'the zoo', key: `k${count}` });
         let isCalling = true;
-        const calls = Promise.all(Array.from({ length: 30 }, () => added(one.pets, rex(), idempotency)));
-        const called = calls.finally(() => {
+        const calls = Array.from({ length: 30 }, (_, index) =>
+          added((both[index % 2] as PetStorage).pets, rex(), idempotencyOf(rex(), `k${count}`)),
+        );
+        const created = Promise.all(calls).finally(() => {
           isCalling = false;
         });
         while (isCalling) {
-          for (const { id } of await other.pets.list({ after: 0n, limit: 1_000 })) seen.add(id);
+          for (const { id } of await both[1].pets.list({ after: 0n, limit: 1_000 })) seen.add(id);
           // A storage that returns values would leave the calls no turn.
           await nextTurn();
         }
-        await called;
+        const [first, ...others] = await created;
+        for (const pet of others) expect(pet).toStrictEqual(first);
       }
-      const stored = (await everyPage(one.pets)).map(({ id }) => id);
+      const stored = (await everyPage(both[0].pets)).map(({ id }) => id);
+      expect(stored).toHaveLength(10);
       for (const id of seen) expect(stored).toContain(id);
     });
 
@@ -255,16 +217,5 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await other.pets.find(pet.id)).toStrictEqual(pet);
       expect((await added(other.pets)).id).toBeGreaterThan(pet.id);
     });
-  });
-
-  test('storages at two places share nothing', async () => {
-    const [one, other] = [
-      await opened(adapter, await adapter.freshPlace()),
-      await opened(adapter, await adapter.freshPlace()),
-    ];
-    await added(one.pets);
-    await one.keys.add(apiKey());
-    expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
-    expect(await other.keys.list()).toEqual([]);
   });
 }

@@ -30,20 +30,8 @@ export function rateLimiterContract(name: string, open: (policy: RatePolicy) => 
     test('gives each holder a quota of its own, whatever its name', async () => {
       const limiter = await open({ limit: 1, window: LONG });
       const names = [
-        'the zoo',
-        'another zoo',
-        'The zoo',
-        ' the zoo',
-        'the zoo ',
-        '',
-        '$where',
-        '__proto__',
-        'a.b',
-        'é',
-        'e\u0301',
-        'a\u0000',
-        'z'.repeat(100),
-        '🐕'.repeat(100),
+        ...['the zoo', 'another zoo', 'The zoo', ' the zoo', 'the zoo ', '', '$where', '__proto__', 'a.b'],
+        ...['é', 'e\u0301', 'a\u0000', 'z'.repeat(100), '🐕'.repeat(100)],
       ];
       for (const name of names) expect((await limiter.take(name)).allowed, name).toBe(true);
       for (const name of names) expect((await limiter.take(name)).allowed, name).toBe(false);
@@ -64,23 +52,20 @@ export function rateLimiterContract(name: string, open: (policy: RatePolicy) => 
       expect(performance.now() - begin).toBeGreaterThan(window - 5);
     });
 
-    test('counts each of a hundred requests at once, and gives each its own remaining number', async () => {
-      const limiter = await open({ limit: 40, window: LONG });
-      const quotas = await Promise.all(Array.from({ length: 100 }, () => limiter.take('the zoo')));
-      const allowed = quotas.filter((quota) => quota.allowed).map(({ remaining }) => remaining);
-      expect(allowed.sort((one, other) => other - one)).toEqual(Array.from({ length: 40 }, (_, index) => 39 - index));
-      const rejected = quotas.filter((quota) => !quota.allowed);
-      expect(new Set(rejected.map(({ remaining }) => remaining))).toEqual(new Set([0]));
-      for (const { resetsIn } of rejected) expect(resetsIn).toBeGreaterThan(0);
-      expect(await limiter.take('the zoo')).toMatchObject({ allowed: false, remaining: 0 });
-    });
-
-    test('counts many holders at once, each for itself', async () => {
-      const limiter = await open({ limit: 3, window: LONG });
-      const holders = Array.from({ length: 60 }, (_, index) => `zoo ${index % 12}`);
+    test('counts many requests at once, each holder for itself, and gives each its own remaining number', async () => {
+      const limiter = await open({ limit: 10, window: LONG });
+      const holders = Array.from({ length: 100 }, (_, index) => `zoo ${index % 4}`);
       const quotas = await Promise.all(holders.map((holder) => limiter.take(holder)));
-      const allowed = holders.filter((_, index) => quotas[index]?.allowed);
-      expect(allowed.sort()).toEqual(holders.slice(0, 36).sort());
+      for (const zoo of new Set(holders)) {
+        const own = quotas.filter((_, index) => holders[index] === zoo);
+        const remaining = own.filter(({ allowed }) => allowed).map((quota) => quota.remaining);
+        expect(remaining.sort()).toEqual([0, 1, 2, 3, 4, 5, 6, 7, 8, 9]);
+        for (const quota of own.filter(({ allowed }) => !allowed)) {
+          expect(quota.remaining).toBe(0);
+          expect(quota.resetsIn).toBeGreaterThan(0);
+        }
+        expect(await limiter.take(zoo)).toMatchObject({ allowed: false, remaining: 0 });
+      }
     });
 
     test('allows no more in each window if windows end during a burst', async () => {

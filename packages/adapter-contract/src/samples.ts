@@ -10,25 +10,15 @@ import {
 import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
-/**
- * A pet to create.
- *
- * @param given `status: undefined` is none.
- */
-export function rex({
-  status,
-  ...given
-}: {
-  name?: string;
-  categoryId?: bigint;
-  status?: PetStatus | undefined;
-} = {}): NewPet {
+/** A pet to create. Without a member `status` if that is undefined. */
+export function rex({ status, ...given }: Partial<NewPet> = {}): NewPet {
   return { name: 'Rex', categoryId: 7n, ...given, ...(status !== undefined && { status }) };
 }
 
 /** The creation of a pet under an idempotency key. */
-export function idempotencyOf(newPet: NewPet, { holder, key }: IdempotencyKey): Idempotency {
-  return { holder, key, fingerprint: fingerprint(newPet) };
+export function idempotencyOf(newPet: NewPet, key: string | IdempotencyKey): Idempotency {
+  const named = typeof key === 'string' ? { holder: 'the zoo', key } : key;
+  return { ...named, fingerprint: fingerprint(newPet) };
 }
 
 /** Adds a pet, or finds the one that its idempotency key stands for. */
@@ -36,28 +26,22 @@ export async function added(pets: PetStore, newPet: NewPet = rex(), idempotency?
   return ((await pets.add(newPet, idempotency)) as Creation).pet;
 }
 
-/**
- * Pages of a selection, one after the other, to its end.
- *
- * @param between Called between two pages.
- */
+/** All pages of a selection, one after the other. */
 export async function everyPage(
   pets: PetStore,
-  {
-    limit = 100,
-    status,
-    between = async () => {},
-  }: { limit?: number; status?: PetStatus; between?: () => unknown } = {},
+  { limit = 100, status }: { limit?: number; status?: PetStatus | undefined } = {},
 ): Promise<Pet[]> {
   const seen: Pet[] = [];
-  for (let after = 0n; ; ) {
+  for (let after = 0n; ; after = (seen.at(-1) as Pet).id) {
     const page = await pets.list({ status, after, limit });
     if (page.length > limit) throw new Error(`a page of ${page.length} pets for the limit ${limit}`);
     seen.push(...page);
     if (page.length < limit) return seen;
-    after = (page.at(-1) as Pet).id;
-    await between();
   }
+}
+
+export function inOrderOfIds(pets: readonly Pet[]): Pet[] {
+  return pets.toSorted((one, other) => Number(one.id - other.id));
 }
 
 // fast-check's own sizes are far below the domain's limits.
@@ -65,28 +49,12 @@ const FULL_LENGTH = { size: 'max' } as const;
 
 /** Characters that storages, their drivers and their encodings are known to change, to cut at, or to take for equal. */
 const notorious = fc.constantFrom(
-  ...['\u0000', ' ', '\t', '\n', '\r', "'", '"', '`', '\\', '$', '.', '%', '_', '?', ':', ';', '{', '}', '\u007f'],
+  ...'\u0000 \t\n\r\'"`\\$.%_?:;{}\u007f',
   // Equal after normalization, case folding or in a collation, and still different.
-  ...[
-    'é',
-    'e\u0301',
-    'ﬁ',
-    'Å',
-    'Å',
-    'ß',
-    'ẞ',
-    'İ',
-    'ı',
-    'ﷺ',
-    '\u200b',
-    '\u200d',
-    '\u202e',
-    '\ufeff',
-    '\ufffd',
-    '\uffff',
-  ],
+  'e\u0301',
+  ...'é\ufb01\u00c5\u212bßẞİı\ufdfa\u200b\u200d\u202e\ufeff\ufffd\uffff',
   // Outside the BMP: four bytes of UTF-8, two units of UTF-16.
-  ...['🐕', '𝒳', '\u{1f1e9}', '\u{10ffff}'],
+  ...'🐕𝒳\u{1f1e9}\u{10ffff}',
 );
 
 const anyCharacter = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), notorious);
@@ -103,40 +71,38 @@ const texts = (minLength: number, maxLength: number) =>
 
 const { maxLength: NAME_LENGTH, pattern: NAME } = LIMITS.name;
 
-/** Any name of a pet. */
-const names = texts(1, NAME_LENGTH).filter((name) => NAME.test(name));
-
 /** The longest name in bytes, in every encoding: each code point takes four. */
 export const LONGEST_NAME = '🐕'.repeat(NAME_LENGTH);
-
-const categoryIds = fc.oneof(
-  fc.bigInt(LIMITS.categoryId),
-  fc.constantFrom(
-    LIMITS.categoryId.min,
-    LIMITS.categoryId.max,
-    0n,
-    -1n,
-    2n ** 31n,
-    2n ** 32n,
-    2n ** 53n,
-    2n ** 53n + 1n,
-  ),
-);
 
 /** A status, or none. */
 export const maybeStatuses: fc.Arbitrary<PetStatus | undefined> = fc.constantFrom(...PET_STATUSES, undefined);
 
 /** Any pet that can be created. */
 export const newPets: fc.Arbitrary<NewPet> = fc
-  .record({ name: names, categoryId: categoryIds, status: maybeStatuses })
+  .record({
+    name: texts(1, NAME_LENGTH).filter((name) => NAME.test(name)),
+    categoryId: fc.bigInt(LIMITS.categoryId),
+    status: maybeStatuses,
+  })
   .map(rex);
+
+/** Pets that storages are known to change. */
+export const notoriousPets: readonly NewPet[] = [
+  ...['\u0000', '\u0000Rex', 'Rex\u0000', ' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME].map((name) =>
+    rex({ name }),
+  ),
+  ...[LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n].map((categoryId) =>
+    rex({ categoryId }),
+  ),
+  ...PET_STATUSES.map((status) => rex({ status })),
+];
 
 const visible = fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code));
 const { maxLength: KEY_LENGTH } = LIMITS.idempotencyKey;
 
 /** Any idempotency key and holder, some of them as long as can be. */
 export const idempotencyKeys: fc.Arbitrary<IdempotencyKey> = fc.record({
-  holder: texts(0, 100),
+  holder: texts(0, LIMITS.holder.maxLength),
   key: fc.oneof(
     fc.string({ unit: visible, minLength: 1, maxLength: 3 }),
     fc.string({ unit: visible, minLength: KEY_LENGTH - 5, maxLength: KEY_LENGTH, ...FULL_LENGTH }),
