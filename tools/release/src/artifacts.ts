@@ -9,6 +9,9 @@ const ARTIFACTS: string = join(ROOT, 'tools/release/generated');
 
 const IMAGE = 'animal-store:release';
 
+/** buildah gives the same digest for the same sources and base: the time of the build is the commit's. */
+const buildah = (...args: readonly string[]): string => run('buildah', args, ROOT);
+
 const [npx, ...pnpmArgs] = PNPM;
 const pnpm = (...args: readonly string[]): string => run(npx, [...pnpmArgs, ...args], ROOT);
 
@@ -48,35 +51,61 @@ interface Component {
  */
 export function image(): void {
   const base = process.env['NODE_IMAGE'] ?? read('tools/release/node-image').trim();
-  const labels = { VERSION: manifests()[0]?.version, REVISION: run('git', ['rev-parse', 'HEAD'], ROOT).trim() };
-  const options = Object.entries({ NODE_IMAGE: base, ...labels }).map(
-    ([name, value]) => `--build-arg=${name}=${value}`,
-  );
-  run(
-    'docker',
-    ['build', '--no-cache', '--file=tools/deploy/image/Dockerfile', `--tag=${IMAGE}`, ...options, '.'],
-    ROOT,
+  const [revision = '', timestamp] = run('git', ['show', '--no-patch', '--format=%H %ct', 'HEAD'], ROOT)
+    .trim()
+    .split(' ');
+  const args = { NODE_IMAGE: base, VERSION: manifests()[0]?.version, REVISION: revision };
+  const options = Object.entries(args).map(([name, value]) => `--build-arg=${name}=${value}`);
+  const file = '--file=tools/deploy/image/Dockerfile';
+  // Health checks are not part of the OCI format.
+  buildah(
+    'build',
+    '--no-cache',
+    '--format=docker',
+    `--timestamp=${timestamp}`,
+    file,
+    `--tag=${IMAGE}`,
+    ...options,
+    '.',
   );
 
   mkdirSync(ARTIFACTS, { recursive: true });
-  const file = join(ARTIFACTS, 'image.cdx.json');
+  const sbomFile = join(ARTIFACTS, 'image.cdx.json');
   const filters = ['http', 'cli'].map((name) => `--filter=./apps/${name}`);
-  pnpm(...filters, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--prod', `--out=${file}`);
-  const sbom = JSON.parse(readFileSync(file, 'utf8'));
+  pnpm(...filters, 'sbom', '--sbom-format=cyclonedx', '--sbom-type=application', '--prod', `--out=${sbomFile}`);
+  const sbom = JSON.parse(readFileSync(sbomFile, 'utf8'));
   sbom.components.push(...systemComponents());
-  writeFileSync(file, `${JSON.stringify(sbom, null, 2)}\n`);
+  writeFileSync(sbomFile, `${JSON.stringify(sbom, null, 2)}\n`);
+}
+
+/**
+ * Pushes the image that `image` has built.
+ *
+ * @param target - as buildah names it: `docker://ghcr.io/owner/name:v1.0.0`, or `oci:folder`
+ * @returns its digest
+ */
+export function push(target: string): string {
+  mkdirSync(ARTIFACTS, { recursive: true });
+  const file = join(ARTIFACTS, 'image.digest');
+  buildah('push', `--digestfile=${file}`, IMAGE, target);
+  return readFileSync(file, 'utf8');
 }
 
 function systemComponents(): Component[] {
   const program = 'JSON.stringify([process.versions.node, fs.readFileSync("/var/lib/dpkg/status", "utf8")])';
-  const [node, status] = JSON.parse(run('docker', ['run', '--rm', IMAGE, 'node', '--print', program], ROOT));
-  const debian = [...(status as string).matchAll(/^Package: (.+)\n(?:.+\n)*?Version: (.+)$/gm)];
-  return [
-    { type: 'platform', name: 'node', version: node, purl: `pkg:generic/node@${node}` },
-    ...debian.map(([, name = '', version = '']) => {
-      return { type: 'library', name, version, purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}` };
-    }),
-  ];
+  const container = buildah('from', IMAGE).trim();
+  try {
+    const [node, status] = JSON.parse(buildah('run', container, 'node', '--print', program));
+    const debian = [...(status as string).matchAll(/^Package: (.+)\n(?:.+\n)*?Version: (.+)$/gm)];
+    return [
+      { type: 'platform', name: 'node', version: node, purl: `pkg:generic/node@${node}` },
+      ...debian.map(([, name = '', version = '']) => {
+        return { type: 'library', name, version, purl: `pkg:deb/debian/${name}@${encodeURIComponent(version)}` };
+      }),
+    ];
+  } finally {
+    buildah('rm', container);
+  }
 }
 
 /** Publishes the tarballs that `pack` has made; a version that is published already is left alone. */

@@ -1,12 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ROOT } from '@animal-store/packaging/packages';
-import { audit, image, pack, publish, version, writeSurface } from './artifacts.ts';
+import { audit, image, pack, publish, push, version, writeSurface } from './artifacts.ts';
 import { llmsTxt } from './llms-txt.ts';
 import { rehearse } from './rehearse.ts';
 
 const commands: Record<string, () => void | Promise<void>> = {
   ...{ version, pack, image, publish, rehearse, audit },
+
+  /** Pushes the image to IMAGE, a name with its tag, and prints its digest. */
+  push: () => console.log(push(`docker://${process.env['IMAGE']}`)),
 
   /** Writes llms.txt. */
   llms: () => writeFileSync(join(ROOT, 'llms.txt'), llmsTxt()),

@@ -4,6 +4,7 @@ import { delimiter, dirname, join } from 'node:path';
 import { PACKAGES, ROOT, readManifest, run } from '@animal-store/packaging/packages';
 import { programOf, promisedOutput } from '@animal-store/packaging/readme-program';
 import { installRuntimes, missingRuntimes, RUNTIMES, type Runtime, supports } from '@animal-store/packaging/runtimes';
+import { push } from './artifacts.ts';
 
 /** Releases a clone of HEAD with every step but the publication, then installs and uses its tarballs on each runtime. */
 export function rehearse(): void {
@@ -29,14 +30,29 @@ function release(clone: string): void {
   const changed = run('git', ['status', '--short'], clone).trimEnd();
   console.log(`version ${readManifest(join(clone, 'packages/domain')).version} changes\n${changed}`);
   step('pack');
-  if (hasDocker()) step('image');
-  else console.log('NOT RUN: the image, because no container engine responds');
+  if (isInstalled('buildah')) buildTwice(() => step('image'), join(clone, 'tools/release/generated'));
+  else console.log('NOT RUN: the image, because buildah is not installed here');
   console.log(`\nartifacts\n${readdirSync(join(clone, 'tools/release/generated')).join('\n')}\n`);
 }
 
-function hasDocker(): boolean {
+/** @throws Error if two builds of the image have two digests */
+function buildTwice(build: () => void, artifacts: string): void {
+  const [first, second] = [1, 2].map(() => {
+    build();
+    const layout = mkdtempSync(join(artifacts, 'image-'));
+    try {
+      return push(`oci:${layout}`);
+    } finally {
+      rmSync(layout, { recursive: true });
+    }
+  });
+  if (first !== second) throw new Error(`two builds of the image have the digests ${first} and ${second}`);
+  console.log(`two builds of the image have the digest ${first}`);
+}
+
+function isInstalled(command: string): boolean {
   try {
-    run('docker', ['version'], ROOT);
+    run(command, ['--version'], ROOT);
     return true;
   } catch {
     return false;
