@@ -14,6 +14,8 @@ export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean; rea
 export interface Context {
   /** The version of the program. */
   readonly version: string;
+  /** The variables that select a storage, for the help. */
+  readonly storageChoices: string;
   /**
    * Opens the storage that the environment names, and closes it when the work is settled. Commands call it as late as they
    * can: help and usage errors need no storage.

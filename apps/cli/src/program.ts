@@ -1,12 +1,9 @@
-import { storageVariables } from '@animal-store/app-kit';
 import { Command } from 'commander';
 import type { Context } from './context.ts';
 import { addKeys } from './keys.ts';
 import { MESSAGES } from './messages.ts';
 import { addPets } from './pets.ts';
 import { printable } from './terminal/text.ts';
-
-const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
 
 /**
  * The command line as commander's commands.
@@ -15,7 +12,7 @@ const CHOICES = storageVariables.map(([, variable]) => variable).join(' or ');
  * after help was printed); with the error of the use case otherwise.
  */
 export function createProgram(context: Context): Command {
-  const { version, stdout, stderr } = context;
+  const { version, storageChoices, stdout, stderr } = context;
   const program = new Command('animal-store')
     .description('The catalogue of animals and its API keys.')
     .exitOverride()
@@ -30,7 +27,7 @@ export function createProgram(context: Context): Command {
     .helpCommand(false)
     .addHelpText(
       'after',
-      `\n${CHOICES} selects the storage. Results are tables on a terminal, and JSON lines\nin a pipe or a file.`,
+      `\n${storageChoices} selects the storage. Results are tables on a terminal, and JSON lines\nin a pipe or a file.`,
     );
 
   addPets(program, context);

@@ -1,5 +1,13 @@
 import { constants } from 'node:os';
-import { ConfigurationError, type OpenStorage, openStorage, readVersion, versionText } from '@animal-store/app-kit';
+import {
+  ConfigurationError,
+  findStorages,
+  type OpenStorage,
+  openNamedStorage,
+  readVersion,
+  storageChoices,
+  versionText,
+} from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { CommanderError } from 'commander';
 import { CommandFailed, Interrupted, inWords } from './command-failed.ts';
@@ -16,7 +24,7 @@ const EXIT_FAILED = 1;
 const EXIT_MISUSED = 2;
 
 async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T> {
-  const opened = await openStorage(process.env, 'never');
+  const opened = await openNamedStorage(process.env, 'never');
   for (const warning of opened.warnings) writeMessage(process.stderr, warning);
   try {
     return await work(compose(opened.storage));
@@ -71,8 +79,9 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   // A command goes on without its messages.
   stderr.on('error', () => {});
   const version = versionText(readVersion(process.env));
-  const context = { version, withStorage, onStop, stdout, stderr, stdin, clock: Date.now };
   try {
+    const choices = storageChoices(await findStorages(process.env));
+    const context = { version, storageChoices: choices, withStorage, onStop, stdout, stderr, stdin, clock: Date.now };
     await createProgram(context).parseAsync(words.length > 0 ? words : ['--help'], { from: 'user' });
     return 0;
   } catch (error) {

@@ -77,6 +77,7 @@ export function commandLine({
     const stdin = new Input(input, isTTY);
     const program = createProgram({
       version: '1.2.3',
+      storageChoices: 'STORAGE',
       withStorage: (work) => work(useCases),
       onStop,
       ...{ stdout, stderr, stdin, clock },

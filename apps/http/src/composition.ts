@@ -1,7 +1,7 @@
 // First of all imports: tsyringe throws if the Reflect metadata API is missing.
 import 'reflect-metadata';
 import { docsPage } from '@animal-store/api-docs';
-import { type LoadedStorage, sha256, type Version } from '@animal-store/app-kit';
+import { sha256, type Version } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
@@ -28,7 +28,8 @@ import { petOperations } from './pets/index.ts';
 export interface ServiceDependencies {
   readonly configuration: Configuration;
   readonly version: Version;
-  readonly storage: LoadedStorage;
+  /** The service closes it. */
+  readonly storage: PetStorage;
   readonly log: Pick<Log, 'linesLost' | 'unexpectedError' | 'warnThrottled'>;
   /** Logs each request. */
   readonly requestLog: Observer;
@@ -51,15 +52,11 @@ export interface ComposedService {
   close(): Promise<void>;
 }
 
-/**
- * Puts the service together, layer by layer.
- *
- * @throws ConfigurationError if the storage rejects its settings.
- */
+/** Puts the service together, layer by layer. */
 export function compose({
   configuration,
   version,
-  storage: loaded,
+  storage: opened,
   log,
   requestLog,
   clock = Date.now,
@@ -91,9 +88,7 @@ export function compose({
   const loadShedding = provide('load shedding', () => createLoadShedding(configuration.maxEventLoopDelay));
 
   // The use cases on the storage
-  const storage = provide('storage', () =>
-    metrics().instrument(loaded.open({ onKeyLookup: (cached) => metrics().keyLookedUp(cached) })),
-  );
+  const storage = provide('storage', () => metrics().instrument(opened));
   const catalogue = provide('catalogue', () => createAwaitableCatalogue(storage().pets));
   const authenticate = provide('authentication', () =>
     createAuthentication({ configuredKeys, issuedKeys: storage().keys, digest: sha256, clock }),

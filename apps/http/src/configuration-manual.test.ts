@@ -1,14 +1,11 @@
 import { readFileSync } from 'node:fs';
-import { withFileVariables } from '@animal-store/app-kit';
 import { MAX_HEADER_SIZE, MAX_QUEUED_REQUESTS, TIME_LIMITS } from '@animal-store/http-server';
 import { expect, test } from 'vitest';
 import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
 import { BODY_MAX_BYTES } from './http/request-body.ts';
 
 /** Without a default: what they must be depends on the storage, or is a secret. */
-const OTHERS = withFileVariables(VARIABLE_NAMES)
-  .filter((name) => !(name in VARIABLES))
-  .sort();
+const OTHERS = VARIABLE_NAMES.filter((name) => !(name in VARIABLES)).sort();
 
 const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ConfigurationError } from '@animal-store/app-kit';
+import { ConfigurationError, STORAGES } from '@animal-store/app-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readConfiguration, VARIABLE_NAMES } from './configuration.ts';
 
@@ -22,7 +22,7 @@ test('has a default for everything', () => {
     probePort: 0,
     basePath: '/v1',
     publicUrl: null,
-    storage: { name: 'memory', variable: null, setting: '' },
+    storage: { name: 'memory', adapter: STORAGES.memory, setting: '' },
     production: false,
     configuredKeys: new Map(),
     logLevel: 'info',
@@ -149,7 +149,7 @@ describe('in production', () => {
     writeFileSync(join(folder, 'keys'), `${'k'.repeat(16)}\n`);
     const environment = { NODE_ENV: 'production', MONGODB_URL_FILE: join(folder, 'url') };
     const { storage, configuredKeys } = readConfiguration({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
-    expect(storage).toEqual({ name: 'mongodb', variable: 'MONGODB_URL', setting: 'mongodb://h/d' });
+    expect(storage).toEqual({ name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' });
     expect(configuredKeys.size).toBe(1);
     expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
       "MONGODB_URL_FILE: the file can't be read: no such file or directory",

@@ -8,11 +8,11 @@ import {
   readEnvironment,
   readStorageSettings,
   readVariables,
-  rejectQuotes,
-  STORAGE_VARIABLES,
+  STORAGES,
   type StorageSettings,
-  storageVariables,
+  type Storages,
   type Variable,
+  variableNames,
 } from '@animal-store/app-kit';
 import type { RatePolicy } from '@animal-store/domain/ports';
 import { LOG_LEVELS, type LogLevel } from '@animal-store/observability';
@@ -104,34 +104,37 @@ export const VARIABLES = {
   NODE_ENV: nodeEnvironment,
 } as const satisfies Record<string, Variable<unknown>>;
 
+const OWN_NAMES = [...Object.keys(VARIABLES), 'API_KEYS'];
+
 /** The name of every variable that is read. */
-export const VARIABLE_NAMES: readonly string[] = [...Object.keys(VARIABLES), 'API_KEYS', ...STORAGE_VARIABLES];
+export const VARIABLE_NAMES: readonly string[] = variableNames(OWN_NAMES, STORAGES);
 
 /**
  * Reads the environment, once. A variable that is empty counts as unset.
  *
  * @throws ConfigurationError naming all errors.
  */
-export function readConfiguration(environment: NodeJS.ProcessEnv): Configuration {
-  const { settings, warnings } = readEnvironment(environment, VARIABLE_NAMES, readSettings);
+export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Storages = STORAGES): Configuration {
+  const { settings, warnings } = readEnvironment(environment, storages, OWN_NAMES, (given, errors) =>
+    readSettings(given, storages, errors),
+  );
   return { ...settings, warnings };
 }
 
-function readSettings(environment: NodeJS.ProcessEnv, errors: string[]): Omit<Configuration, 'warnings'> {
+function readSettings(
+  environment: NodeJS.ProcessEnv,
+  storages: Storages,
+  errors: string[],
+): Omit<Configuration, 'warnings'> {
   const values = readVariables(environment, VARIABLES, errors);
   const production = values.NODE_ENV === 'production';
-  const storage = readStorageSettings(environment, production ? 'if named' : 'allowed', errors);
+  const storage = readStorageSettings(environment, storages, production ? 'if named' : 'allowed', errors);
   const configuredKeys = readApiKeys(environment, errors);
-  rejectQuotes(
-    environment,
-    storageVariables.map(([, variable]) => variable),
-    errors,
-  );
   if (values.PROBE_PORT !== 0 && values.PROBE_PORT === values.PORT) {
     errors.push(`PROBE_PORT must differ from PORT, both are ${values.PORT}`);
   }
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
-  if (production && configuredKeys.size === 0 && storage.variable === null && errors.length === 0) {
+  if (production && configuredKeys.size === 0 && storage.adapter.variable === undefined && errors.length === 0) {
     errors.push('API_KEYS must be set if NODE_ENV is production');
   }
   return {

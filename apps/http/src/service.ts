@@ -1,11 +1,5 @@
 import { isatty } from 'node:tty';
-import {
-  createDevelopmentKey,
-  loadStorage,
-  misconfigurationOf,
-  readVersion,
-  storageWarnings,
-} from '@animal-store/app-kit';
+import { createDevelopmentKey, findStorages, openStorage, readVersion } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import { isUsable } from '@animal-store/domain/transport';
 import { createLog, monitorStorage, openStandardOutput } from '@animal-store/observability';
@@ -25,12 +19,16 @@ const PROBES_DEADLINE = 100;
  */
 export async function startService({ onStop, reportMisconfiguration }: Run): Promise<void> {
   const output = openStandardOutput();
-  const { configuration, developmentKey } = withDevelopmentKey(readConfiguration(process.env));
+  const { configuration, developmentKey } = withDevelopmentKey(
+    readConfiguration(process.env, await findStorages(process.env)),
+  );
   const version = readVersion(process.env);
   const log = createLog(configuration.logLevel, { output, readable: isatty(1) });
   // Without a listener Node.js would open its debugger.
   if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
-  const storage = await loadStorage(configuration.storage);
+  const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage, {
+    onKeyLookup: (cached) => service.metrics.keyLookedUp(cached),
+  });
   const service = compose({ configuration, version, storage, log, requestLog: createRequestLog(log) });
   const { server, probes } = await listen(service, configuration, log).catch(async (error) => {
     await service.close();
@@ -57,11 +55,10 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
   });
 
   const url = originOf(server) + configuration.basePath;
-  const warnings = [...configuration.warnings, ...storageWarnings(service.storage, configuration.storage)];
-  for (const warning of warnings) log.warn(warning);
+  for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
   const names = { storage: configuration.storage.name, probes: probes && originOf(probes) };
   if (developmentKey === null) log.info('listening', { url, ...names, ...version });
-  else log.print(startupMessage({ url, key: developmentKey, storage: storage.description, ...version }));
+  else log.print(startupMessage({ url, key: developmentKey, storage: description, ...version }));
 
   // Only now: a storage that is unavailable must not keep the service from starting.
   const monitor = monitorStorage({
@@ -71,7 +68,7 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
       unavailable: OPERATOR_MESSAGES.storageUnavailable,
       misconfigured: OPERATOR_MESSAGES.storageMisconfigured,
     },
-    misconfiguration: (error) => misconfigurationOf(error, configuration.storage),
+    misconfiguration,
     findMisconfiguration: () => missingKeys(configuration, service),
     async onMisconfiguration(message) {
       reportMisconfiguration(message);

@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { loadStorage } from '@animal-store/app-kit';
+import { openNamedStorage } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
 import {
   behindProxy,
@@ -95,8 +95,7 @@ describeWithMongo('at the start', () => {
 
   test('ends with code 2 in production if all keys are revoked or expired', async () => {
     const url = freshDatabase();
-    const loaded = await loadStorage({ name: 'mongodb', variable: 'MONGODB_URL', setting: url });
-    const storage = loaded.open();
+    const { storage } = await openNamedStorage({ MONGODB_URL: url }, 'never');
     onTestFinished(async () => storage.close());
     const digest = (text: string) => createHash('sha256').update(text).digest('hex');
     const issue = async (clock: () => number, expiresAt: number | null) => {

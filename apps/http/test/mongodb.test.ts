@@ -1,5 +1,5 @@
 import { createHash, randomBytes } from 'node:crypto';
-import { loadStorage } from '@animal-store/app-kit';
+import { openNamedStorage } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
 import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,8 +7,7 @@ import { errorLike, KEY, serviceAt, startService } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 async function keyringAt(url: string) {
-  const loaded = await loadStorage({ name: 'mongodb', variable: 'MONGODB_URL', setting: url });
-  const storage = loaded.open();
+  const { storage } = await openNamedStorage({ MONGODB_URL: url }, 'never');
   onTestFinished(async () => {
     await storage.close();
   });

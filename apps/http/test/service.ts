@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequ
 import { type AddressInfo, connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { loadStorage, STORAGES, type StorageEntry, type StorageName } from '@animal-store/app-kit';
+import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import { startServer, type TimeLimits } from '@animal-store/http-server';
 import { onTestFinished } from 'vitest';
@@ -44,7 +44,7 @@ export interface Service {
 }
 
 /** The storage that the run of these tests is for; absent: memory. */
-const TEST_STORAGE = process.env['TEST_STORAGE'] as StorageName | undefined;
+const TEST_STORAGE = process.env['TEST_STORAGE'];
 
 /** Returns a new and empty place for the running test. Tests of the adapter use it, too. */
 const { freshPlace } = TEST_STORAGE
@@ -54,8 +54,8 @@ const { freshPlace } = TEST_STORAGE
 /** What tells the service to use the storage that the run of these tests is for, empty for each call. */
 export function storageEnvironment(): Record<string, string> {
   if (TEST_STORAGE === undefined) return {};
-  const { setting }: StorageEntry = STORAGES[TEST_STORAGE];
-  return { STORAGE: TEST_STORAGE, ...(setting && { [setting.variable]: freshPlace() }) };
+  const variable = (STORAGES as Storages)[TEST_STORAGE]?.variable;
+  return { STORAGE: TEST_STORAGE, ...(variable && { [variable.name]: freshPlace() }) };
 }
 
 export function freshFile(): string {
@@ -79,7 +79,7 @@ export async function startService(
     ...storageEnvironment(),
     ...environment,
   });
-  const storage = await loadStorage(configuration.storage);
+  const { storage } = await openStorage(configuration.storage);
   return serve({ configuration, storage, ...(clock === undefined ? {} : { clock }) }, timeLimits, observer);
 }
 

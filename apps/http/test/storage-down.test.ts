@@ -29,8 +29,7 @@ async function serviceOnFailingStorage(
   const { ready } = failing(memory);
   const storage: PetStorage = { ...memory, pets: failing(memory.pets), keys: failing(memory.keys), ready };
   const configuration = readConfiguration({ API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0' });
-  const loaded = { description: 'none', open: () => storage };
-  return { ...(await serve({ configuration, storage: loaded })), failure };
+  return { ...(await serve({ configuration, storage })), failure };
 }
 
 /**

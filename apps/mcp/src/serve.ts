@@ -1,5 +1,5 @@
 import { finished } from 'node:stream';
-import { createErrorReport, openStorage } from '@animal-store/app-kit';
+import { createErrorReport, openNamedStorage } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { compose } from './composition.ts';
@@ -10,7 +10,7 @@ const FINISH_LIMIT = 6_000;
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve({ onStop, writeMessage }: Run): Promise<void> {
-  const { storage, description, warnings } = await openStorage(process.env, 'allowed');
+  const { storage, description, warnings } = await openNamedStorage(process.env, 'allowed');
   for (const warning of warnings) writeMessage(warning);
   const calls = new Set<Promise<unknown>>();
   const input = delayEnd(calls, FINISH_LIMIT);

@@ -1,6 +1,6 @@
 /** @module @animal-store/adapter-memory */
 
-import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { createMemory, openMemory } from './memory-storage.ts';
 
 /**
@@ -12,9 +12,3 @@ import { createMemory, openMemory } from './memory-storage.ts';
 export function createMemoryStorage(): PetStorage {
   return openMemory(createMemory());
 }
-
-/** Storage in memory, for applications that choose among adapters. It has no setting. */
-export const adapter: StorageAdapter = {
-  description: 'memory; the animals are gone when the service stops',
-  open: () => createMemoryStorage(),
-};

@@ -2,7 +2,7 @@
 
 import { createCachedKeyStore } from '@animal-store/batching';
 import type { MonotonicClock } from '@animal-store/domain';
-import type { PetStorage, RateLimiter, RatePolicy, StorageAdapter, StorageEvents } from '@animal-store/domain/ports';
+import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
 import { createConnection } from './connection/connection.ts';
@@ -73,9 +73,3 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
     [Symbol.asyncDispose]: () => connection.close(),
   };
 }
-
-/** Storage in MongoDB, for applications that choose among adapters. Its setting is the URL. */
-export const adapter: StorageAdapter = {
-  description: 'MongoDB',
-  open: (url, events = {}) => createMongoStorage({ url, ...events }),
-};

@@ -7,7 +7,7 @@ import { DomainError, type NewPet } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { adapter } from '../src/index.ts';
+import { adapter } from '../src/adapter.ts';
 import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
 
 const SECRET = 'p%40ss-w0rd';
@@ -108,8 +108,8 @@ describe('a file of certificates', () => {
 });
 
 describe('the warnings of a storage', () => {
-  test('name options that switch off the verification of certificates', () => {
-    const { warnings } = adapter.open(`mongodb://user:${SECRET}@localhost/animals?tls=true&tlsInsecure=true`);
+  test('name options that switch off the verification of certificates', async () => {
+    const { warnings } = await adapter.open(`mongodb://user:${SECRET}@localhost/animals?tls=true&tlsInsecure=true`);
     expect(warnings).toEqual([expect.stringMatching(/^tlsInsecure /)]);
   });
 });

@@ -1,7 +1,7 @@
 /** @module @animal-store/adapter-sqlite */
 
 import { resolve } from 'node:path';
-import type { PetStorage, StorageAdapter } from '@animal-store/domain/ports';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { openConnection } from './connection/connection.ts';
 import { createSqliteKeyStore } from './keys/sqlite-key-store.ts';
 import { openDatabase } from './open-database.ts';
@@ -31,9 +31,3 @@ export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage 
     [Symbol.asyncDispose]: () => connection.close(),
   };
 }
-
-/** Storage in one file, for applications that choose among adapters. Its setting is the file's path. */
-export const adapter: StorageAdapter = {
-  description: 'a SQLite file',
-  open: (file) => createSqliteStorage({ file }),
-};

@@ -1,5 +1,6 @@
 import { ConfigurationError } from './configuration-error.ts';
-import { storageVariables } from './storage-settings.ts';
+import { findStorages } from './find-storages.ts';
+import { storageChoices } from './storages.ts';
 import { readVersion, versionText } from './version.ts';
 
 /**
@@ -7,16 +8,15 @@ import { readVersion, versionText } from './version.ts';
  *
  * @throws ConfigurationError if there is no such argument.
  */
-export function respondTo(argument: string, name: string, description: string): string {
+export async function respondTo(argument: string, name: string, description: string): Promise<string> {
   if (argument === '--version') return `${name} ${versionText(readVersion(process.env))}\n`;
-  if (argument === '--help') return help(name, description);
+  if (argument === '--help') return help(name, description, storageChoices(await findStorages(process.env)));
   throw new ConfigurationError(
     `unexpected argument ${JSON.stringify(argument)}: settings are environment variables, see --help`,
   );
 }
 
-function help(name: string, description: string): string {
-  const choices = storageVariables.map(([, variable]) => variable).join(' or ');
+function help(name: string, description: string, choices: string): string {
   return `Usage: ${name} [--help | --version]
 
 ${description}

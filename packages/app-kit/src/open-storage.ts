@@ -1,85 +1,64 @@
 import { DomainError } from '@animal-store/domain';
-import {
-  type PetStorage,
-  type StorageAdapter,
-  type StorageEvents,
-  StorageMisconfigured,
-} from '@animal-store/domain/ports';
+import { type PetStorage, type StorageEvents, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
+import { findStorages } from './find-storages.ts';
 import { readEnvironment } from './read-environment.ts';
-import {
-  type MemoryPolicy,
-  memoryWarnings,
-  readStorageSettings,
-  STORAGE_VARIABLES,
-  type StorageSettings,
-} from './storage-settings.ts';
-import { STORAGES, type StorageEntry } from './storages.ts';
-
-/** A storage whose adapter is loaded and that can be opened. */
-export interface LoadedStorage extends Pick<StorageAdapter, 'description'> {
-  /** @throws ConfigurationError if the settings can't be right. A server that can't be reached is no error here. */
-  open(events?: StorageEvents): PetStorage;
-}
-
-/** Loads the adapter of a storage. */
-export async function loadStorage(settings: StorageSettings): Promise<LoadedStorage> {
-  const entry: StorageEntry = STORAGES[settings.name];
-  const { adapter } = await entry.load();
-  return {
-    description: adapter.description,
-    open(events) {
-      try {
-        return adapter.open(settings.setting, events);
-      } catch (error) {
-        const message = misconfigurationOf(error, settings);
-        throw message === null ? error : new ConfigurationError(message, { cause: error });
-      }
-    },
-  };
-}
+import { type MemoryPolicy, readStorageSettings, type StorageSettings } from './storage-settings.ts';
+import { storageChoices } from './storages.ts';
 
 /** An open storage. */
 export interface OpenStorage {
   readonly storage: PetStorage;
   /** Where pets are stored: `MongoDB`. */
   readonly description: string;
-  /** Misspelled variables, insecure settings and storage in memory, a sentence each for the operator. */
+  /** Insecure settings, and what else the operator should know: a sentence each, with the name of the variable. */
   readonly warnings: readonly string[];
-  /** The configuration error that an error of the storage shows, see {@link misconfigurationOf}. */
+  /**
+   * The configuration error that an error of the storage shows: waiting does not help, the settings must change.
+   *
+   * @returns One line for the operator, without credentials; null for every other error.
+   */
   readonly misconfiguration: (error: unknown) => string | null;
 }
 
 /**
- * Opens the storage that an environment names, for an application with no other settings.
+ * Loads the adapter of a storage, and opens it. A server that can't be reached is no error here.
  *
- * @throws ConfigurationError
+ * @throws ConfigurationError if the settings can't be right.
  */
-export async function openStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<OpenStorage> {
-  const { settings, warnings } = readEnvironment(environment, STORAGE_VARIABLES, (given, errors) =>
-    readStorageSettings(given, memory, errors),
-  );
-  const { description, open } = await loadStorage(settings);
-  const storage = open();
-  return {
-    storage,
-    description,
-    warnings: [...warnings, ...storageWarnings(storage, settings), ...memoryWarnings(settings)],
-    misconfiguration: (error) => misconfigurationOf(error, settings),
+export async function openStorage(settings: StorageSettings, events?: StorageEvents): Promise<OpenStorage> {
+  const { name, adapter, setting } = settings;
+  const subject = adapter.variable?.name ?? `STORAGE=${name}`;
+  const misconfiguration = (error: unknown) => {
+    const cause = DomainError.is(error) ? error.cause : error;
+    return StorageMisconfigured.is(cause) ? `${subject}: ${(cause as Error).message}` : null;
   };
-}
-
-/** The warnings of a storage, with the variable of its settings. */
-export function storageWarnings({ warnings = [] }: PetStorage, { variable }: StorageSettings): string[] {
-  return warnings.map((warning) => `${variable}: ${warning}`);
+  try {
+    const storage = await adapter.open(setting, events);
+    const warnings = (storage.warnings ?? []).map((warning) => `${subject}: ${warning}`);
+    return { storage, description: adapter.description, warnings, misconfiguration };
+  } catch (error) {
+    const message = misconfiguration(error);
+    throw message === null ? error : new ConfigurationError(message, { cause: error });
+  }
 }
 
 /**
- * The configuration error that an error of the storage shows: waiting does not help, the settings must change.
+ * Opens the storage that an environment names, for an application with no other settings. Misspelled variables and
+ * storage in memory are among its warnings.
  *
- * @returns One line for the operator, without credentials; null for every other error.
+ * @throws ConfigurationError
  */
-export function misconfigurationOf(error: unknown, { name, variable }: StorageSettings): string | null {
-  const cause = DomainError.is(error) ? error.cause : error;
-  return StorageMisconfigured.is(cause) ? `${variable ?? `STORAGE=${name}`}: ${(cause as Error).message}` : null;
+export async function openNamedStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<OpenStorage> {
+  const storages = await findStorages(environment);
+  const { settings, warnings } = readEnvironment(environment, storages, [], (given, errors) =>
+    readStorageSettings(given, storages, memory, errors),
+  );
+  const opened = await openStorage(settings);
+  const all = [...warnings, ...opened.warnings];
+  if (settings.adapter.variable === undefined) {
+    const choices = storageChoices(storages);
+    all.push(`the animals are kept in memory, and gone when this process ends: set ${choices} to keep them`);
+  }
+  return { ...opened, warnings: all };
 }

@@ -2,33 +2,33 @@ import { DomainError } from '@animal-store/domain';
 import type { Quota } from '@animal-store/domain/ports';
 import type { Awaitable } from '@animal-store/domain/transport';
 import { describe, expect, test } from 'vitest';
-import { withFallback } from './rate-limiter.ts';
+import { createRateLimiter } from './rate-limiter.ts';
 
 describe('a count that the storage shares', () => {
-  const quota = (remaining: number): Quota => ({ allowed: true, remaining, resetsIn: 1_000 });
+  const SHARED: Quota = { allowed: true, remaining: 9, resetsIn: 1_000 };
 
-  /** A shared count that ends as told, beside one of the process's own. */
+  /** Counts of the storage, which end as told. Those of the process alone have 1 left for a new holder. */
   function fallback(...ends: (() => Awaitable<Quota>)[]) {
     const time = { now: 0 };
     const failures: unknown[] = [];
-    const limiter = withFallback(
-      { take: () => (ends.shift() as () => Awaitable<Quota>)() },
-      { take: () => quota(1) },
-      () => time.now,
+    const limiter = createRateLimiter(
+      { limit: 2, window: 60_000 },
+      { createRateLimiter: () => ({ take: () => (ends.shift() as () => Awaitable<Quota>)() }) },
       (error) => failures.push(error),
+      () => time.now,
     );
-    return { time, failures, remaining: async () => (await limiter.take('the zoo')).remaining };
+    return { time, failures, remaining: async (holder = 'the zoo') => (await limiter.take(holder)).remaining };
   }
   const UNAVAILABLE = new DomainError('storage_unavailable', 'unavailable');
   const failsToCount = () => Promise.reject(UNAVAILABLE);
 
   test('is replaced by a count of the process for 5 seconds after a failure', async () => {
-    const { time, failures, remaining } = fallback(failsToCount, failsToCount, () => quota(9));
+    const { time, failures, remaining } = fallback(failsToCount, failsToCount, () => SHARED);
     expect(await remaining()).toBe(1);
     time.now = 4_999;
-    expect(await remaining()).toBe(1);
+    expect(await remaining()).toBe(0);
     time.now = 5_000;
-    expect(await remaining()).toBe(1);
+    expect(await remaining('another zoo')).toBe(1);
     time.now = 10_000;
     expect(await remaining()).toBe(9);
     expect(failures).toEqual([UNAVAILABLE, UNAVAILABLE]);
@@ -43,7 +43,7 @@ describe('a count that the storage shares', () => {
 
   test('reports one of many failures at once', async () => {
     const { failures, remaining } = fallback(...Array(100).fill(failsToCount));
-    await Promise.all(Array.from({ length: 100 }, remaining));
+    await Promise.all(Array.from({ length: 100 }, () => remaining()));
     expect(failures).toEqual([UNAVAILABLE]);
   });
 

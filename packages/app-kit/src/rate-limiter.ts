@@ -3,22 +3,6 @@ import { DomainError, type MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy } from '@animal-store/domain/ports';
 import { createProcessRateLimiter } from './process-rate-limiter.ts';
 
-/**
- * Creates a limiter that counts for all processes if the storage can. Otherwise, and while that fails, this process counts alone.
- *
- * @param onFailure Called with the reason each time this process begins to count alone.
- */
-export function createRateLimiter(
-  policy: RatePolicy,
-  storage: Pick<PetStorage, 'createRateLimiter'>,
-  onFailure: (error: unknown) => void,
-): RateLimiter {
-  const monotonic = () => performance.now();
-  const own = createProcessRateLimiter(policy, monotonic);
-  const shared = storage.createRateLimiter?.(policy);
-  return shared === undefined ? own : withFallback(shared, own, monotonic, onFailure);
-}
-
 /** How long the shared count may take, in milliseconds. */
 const SHARED_TIMEOUT = 500;
 
@@ -28,16 +12,20 @@ const LATE = new DomainError('storage_unavailable', 'the shared count took too l
 const FALLBACK_DURATION = 5_000;
 
 /**
- * Counts with `shared`, and with `own` while `shared` fails or is slow: a limit must neither stop the service nor delay it.
+ * Creates a limiter that counts for all processes if the storage can. Otherwise this process counts alone, and while the
+ * shared count fails or is slow: a limit must neither stop the service nor delay it.
  *
- * @param onFailure Called with the reason each time it changes to `own`.
+ * @param onFailure Called with the reason each time this process begins to count alone.
  */
-export function withFallback(
-  shared: RateLimiter,
-  own: RateLimiter,
-  clock: MonotonicClock,
+export function createRateLimiter(
+  policy: RatePolicy,
+  storage: Pick<PetStorage, 'createRateLimiter'>,
   onFailure: (error: unknown) => void,
+  clock: MonotonicClock = () => performance.now(),
 ): RateLimiter {
+  const own = createProcessRateLimiter(policy, clock);
+  const shared = storage.createRateLimiter?.(policy);
+  if (shared === undefined) return own;
   let fallbackUntil = Number.NEGATIVE_INFINITY;
   return {
     async take(holder) {

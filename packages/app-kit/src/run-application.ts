@@ -51,7 +51,7 @@ export async function runApplication(name: string, description: string, load: ()
     const [argument] = process.argv.slice(2);
     if (argument !== undefined) {
       const { respondTo } = await import('./arguments.ts');
-      process.stdout.write(respondTo(argument, name, description));
+      process.stdout.write(await respondTo(argument, name, description));
       return;
     }
     const start = await load();

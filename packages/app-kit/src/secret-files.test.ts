@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readSecretFiles, withFileVariables } from './secret-files.ts';
+import { readSecretFiles } from './secret-files.ts';
 
-const NAMES = ['PORT', 'API_KEYS', 'MONGODB_URL', 'SQLITE_FILE'];
+const SECRETS = ['API_KEYS', 'MONGODB_URL'];
 
 function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
@@ -14,14 +14,8 @@ function freshFolder(): string {
 
 function read(environment: Record<string, string>) {
   const errors: string[] = [];
-  return { complete: readSecretFiles(environment, NAMES, errors), errors };
+  return { complete: readSecretFiles(environment, SECRETS, errors), errors };
 }
-
-test('a secret has a twin, another setting has none', () => {
-  expect(withFileVariables(NAMES)).toEqual([
-    ...['PORT', 'API_KEYS', 'API_KEYS_FILE', 'MONGODB_URL', 'MONGODB_URL_FILE', 'SQLITE_FILE'],
-  ]);
-});
 
 describe('readSecretFiles', () => {
   test('reads a secret as Kubernetes mounts it', () => {

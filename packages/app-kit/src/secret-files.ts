@@ -1,35 +1,28 @@
 import { readFileSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
-import { storageEntries } from './storages.ts';
-
-/** The settings that are secrets. Each can be in a file, which a twin of its variable names: API_KEYS_FILE. */
-const SECRETS: ReadonlySet<string> = new Set([
-  'API_KEYS',
-  ...storageEntries.flatMap(([, { setting }]) => (setting?.secret ? [setting.variable] : [])),
-]);
 
 /** Satisfies every rule, so that the error about the file stands alone. */
 const UNREAD = 'unreadable-secret';
 
-/** @returns The variables, and after each secret its twin. */
-export function withFileVariables(names: readonly string[]): string[] {
-  return names.flatMap((name) => (SECRETS.has(name) ? [name, fileVariable(name)] : [name]));
+/** The variable that names the file of a secret. */
+export function fileVariable(name: string): string {
+  return `${name}_FILE`;
 }
 
 /**
  * Reads the secrets that are in files: their content without the line end at its end.
  *
- * @param names The variables of the application.
+ * @param secrets The variables that may have a twin with the suffix _FILE.
  * @param errors Takes a sentence for each file that can't be read.
  * @returns The environment with these secrets.
  */
 export function readSecretFiles(
   environment: NodeJS.ProcessEnv,
-  names: readonly string[],
+  secrets: readonly string[],
   errors: string[],
 ): NodeJS.ProcessEnv {
   const complete = { ...environment };
-  for (const name of names.filter((each) => SECRETS.has(each))) {
+  for (const name of secrets) {
     const twin = fileVariable(name);
     const path = environment[twin];
     if (!path) continue;
@@ -37,10 +30,6 @@ export function readSecretFiles(
     complete[name] ||= contentOf(path, (reason) => errors.push(`${twin}: ${reason}`)) || UNREAD;
   }
   return complete;
-}
-
-function fileVariable(name: string): string {
-  return `${name}_FILE`;
 }
 
 function contentOf(path: string, fail: (reason: string) => void): string {

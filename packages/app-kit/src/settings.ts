@@ -60,14 +60,7 @@ export function readVariables<V extends Variables>(
   return Object.fromEntries(values) as Values<V>;
 }
 
-/**
- * Reports values in quotes: in an env file they are part of the value, unless a shell reads it.
- *
- * @param names The variables to look at. Their values are not repeated: they may be secrets.
- */
-export function rejectQuotes(environment: NodeJS.ProcessEnv, names: readonly string[], errors: string[]): void {
-  for (const name of names) {
-    const isQuoted = /^(["']).*\1$/s.test(environment[name]?.trim() ?? '');
-    if (isQuoted) errors.push(`${name} is in quotes: remove them, they are part of the value`);
-  }
+/** Whether a value is in quotes: in an env file they are part of it, unless a shell reads the file. */
+export function isQuoted(text: string): boolean {
+  return /^(["']).*\1$/s.test(text.trim());
 }

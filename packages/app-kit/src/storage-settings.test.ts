@@ -1,22 +1,22 @@
 import { describe, expect, test } from 'vitest';
-import { type MemoryPolicy, readStorageSettings, storageVariables } from './storage-settings.ts';
-import { STORAGES } from './storages.ts';
+import { type MemoryPolicy, readStorageSettings } from './storage-settings.ts';
+import { STORAGES, storageChoices } from './storages.ts';
 
 const NAMES = Object.keys(STORAGES).join(', ');
-const VARIABLES = storageVariables.map(([, variable]) => variable).join(' or ');
+const VARIABLES = storageChoices(STORAGES);
 
 function read(environment: Record<string, string>, memory: MemoryPolicy = 'allowed') {
   const errors: string[] = [];
-  const settings = readStorageSettings(environment, memory, errors);
+  const settings = readStorageSettings(environment, STORAGES, memory, errors);
   return { settings, errors };
 }
 
 describe('readStorageSettings', () => {
   test.each<[Record<string, string>, object]>([
-    [{}, { name: 'memory', variable: null, setting: '' }],
+    [{}, { name: 'memory', adapter: STORAGES.memory, setting: '' }],
     [{ STORAGE: '', MONGODB_URL: '' }, { name: 'memory' }],
-    [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', variable: 'MONGODB_URL', setting: 'mongodb://h/d' }],
-    [{ SQLITE_FILE: './a.db' }, { name: 'sqlite', variable: 'SQLITE_FILE', setting: './a.db' }],
+    [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' }],
+    [{ SQLITE_FILE: './a.db' }, { name: 'sqlite', adapter: STORAGES.sqlite, setting: './a.db' }],
     [
       { STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' },
       { name: 'memory', setting: '' },
@@ -29,7 +29,7 @@ describe('readStorageSettings', () => {
   });
 
   test.each<[Record<string, string>, MemoryPolicy, string | RegExp]>([
-    [{ STORAGE: 'Memory' }, 'allowed', `STORAGE must be one of ${NAMES}, was "Memory"`],
+    [{ STORAGE: 'Memory' }, 'allowed', `STORAGE must be one of ${NAMES}, or the module of an adapter, was "Memory"`],
     [{ STORAGE: 'mongodb' }, 'allowed', /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, 'allowed', /^SQLITE_FILE must be set if STORAGE is sqlite/],
     [

@@ -47,7 +47,9 @@ beforeAll(() => {
     import { createMemory, openMemory } from './memory-storage.ts';
 
     export const adapter: StorageAdapter = {
+      portsVersion: 1,
       description: 'memory until the end of this test',
+      variable: { name: 'THROWAWAY_PLACE', example: 'here', secret: true },
       open(place) {
         if (place === 'nowhere') throw new StorageMisconfigured('there is no such place');
         return { ...openMemory(createMemory()), location: place };
@@ -60,12 +62,12 @@ beforeAll(() => {
   write('packages/app-kit/package.json', JSON.stringify(kit));
   link('packages/app-kit', 'adapter-throwaway');
 
-  // The line.
+  // The two lines.
   const storages = 'packages/app-kit/src/storages.ts';
-  const line = `throwaway: { load: () => import('${NAME}'), setting: { variable: 'THROWAWAY_PLACE', example: 'here', secret: true } },`;
   const text = readFileSync(join(copy, storages), 'utf8');
-  expect(text).toContain('export const STORAGES = {\n');
-  write(storages, text.replace('export const STORAGES = {\n', `$&  ${line}\n`));
+  expect(text).toContain('export const STORAGES = { ');
+  const line = `import { adapter as throwaway } from '${NAME}';\n`;
+  write(storages, line + text.replace('export const STORAGES = { ', '$&throwaway, '));
 });
 
 afterAll(() => rmSync(copy, { recursive: true, force: true }));
@@ -99,7 +101,7 @@ const command = (environment: Record<string, string>, ...words: string[]) =>
     env: { PATH, ...environment },
   });
 
-describe('a storage added as one package and one line', () => {
+describe('a storage added as one package and two lines', () => {
   test.each([
     { THROWAWAY_PLACE: 'here' },
     { THROWAWAY_PLACE: 'here', STORAGE: 'throwaway', SQLITE_FILE: 'x' },

@@ -6,10 +6,6 @@ const ROOT = new URL('../../../', import.meta.url);
 
 const readJson = (path: string) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
 
-/** app-kit imports adapters by the name of the storage: TypeScript needs nothing of them. */
-const isLoadedByName = (dependency: string, workspace: string) =>
-  workspace === 'packages/app-kit' && dependency.startsWith('@animal-store/adapter-');
-
 // Without a reference a build finds the declarations of an earlier one, or none.
 test.each(globSync('{apps,packages}/*/tsconfig.build.json', { cwd: ROOT }))(
   '%s refers to each workspace that its package.json names, and to no other',
@@ -17,7 +13,7 @@ test.each(globSync('{apps,packages}/*/tsconfig.build.json', { cwd: ROOT }))(
     const workspace = dirname(path);
     const { dependencies, peerDependencies } = readJson(`${workspace}/package.json`);
     const expected = Object.keys({ ...dependencies, ...peerDependencies })
-      .filter((name) => name.startsWith('@animal-store/') && !isLoadedByName(name, workspace))
+      .filter((name) => name.startsWith('@animal-store/'))
       .map((name) => `packages/${name.slice('@animal-store/'.length)}/tsconfig.build.json`);
     const references: { path: string }[] = readJson(path).references ?? [];
     const referred = references.map((reference) => new URL(reference.path, new URL(path, ROOT)).pathname);

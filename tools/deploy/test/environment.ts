@@ -19,7 +19,7 @@ export function configurationOf(
   given: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>> = {},
 ): Configuration & { readonly ignored: string[] } {
-  const known = new Set([...VARIABLE_NAMES, 'API_KEYS_FILE', 'MONGODB_URL_FILE']);
+  const known = new Set(VARIABLE_NAMES);
   const ignored = Object.keys(given).filter((name) => !known.has(name));
   return { ...readConfiguration({ ...IMAGE_ENVIRONMENT, ...withSecrets(given, secrets) }), ignored };
 }

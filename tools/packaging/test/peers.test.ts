@@ -49,7 +49,7 @@ describe('with the oldest libraries in the ranges of its peers', () => {
     const { freshPlace } = await import(join(folderOf(name), 'test/fresh-place.ts'));
     const tests = `
       import { storageContract } from '@animal-store/adapter-contract';
-      import { adapter } from '@animal-store/${name}';
+      import { adapter } from '@animal-store/${name}/adapter';
 
       const places = ${JSON.stringify(Array.from({ length: 200 }, freshPlace))};
       storageContract('${name}', { freshPlace: () => places.pop(), open: (place) => adapter.open(place) });

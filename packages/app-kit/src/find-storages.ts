@@ -1,0 +1,42 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { PORTS_VERSION, type StorageAdapter } from '@animal-store/domain/ports';
+import { ConfigurationError } from './configuration-error.ts';
+import { STORAGES, type Storages } from './storages.ts';
+
+/**
+ * The storages that an environment can choose: those of this repository, and the one whose module STORAGE names, by a path
+ * or as an installed package.
+ *
+ * @throws ConfigurationError if this module exports no adapter for these ports.
+ */
+export async function findStorages(environment: NodeJS.ProcessEnv): Promise<Storages> {
+  const name = environment['STORAGE'] ?? '';
+  const url = name === '' || Object.hasOwn(STORAGES, name) ? null : urlOf(name);
+  return url === null ? STORAGES : { ...STORAGES, [name]: await loadAdapter(name, url) };
+}
+
+/** null if there is no such module. */
+function urlOf(name: string): string | null {
+  if (/^\.{0,2}\//.test(name)) return existsSync(name) ? pathToFileURL(resolve(name)).href : null;
+  try {
+    return import.meta.resolve(name);
+  } catch {
+    return null;
+  }
+}
+
+async function loadAdapter(name: string, url: string): Promise<StorageAdapter> {
+  const { adapter } = (await import(url).catch((error: Error) => {
+    throw new ConfigurationError(`STORAGE: ${name} can't be loaded: ${error.message.split('\n')[0]}`, { cause: error });
+  })) as { adapter?: Partial<StorageAdapter> };
+  if (typeof adapter?.open !== 'function') throw new ConfigurationError(`STORAGE: ${name} exports no adapter`);
+  if (adapter.portsVersion !== PORTS_VERSION) {
+    throw new ConfigurationError(
+      `STORAGE: the adapter of ${name} is for version ${adapter.portsVersion} of the ports, and Animal Store has version ` +
+        `${PORTS_VERSION}: install another version of the adapter`,
+    );
+  }
+  return adapter as StorageAdapter;
+}
