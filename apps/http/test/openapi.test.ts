@@ -1,7 +1,7 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { ERROR_STATUS } from '../src/http/http-error.ts';
 import { OTHER_KEY, type Reply, type Service, startService } from './service.ts';
 
@@ -74,6 +74,17 @@ describe('the document', () => {
     expect(document.openapi).toMatch(/^3\.1\./);
     const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>);
     expect(result).toMatchObject({ valid: true });
+  });
+
+  test('is loaded again if it could not be loaded', async () => {
+    const { call } = await startService();
+    vi.doMock('../src/openapi/document.ts', () => {
+      throw new Error('too many open files');
+    });
+    onTestFinished(() => void vi.doUnmock('../src/openapi/document.ts'));
+    expect((await call('GET', '/openapi.json', { key: null })).status).toBe(500);
+    vi.doUnmock('../src/openapi/document.ts');
+    expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
   });
 
   test('has its operations, and only them, under the base path', async () => {

@@ -62,6 +62,7 @@ export const CLEAN: Files = {
       'hono',
       'reflect-metadata',
       'tsyringe',
+      'typebox',
     ],
     devDependencies: ['@types/node', 'vitest'],
   }),
@@ -81,12 +82,15 @@ export const CLEAN: Files = {
     import './pets/index.ts';
     import '@animal-store/domain/transport';
     import type { Test } from 'vitest';
-    import './openapi/document.ts';
+    import('./openapi/document.ts');
   `,
   'apps/http/src/http/response.ts': "import './headers.ts';",
   'apps/http/src/http/headers.ts': 'export const headers = 1;',
   'apps/http/src/access/guard.ts': "import '../http/response.ts';",
-  'apps/http/src/openapi/document.ts': "import '../http/response.ts';",
+  'apps/http/src/openapi/document.ts': `
+    import '../http/response.ts';
+    import 'typebox';
+  `,
   'apps/http/src/pets/index.ts': "import type { document } from '../openapi/document.ts';",
   'apps/http/src/pets/index.test.ts': "import '../access/guard.ts';",
   'apps/http/test/service.ts': `
@@ -138,6 +142,11 @@ export const PROBES = {
     'apps/http/src/http/composition.ts': "import 'reflect-metadata';",
     'packages/words/src/probe-container.ts': "import { injectable } from 'tsyringe';",
   },
+  'document-is-loaded-on-use': {
+    'apps/http/src/pets/probe-document.ts': "import '../openapi/document.ts';",
+    'apps/http/src/probe-document.ts': "import './openapi/document.ts';",
+    'apps/http/src/pets/probe-typebox.ts': "import 'typebox';",
+  },
   'production-imports-no-tests': {
     'apps/http/src/probe-test.ts': "import './pets/index.test.ts';",
     'apps/http/src/probe-test-helper.ts': "import '../test/service.ts';",
@@ -163,6 +172,7 @@ export const NPM_PACKAGES = [
   'hono',
   'reflect-metadata',
   'tsyringe',
+  'typebox',
   'vitest',
 ];
 

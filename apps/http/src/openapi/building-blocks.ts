@@ -1,10 +1,9 @@
 import { ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
 
+export { default as Type } from 'typebox';
+
 /** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
 export type HeaderObjects = Readonly<Record<string, object>>;
-
-/** Schema Objects by their names in the document. */
-export type SchemaObjects = Readonly<Record<string, object>>;
 
 /** A Response Object (section 4.8.17). */
 export interface ResponseObject {
@@ -25,8 +24,8 @@ export function header(description: string, example?: string, schema: object = S
 }
 
 /** A header field that may be absent. */
-export function optionalHeader(description: string, example?: string) {
-  return { ...header(description, example), required: false };
+export function optionalHeader(description: string, example?: string, schema: object = STRING) {
+  return { ...header(description, example, schema), required: false };
 }
 
 /** A JSON body whose schema is a component. */

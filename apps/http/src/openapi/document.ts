@@ -1,8 +1,9 @@
 import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../http/operation.ts';
-import { header, type ResponseObject, responseRef, type SchemaObjects } from './building-blocks.ts';
+import * as builder from './building-blocks.ts';
+import { header, type ResponseObject, responseRef } from './building-blocks.ts';
 import {
-  ERROR_SCHEMA,
+  ErrorSchema,
   quotaHeaders,
   requestIdHeader,
   SHARED_RESPONSES,
@@ -20,6 +21,12 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
+/** What descriptions are made of: TypeBox and functions that write parts of the document. It is loaded on use. */
+export type DocumentBuilder = typeof builder;
+
+/** Schema Objects by their names in the document. */
+export type SchemaObjects = Readonly<Record<string, object>>;
+
 /** What the document says about an operation. */
 export interface OperationDescription {
   readonly tags: readonly string[];
@@ -36,7 +43,7 @@ export interface OperationDescription {
 
 /** An operation with its part of the document. */
 export interface DescribedOperation extends Operation {
-  readonly openApi: OperationDescription;
+  describe(t: DocumentBuilder): OperationDescription;
 }
 
 /** What the document is assembled from. */
@@ -55,7 +62,7 @@ export function openApiDocument({ server, operations, notFoundMessage }: Documen
   let schemas: SchemaObjects = {};
   for (const operation of operations) {
     const { method, path, operationId } = operation;
-    const { schemas: own, ...description } = operation.openApi;
+    const { schemas: own, ...description } = operation.describe(builder);
     schemas = { ...schemas, ...own };
     paths[path] = { ...paths[path], [method]: { operationId, ...described(operation, description, responses) } };
   }
@@ -80,7 +87,7 @@ export function openApiDocument({ server, operations, notFoundMessage }: Documen
           description: 'An API key, sent as `Authorization: Bearer <API_KEY>`. Enter the key alone.',
         },
       },
-      schemas: { ...schemas, Error: ERROR_SCHEMA },
+      schemas: { ...schemas, Error: ErrorSchema },
       headers: sharedHeaders,
       responses: Object.fromEntries(
         Object.entries(responses).map(([name, response]) => [name, withHeaders(response, requestIdHeader)]),

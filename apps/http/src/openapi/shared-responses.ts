@@ -1,4 +1,5 @@
 import { unavailable } from '@animal-store/domain/ports';
+import Type from 'typebox';
 import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { ERROR_STATUS } from '../http/http-error.ts';
 import { errorResponseObject, type HeaderObjects, header, headerRef, optionalHeader } from './building-blocks.ts';
@@ -9,17 +10,14 @@ export const requestIdHeader = { 'X-Request-Id': headerRef('RequestId') };
 /** The header fields of every response to a valid key, if the operator has set a limit. */
 export const quotaHeaders = { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy') };
 
-export const ERROR_SCHEMA = {
-  type: 'object',
-  required: ['code', 'message', 'status'],
-  properties: {
-    code: { enum: Object.keys(ERROR_STATUS), type: 'string', description: 'Machine-readable. The set is closed.' },
-    message: { type: 'string', description: 'Human-readable: what is wrong and what to do about it.' },
-    status: { type: 'integer', minimum: 400, maximum: 599, description: 'The HTTP status code of the response.' },
+export const ErrorSchema = Type.Object(
+  {
+    code: Type.Enum(Object.keys(ERROR_STATUS), { type: 'string', description: 'Machine-readable. The set is closed.' }),
+    message: Type.String({ description: 'Human-readable: what is wrong and what to do about it.' }),
+    status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status code of the response.' }),
   },
-  additionalProperties: false,
-  description: 'Why the service rejected or failed the request.',
-};
+  { additionalProperties: false, description: 'Why the service rejected or failed the request.' },
+);
 
 /** The header fields that responses refer to. */
 export const sharedHeaders: HeaderObjects = {

@@ -6,11 +6,10 @@ import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
 import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
-import { errorResponseObject, header, jsonContent, optionalHeader, responseRef } from '../openapi/building-blocks.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { parseNewPet } from './parse-new-pet.ts';
-import { EXAMPLE_NEW_PET, EXAMPLE_PET, PET_SCHEMAS } from './schemas.ts';
+import { EXAMPLE_NEW_PET, EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
 export function createPet({ catalogue, petJson, basePath }: PetDependencies): DescribedOperation {
@@ -32,7 +31,7 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): De
         return andThen(catalogue.createPet(parseNewPet(bytes), key), respond);
       });
     },
-    openApi: {
+    describe: (t) => ({
       tags: ['Pets'],
       summary: 'Add an animal',
       description:
@@ -54,39 +53,39 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): De
       requestBody: {
         required: true,
         description: `At most ${BODY_MAX_BYTES} bytes of UTF-8.`,
-        content: jsonContent('NewPet', EXAMPLE_NEW_PET),
+        content: t.jsonContent('NewPet', EXAMPLE_NEW_PET),
       },
       responses: {
         201: {
           description: 'The animal as it was added.',
           headers: {
-            Location: header('Where the animal can be read.', `${basePath}/pets/1`),
-            'Idempotent-Replayed': optionalHeader(
+            Location: t.header('Where the animal can be read.', `${basePath}/pets/1`),
+            'Idempotent-Replayed': t.optionalHeader(
               'Present if an earlier request with this key added the animal.',
               'true',
             ),
           },
-          content: jsonContent('Pet', EXAMPLE_PET),
+          content: t.jsonContent('Pet', EXAMPLE_PET),
         },
-        400: responseRef('BadRequest'),
-        413: errorResponseObject(
+        400: t.responseRef('BadRequest'),
+        413: t.errorResponseObject(
           'payload_too_large',
           'the body is too large.',
           `the body must be at most ${BODY_MAX_BYTES} bytes`,
         ),
-        415: errorResponseObject(
+        415: t.errorResponseObject(
           'unsupported_media_type',
           'the body is not declared as plain application/json.',
           CLIENT_MESSAGES.contentType,
         ),
-        422: errorResponseObject(
+        422: t.errorResponseObject(
           'idempotency_key_reused',
           'the Idempotency-Key already stands for another animal.',
           'this idempotency key was used for another pet: use a new key, or send the first pet again',
         ),
       },
-      schemas: PET_SCHEMAS,
-    },
+      schemas: petSchemas(t),
+    }),
   };
 }
 

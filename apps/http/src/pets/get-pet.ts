@@ -3,10 +3,9 @@ import { andThen, quote } from '@animal-store/domain/transport';
 import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
 import { jsonResponse } from '../http/response.ts';
-import { errorResponseObject, jsonContent } from '../openapi/building-blocks.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import type { PetDependencies } from './dependencies.ts';
-import { EXAMPLE_PET, PET_SCHEMAS } from './schemas.ts';
+import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
@@ -42,7 +41,7 @@ export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies)
       if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
       return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) => jsonResponse(petJson(pet)));
     },
-    openApi: {
+    describe: (t) => ({
       tags: ['Pets'],
       summary: 'Get an animal',
       description: `Returns one animal. Removed on ${new Date(REMOVED_AT).toLocaleDateString('en-GB', { dateStyle: 'long', timeZone: 'UTC' })}: use \`GET /pets\` with the status filter instead.`,
@@ -53,16 +52,16 @@ export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies)
           in: 'path',
           required: true,
           description: 'Identifier of the animal to retrieve.',
-          schema: { type: 'integer', format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max },
+          schema: t.Type.Integer({ format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max }),
         },
       ],
       responses: {
-        200: { description: 'The animal.', content: jsonContent('Pet', EXAMPLE_PET) },
-        404: errorResponseObject('pet_not_found', 'no animal with this identifier.', 'no pet has the id 7'),
-        410: errorResponseObject('endpoint_removed', 'the operation has been removed.', removed),
+        200: { description: 'The animal.', content: t.jsonContent('Pet', EXAMPLE_PET) },
+        404: t.errorResponseObject('pet_not_found', 'no animal with this identifier.', 'no pet has the id 7'),
+        410: t.errorResponseObject('endpoint_removed', 'the operation has been removed.', removed),
       },
-      schemas: PET_SCHEMAS,
-    },
+      schemas: petSchemas(t),
+    }),
   };
 }
 

@@ -3,13 +3,12 @@ import { andThen, Violation } from '@animal-store/domain/transport';
 import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import { parameterValues, queryString } from '../http/url.ts';
-import { jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/building-blocks.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { createPageCache, isUpToDate, isWorthCaching } from './page-cache.ts';
 import { petsJson } from './pet-json.ts';
-import { EXAMPLE_PET, PET_SCHEMAS } from './schemas.ts';
+import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
 type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
@@ -41,7 +40,7 @@ export function listPets({ catalogue, petJson, basePath }: PetDependencies): Des
         return response;
       });
     },
-    openApi: {
+    describe: (t) => ({
       tags: ['Pets'],
       summary: 'List all animals',
       description:
@@ -52,41 +51,40 @@ export function listPets({ catalogue, petJson, basePath }: PetDependencies): Des
           name: 'limit',
           in: 'query',
           description: 'Maximum number of animals returned.',
-          schema: {
-            type: 'integer',
+          schema: t.Type.Integer({
             minimum: LIMITS.page.min,
             maximum: LIMITS.page.max,
             default: LIMITS.page.default,
-          },
+          }),
         },
         {
           name: 'status',
           in: 'query',
           description: 'Returns only animals with this availability status.',
-          schema: schemaRef('PetStatus'),
+          schema: t.schemaRef('PetStatus'),
         },
         {
           name: 'cursor',
           in: 'query',
           description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-          schema: { type: 'string' },
+          schema: t.Type.String(),
         },
       ],
       responses: {
         200: {
           description: 'A page of animals.',
           headers: {
-            Link: optionalHeader(
+            Link: t.optionalHeader(
               'Present if there are more animals: the URL of the next page (RFC 8288, `rel="next"`).',
               `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
             ),
           },
-          content: jsonContent('Pets', [EXAMPLE_PET]),
+          content: t.jsonContent('Pets', [EXAMPLE_PET]),
         },
-        400: responseRef('BadRequest'),
+        400: t.responseRef('BadRequest'),
       },
-      schemas: PET_SCHEMAS,
-    },
+      schemas: petSchemas(t),
+    }),
   };
 }
 

@@ -1,5 +1,5 @@
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
-import { type SchemaObjects, schemaRef } from '../openapi/building-blocks.ts';
+import type { DocumentBuilder, SchemaObjects } from '../openapi/document.ts';
 
 // JSON Schema 2020-12 of everything about pets on the wire. Every bound is the domain's own.
 
@@ -12,52 +12,44 @@ export const NAME_PATTERN_OF_DOCUMENT = '^\\s*\\S[\\s\\S]*$';
 export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
 export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
 
-const nameAndCategory = {
-  name: {
-    type: 'string',
-    minLength: 1,
-    maxLength: LIMITS.name.maxLength,
-    pattern: NAME_PATTERN_OF_DOCUMENT,
-    description:
-      "The animal's name, kept as sent: well-formed Unicode with a character that is not white space; its length is counted in code points.",
-  },
-  categoryId: {
-    type: 'integer',
-    format: 'int64',
-    minimum: LIMITS.categoryId.min,
-    maximum: LIMITS.categoryId.max,
-    description:
-      'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
-  },
-};
-const id = {
-  type: 'integer',
-  format: 'int64',
-  minimum: LIMITS.id.min,
-  maximum: LIMITS.id.maxAssigned,
-  description: 'Unique identifier assigned by the service, below 2^53.',
-};
-const status = schemaRef('PetStatus');
-
 /** The schemas that the operations refer to, by name. */
-export const PET_SCHEMAS: SchemaObjects = {
-  PetStatus: { enum: PET_STATUSES, type: 'string', description: 'Availability of an animal.' },
-  NewPet: {
-    type: 'object',
-    required: ['name', 'categoryId'],
-    properties: { ...nameAndCategory, status },
-    description: 'An animal to add. Members that are not listed are ignored, `id` among them.',
-  },
-  Pet: {
-    type: 'object',
-    required: ['id', 'name', 'categoryId'],
-    properties: { id, ...nameAndCategory, status },
-    description: 'An animal. `status` is absent if none was given.',
-  },
-  Pets: {
-    type: 'array',
-    items: schemaRef('Pet'),
-    maxItems: LIMITS.page.max,
-    description: 'Animals in ascending order of id.',
-  },
-};
+export function petSchemas({ Type }: DocumentBuilder): SchemaObjects {
+  const nameAndCategory = {
+    name: Type.String({
+      minLength: 1,
+      maxLength: LIMITS.name.maxLength,
+      pattern: NAME_PATTERN_OF_DOCUMENT,
+      description:
+        "The animal's name, kept as sent: well-formed Unicode with a character that is not white space; its length is counted in code points.",
+    }),
+    categoryId: Type.Integer({
+      format: 'int64',
+      minimum: LIMITS.categoryId.min,
+      maximum: LIMITS.categoryId.max,
+      description:
+        'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
+    }),
+  };
+  const id = Type.Integer({
+    format: 'int64',
+    minimum: LIMITS.id.min,
+    maximum: LIMITS.id.maxAssigned,
+    description: 'Unique identifier assigned by the service, below 2^53.',
+  });
+  const status = Type.Optional(Type.Ref('#/components/schemas/PetStatus'));
+  return {
+    PetStatus: Type.Enum([...PET_STATUSES], { type: 'string', description: 'Availability of an animal.' }),
+    NewPet: Type.Object(
+      { ...nameAndCategory, status },
+      { description: 'An animal to add. Members that are not listed are ignored, `id` among them.' },
+    ),
+    Pet: Type.Object(
+      { id, ...nameAndCategory, status },
+      { description: 'An animal. `status` is absent if none was given.' },
+    ),
+    Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
+      maxItems: LIMITS.page.max,
+      description: 'Animals in ascending order of id.',
+    }),
+  };
+}
