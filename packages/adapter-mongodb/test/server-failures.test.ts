@@ -86,21 +86,6 @@ describeWithContainers('while many calls are made at once', () => {
     expect(calls.slice(1).map(({ status }) => status)).toEqual(Array(19).fill('fulfilled'));
   });
 
-  // The server's fail point may reject a second command that comes at the same instant.
-  test('a command that the server rejects rejects the pages that it reads, and none of another command', {
-    retry: 2,
-  }, async () => {
-    const { pets } = await prepared();
-    await failing({ times: 1 }, { failCommands: ['aggregate'], errorCode: 2 });
-    const calls = await Promise.allSettled(times(17, (index) => pets.list({ after: BigInt(index), limit: 5 })));
-    // The first is read alone, by find; of the others eight share a command.
-    expect(calls.filter(({ status }) => status === 'rejected')).toHaveLength(8);
-    expect(calls[0]?.status).toBe('fulfilled');
-    expect(calls.find(({ status }) => status === 'rejected')).toMatchObject({
-      reason: { code: 'storage_unavailable' },
-    });
-  });
-
   test.each<[string, Document]>([
     ['a connection that breaks', { closeConnection: true }],
     ['a primary that steps down', { errorCode: 189 }],

@@ -2,7 +2,7 @@ import { createBatches } from '@animal-store/batching';
 import { LIMITS, type Pet } from '@animal-store/domain';
 import type { PetSelection } from '@animal-store/domain/ports';
 import type { Db, Document } from 'mongodb';
-import { findAllRaw, findRaw, type Query } from '../connection/raw-reads.ts';
+import { readRaw, valuesOf } from '../connection/raw-reads.ts';
 import type { ReadBarrier } from '../connection/read-barrier.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { createPetDecoder } from './pet-decoder.ts';
@@ -11,13 +11,13 @@ import { BY_STATUS, PET_COLLECTION } from './pet-document.ts';
 /** The members of a document that make a Pet. */
 const PET_MEMBERS = { name: 1, categoryId: 1, status: 1 } as const;
 
-/** How many pets one query returns at most: about a megabyte, a fraction of what one response may hold. */
-const MAX_PETS = 1_000;
+/** How many pets one query looks up at most: about a megabyte, a fraction of what one response may hold. */
+const MAX_IDS = 1_000;
 
-/** The longest page that shares a command: the largest of the interface, and the pet that shows that there is a next one. */
-const MAX_SHARED_LIMIT = LIMITS.page.max + 1;
+/** The largest page of the interface, and the pet that shows that there is a next one. Longer pages are read in parts. */
+const MAX_LIMIT = LIMITS.page.max + 1;
 
-/** How many pages one command reads at most: together fewer than {@link MAX_PETS}. */
+/** How many pages one command reads at most: together about a megabyte, too. */
 const MAX_PAGES = 8;
 
 /** How many calls share a batch of pages at most: 25 commands at once, if all pages begin at different places. */
@@ -26,7 +26,6 @@ const MAX_SELECTIONS = 200;
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
 export interface PetReads {
-  /** @param id Within the range of int64. */
   find(id: bigint): Promise<Pet | null>;
   list(selection: PetSelection): Promise<readonly Pet[]>;
 }
@@ -38,12 +37,12 @@ export interface PetReads {
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
   const decodePet = createPetDecoder(MAX_CACHE_BYTES);
   const oneAtATime = { parallel: 1, maxWait: limits.batch };
+  const bounded = { maxTimeMS: limits.operation };
 
-  const query = (filter: Document, limit: number) =>
-    ({ filter, projection: PET_MEMBERS, limit, maxTimeMS: limits.operation }) satisfies Query;
-
-  async function run(one: Query): Promise<Pet[]> {
-    return (await findRaw(db, PET_COLLECTION.name, one)).map(decodePet);
+  async function query(limit: number, options: Document): Promise<Pet[]> {
+    const inOneBatch = { limit, batchSize: limit, singleBatch: true };
+    const command = { find: PET_COLLECTION.name, projection: PET_MEMBERS, ...options, ...inOneBatch, ...bounded };
+    return (await readRaw(db, command)).map(decodePet);
   }
 
   const find = createBatches(
@@ -51,33 +50,32 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
       barrier(async () => {
         const wanted = [...new Set(ids)];
         // The server has a shorter way to one.
-        const [only] = wanted.length === 1 ? wanted : [];
-        const pets = await run(query({ _id: only ?? { $in: wanted } }, wanted.length));
+        const _id = wanted.length === 1 ? wanted[0] : { $in: wanted };
+        const pets = await query(wanted.length, { filter: { _id } });
         const found = new Map(pets.map((pet) => [pet.id, pet]));
         return (id: bigint) => found.get(id) ?? null;
       }),
-    { ...oneAtATime, maxItems: MAX_PETS },
+    { ...oneAtATime, maxItems: MAX_IDS },
   );
 
-  /** The order names the whole index of pages by status: in several queries of one command no hint can. */
-  const pageQuery = ({ status, after, limit }: PetSelection) =>
-    status === undefined
-      ? { ...query({ _id: { $gt: after } }, limit), sort: { _id: 1 } }
-      : { ...query({ status, _id: { $gt: after } }, limit), sort: BY_STATUS };
-
-  function readPage(selection: PetSelection): Promise<Pet[]> {
-    const page = pageQuery(selection);
-    return run(selection.status === undefined ? page : { ...page, hint: BY_STATUS });
-  }
-
+  /** Reads several pages by one command, which costs the server more than a query: each is an array in one document. */
   async function readPages(selections: readonly PetSelection[]): Promise<Pet[][]> {
     const [only, ...more] = selections;
-    if (only !== undefined && more.length === 0) return [await readPage(only)];
-    const pages = await findAllRaw(db, PET_COLLECTION.name, selections.map(pageQuery));
-    return pages.map((page) => page.map(decodePet));
+    if (only !== undefined && more.length === 0) {
+      const { filter, sort } = rangeOf(only);
+      return [await query(only.limit, { filter, sort, hint: sort })];
+    }
+    const lookups = selections.map((selection, index) => {
+      const { filter, sort } = rangeOf(selection);
+      const pipeline = [{ $match: filter }, { $sort: sort }, { $limit: selection.limit }, { $project: PET_MEMBERS }];
+      return { $lookup: { from: PET_COLLECTION.name, pipeline, as: String(index) } };
+    });
+    const pipeline = [{ $documents: [{}] }, ...lookups];
+    const [pages] = await readRaw(db, { aggregate: 1, pipeline, cursor: {}, ...bounded });
+    return valuesOf(pages as Buffer).map((page) => valuesOf(page).map(decodePet));
   }
 
-  const sharedPage = createBatches(
+  const readShared = createBatches(
     (selections: readonly PetSelection[]) =>
       barrier(async () => {
         const longest = new Map<string, PetSelection>();
@@ -85,34 +83,27 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
           const key = pageKey(selection);
           if (selection.limit > (longest.get(key)?.limit ?? 0)) longest.set(key, selection);
         }
-        // A failure of a command is that of its own pages only.
-        const reads = inGroups([...longest.values()], MAX_PAGES).flatMap((group) => {
-          const command = readPages(group);
-          return group.map(async (_, index) => (await command)[index] as Pet[]);
-        });
-        const results = await Promise.allSettled(reads);
-        const pages = new Map([...longest.keys()].map((key, index) => [key, results[index]]));
-        return (selection: PetSelection) => {
-          const page = pages.get(pageKey(selection)) as PromiseSettledResult<Pet[]>;
-          if (page.status === 'rejected') throw page.reason;
-          return page.value.slice(0, selection.limit);
-        };
+        const pages = (await Promise.all(inGroups([...longest.values()], MAX_PAGES).map(readPages))).flat();
+        const byKey = new Map([...longest.keys()].map((key, index) => [key, pages[index] as Pet[]]));
+        return (selection: PetSelection) => (byKey.get(pageKey(selection)) as Pet[]).slice(0, selection.limit);
       }),
     { ...oneAtATime, maxItems: MAX_SELECTIONS },
   );
 
-  async function longPage({ status, after, limit }: PetSelection): Promise<Pet[]> {
-    const pets: Pet[] = [];
-    for (let full = true; full && pets.length < limit; ) {
-      const wanted = Math.min(limit - pets.length, MAX_PETS);
-      const page = await barrier(() => readPage({ status, after: pets.at(-1)?.id ?? after, limit: wanted }));
-      pets.push(...page);
-      full = page.length === wanted;
-    }
-    return pets;
+  async function list({ status, after, limit }: PetSelection): Promise<Pet[]> {
+    const part = await readShared({ status, after, limit: Math.min(limit, MAX_LIMIT) });
+    const last = part.at(-1);
+    if (last === undefined || part.length < MAX_LIMIT || limit === MAX_LIMIT) return part;
+    return [...part, ...(await list({ status, after: last.id, limit: limit - MAX_LIMIT }))];
   }
 
-  return { find, list: (selection) => (selection.limit > MAX_SHARED_LIMIT ? longPage : sharedPage)(selection) };
+  return { find, list };
+}
+
+/** Where a page is. The order names the whole index of pages by status: a `$lookup` can't have a hint. */
+function rangeOf({ status, after }: PetSelection) {
+  const _id = { $gt: after };
+  return status === undefined ? { filter: { _id }, sort: { _id: 1 } } : { filter: { status, _id }, sort: BY_STATUS };
 }
 
 /** Pages of the same list that begin behind the same pet are parts of the longest of them. */
