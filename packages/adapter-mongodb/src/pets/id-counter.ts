@@ -1,6 +1,7 @@
 import { LIMITS } from '@animal-store/domain';
 import type { Collection } from 'mongodb';
 import type { CollectionDefinition } from '../connection/collection-definition.ts';
+import type { Fence } from '../connection/fence.ts';
 import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import type { PetDocument } from './pet-document.ts';
@@ -32,40 +33,31 @@ export interface IdCollections {
 
 /** The counter that all processes take ids from. */
 export interface IdCounter {
-  /**
-   * Reserves that many ids, above all that were reserved before.
-   *
-   * @returns The last of them.
-   */
+  /** Reserves that many ids, above all that were reserved before. Returns the last of them. */
   reserve(count: number): Promise<bigint>;
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
   raise(): Promise<void>;
 }
 
-export function createIdCounter({ counters, pets }: IdCollections, limits: TimeLimits): IdCounter {
-  const bounded = { maxTimeMS: limits.operation };
+export function createIdCounter(
+  { counters, pets }: IdCollections,
+  fence: Fence,
+  { operation: maxTimeMS }: TimeLimits,
+): IdCounter {
+  const counter = { _id: 'pets' } as const;
   return {
     async reserve(count) {
-      const counter = await counters.findOneAndUpdate(
-        { _id: 'pets' },
-        { $inc: { last: BigInt(count) } },
-        { upsert: true, returnDocument: 'after', ...bounded },
-      );
-      return int64Of((counter as CounterDocument).last);
+      const increment = { $inc: { last: BigInt(count) } };
+      const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
+      const { last } = (await counters.findOneAndUpdate(counter, increment, options)) as CounterDocument;
+      return int64Of(last);
     },
 
     async raise() {
-      const [highest] = await pets
-        .find(
-          {},
-          { projection: { _id: 1 }, sort: { _id: -1 }, limit: 1, readConcern: { level: 'linearizable' }, ...bounded },
-        )
-        .toArray();
-      await counters.updateOne(
-        { _id: 'pets' },
-        { $max: { last: highest === undefined ? 0n : int64Of(highest._id) } },
-        { upsert: true, ...bounded },
-      );
+      const options = { projection: { _id: 1 }, sort: { _id: -1 }, maxTimeMS } as const;
+      const highest = await fence.read((session) => pets.findOne({}, { ...options, session }));
+      if (highest === null) return;
+      await counters.updateOne(counter, { $max: { last: int64Of(highest._id) } }, { upsert: true, maxTimeMS });
     },
   };
 }

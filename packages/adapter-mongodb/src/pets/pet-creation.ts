@@ -1,13 +1,14 @@
 import { createBatches, createIdBlocks } from '@animal-store/batching';
 import type { MonotonicClock } from '@animal-store/domain';
-import type { Creation } from '@animal-store/domain/ports';
+import type { Creation, Idempotency } from '@animal-store/domain/ports';
+import type { Filter } from 'mongodb';
 import { isDuplicateKey } from '../connection/failures.ts';
 import type { Fence } from '../connection/fence.ts';
+import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import { createEarlierCreations } from './earlier-creations.ts';
 import { createIdCounter, type IdCollections } from './id-counter.ts';
-import type { PetWithoutId } from './pet-document.ts';
-import { createPetInsertions } from './pet-insertions.ts';
+import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
+import { createPetInsertions, INSERTION_LIMITS } from './pet-insertions.ts';
 
 /** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
 const MAX_TRIES = 3;
@@ -18,19 +19,33 @@ export function createPetCreation(
   { fence, limits, clock }: { fence: Fence; limits: TimeLimits; clock: MonotonicClock },
 ): (pet: PetWithoutId) => Promise<Creation | null> {
   const { pets } = collections;
-  const counter = createIdCounter(collections, limits);
+  const counter = createIdCounter(collections, fence, limits);
   const ids = createIdBlocks({ reserve: counter.reserve, clock });
   const insert = createPetInsertions(pets, { ids, fence, limits });
-  const findEarlier = createEarlierCreations(pets, fence, limits);
 
-  // All pets of a batch meet taken ids at once.
-  const raiseCounter = createBatches<void, void>(
-    async () => {
-      await counter.raise();
-      ids.discard();
-      return () => {};
+  /**
+   * Finds the pets under whose idempotency keys creations were rejected. If one of them has none, its id was taken: the
+   * counter is raised. One query at a time, so that a client may repeat thousands.
+   */
+  const findEarlier = createBatches<PetWithoutId, PetDocument | undefined>(
+    async (rejected) => {
+      const creations = rejected.flatMap(({ idempotency }) => idempotency ?? []);
+      const found = new Map<string, PetDocument>();
+      if (creations.length > 0) {
+        const limit = creations.length;
+        const options = { limit, batchSize: limit, singleBatch: true, maxTimeMS: limits.operation };
+        const documents = await fence.read((session) =>
+          pets.find(createdBy(creations), { ...options, session }).toArray(),
+        );
+        for (const document of documents) found.set(nameOf(document), document);
+      }
+      if (rejected.some((pet) => !found.has(nameOf(pet)))) {
+        await counter.raise();
+        ids.discard();
+      }
+      return (pet) => found.get(nameOf(pet));
     },
-    { parallel: 1, maxItems: Number.POSITIVE_INFINITY, maxWait: limits.batch },
+    { ...INSERTION_LIMITS, parallel: 1, maxWait: limits.batch },
   );
 
   return async (pet) => {
@@ -40,10 +55,28 @@ export function createPetCreation(
       } catch (failure) {
         if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;
         // The driver does not say which index rejected the document.
-        const earlier = pet.idempotency && (await findEarlier(pet.idempotency));
-        if (earlier !== undefined) return earlier && { pet: earlier, created: false };
-        await raiseCounter();
+        const earlier = await findEarlier(pet);
+        if (earlier === undefined) continue;
+        if (earlier.idempotency?.fingerprint !== pet.idempotency?.fingerprint) return null;
+        const { _id, categoryId, ...rest } = earlier;
+        return { pet: petOf({ ...rest, _id: int64Of(_id), categoryId: int64Of(categoryId) }), created: false };
       }
     }
   };
+}
+
+/** For each holder a range of the index. */
+function createdBy(creations: readonly Idempotency[]): Filter<PetDocument> {
+  const keys = new Map<string, string[]>();
+  for (const { holder, key } of creations) {
+    const ofHolder = keys.get(holder);
+    if (ofHolder === undefined) keys.set(holder, [key]);
+    else ofHolder.push(key);
+  }
+  return { $or: [...keys].map(([holder, $in]) => ({ 'idempotency.holder': holder, 'idempotency.key': { $in } })) };
+}
+
+/** Holder and key, or '' for a pet without them. A key contains no space: the first one ends it. */
+function nameOf({ idempotency }: Pick<PetDocument, 'idempotency'>): string {
+  return idempotency === undefined ? '' : `${idempotency.key} ${idempotency.holder}`;
 }

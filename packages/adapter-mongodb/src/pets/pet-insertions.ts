@@ -8,11 +8,16 @@ import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL = 2;
 
-/** How many pets are inserted at once: as many as the server writes to its log in one step. */
-const MAX_PETS = 500;
-
-/** The greatest length of all texts of a batch, in UTF-16 code units: a fraction of what one message may hold. */
-const MAX_LENGTH = 1_000_000;
+/** What one command can hold: as many pets as the server writes to its log in one step, and a fraction of a message. */
+export const INSERTION_LIMITS = {
+  maxItems: 500,
+  /** The length of all texts, in UTF-16 code units. */
+  maxWeight: 1_000_000,
+  weigh({ name, idempotency }: PetWithoutId): number {
+    const { holder = '', key = '', fingerprint = '' } = idempotency ?? {};
+    return name.length + holder.length + key.length + fingerprint.length;
+  },
+};
 
 /**
  * Group commit: pets that come while insertions are in flight are stored together, by one write that the majority
@@ -38,17 +43,7 @@ export function createPetInsertions(
       return petOf(documents[index] as PetDocument);
     };
   };
-  return createBatches(insertAll, {
-    parallel: PARALLEL,
-    maxItems: MAX_PETS,
-    maxWeight: MAX_LENGTH,
-    weigh: ({ name, idempotency }) =>
-      name.length +
-      (idempotency === undefined
-        ? 0
-        : idempotency.holder.length + idempotency.key.length + idempotency.fingerprint.length),
-    maxWait: limits.batch,
-  });
+  return createBatches(insertAll, { ...INSERTION_LIMITS, parallel: PARALLEL, maxWait: limits.batch });
 }
 
 /** The server's errors by the indexes of the documents that it rejected; all others are stored. Rejects if that is not known. */
