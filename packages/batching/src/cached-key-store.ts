@@ -13,17 +13,15 @@ export const MISS_TTL = 1_000;
 /** How many keys are cached of each kind: existing ones and others apart, so that guesses evict no existing key. */
 export const MAX_ENTRIES = 10_000;
 
-/** A query in flight. */
-interface Query {
-  readonly result: Promise<ApiKey | null>;
-  readonly queriedAt: number;
-}
-
+/** A lookup of a key, and its result. */
 interface Entry {
   readonly digest: string;
-  readonly key: ApiKey | null;
   /** When the query began, not when it returned. */
   readonly queriedAt: number;
+  /** The query, as long as it is in flight. */
+  readonly query: Promise<ApiKey | null>;
+  /** Undefined as long as the query is in flight. */
+  key: ApiKey | null | undefined;
 }
 
 /**
@@ -31,7 +29,7 @@ interface Entry {
  * query that is in flight, unless its result would be too old to be cached for them.
  *
  * @param keys Where the records are.
- * @param clock For ages only: any clock that does not stand still.
+ * @param clock For ages only.
  * @param onLookup Called for each lookup. Must not throw.
  */
 export function createCachedKeyStore(
@@ -39,34 +37,45 @@ export function createCachedKeyStore(
   clock: MonotonicClock,
   onLookup: StorageEvents['onKeyLookup'] = () => {},
 ): KeyStore {
-  const hits = createEntries(HIT_TTL, clock);
-  const misses = createEntries(MISS_TTL, clock);
-  const inFlight = new Map<string, Query>();
+  const hits = new Map<string, Entry>();
+  const others = new Map<string, Entry>();
 
+  /** A query that is in flight goes on, but its result is neither cached nor shared with later lookups. */
   function forget(id: string): void {
     hits.delete(id);
-    misses.delete(id);
-    // The result of a query from before the change must not be cached, nor shared with later lookups.
-    for (const digest of inFlight.keys()) if (apiKeyId(digest) === id) inFlight.delete(digest);
+    others.delete(id);
   }
 
-  function query(digest: string): Promise<ApiKey | null> {
-    const queriedAt = clock();
-    const result = Promise.resolve(keys.find(digest)).then(
-      (key) => {
-        if (inFlight.get(digest)?.result === result) {
-          inFlight.delete(digest);
-          (key === null ? misses : hits).set(apiKeyId(digest), { digest, key, queriedAt });
-        }
-        return key;
-      },
-      (failure) => {
-        if (inFlight.get(digest)?.result === result) inFlight.delete(digest);
-        throw failure;
-      },
-    );
-    inFlight.set(digest, { result, queriedAt });
-    return result;
+  function cached(id: string, digest: string): Entry | null {
+    const entry = hits.get(id) ?? others.get(id);
+    if (entry?.digest !== digest) return null;
+    return clock() - entry.queriedAt < (entry.key === null ? MISS_TTL : HIT_TTL) ? entry : null;
+  }
+
+  function query(id: string, digest: string): Promise<ApiKey | null> {
+    forget(id);
+    const isCurrent = () => others.get(id) === entry;
+    const entry: Entry = {
+      digest,
+      queriedAt: clock(),
+      key: undefined,
+      query: Promise.resolve(keys.find(digest)).then(
+        (key) => {
+          entry.key = key;
+          if (key !== null && isCurrent()) {
+            others.delete(id);
+            put(hits, id, entry);
+          }
+          return key;
+        },
+        (failure) => {
+          if (isCurrent()) others.delete(id);
+          throw failure;
+        },
+      ),
+    };
+    put(others, id, entry);
+    return entry.query;
   }
 
   /** Makes a change. Cached records from before are discarded, whether it succeeds or not. */
@@ -83,12 +92,10 @@ export function createCachedKeyStore(
 
     find(digest) {
       const id = apiKeyId(digest);
-      const entry = hits.get(id) ?? misses.get(id);
-      const isCached = entry?.digest === digest;
-      onLookup(isCached);
-      if (isCached) return entry.key;
-      const shared = inFlight.get(digest);
-      return shared !== undefined && isYounger(shared, HIT_TTL, clock) ? shared.result : query(digest);
+      const entry = cached(id, digest);
+      onLookup(entry?.key !== undefined);
+      if (entry === null) return query(id, digest);
+      return entry.key === undefined ? entry.query : entry.key;
     },
 
     list: () => keys.list(),
@@ -103,30 +110,8 @@ export function createCachedKeyStore(
   };
 }
 
-function isYounger({ queriedAt }: Pick<Entry, 'queriedAt'>, ttl: number, clock: MonotonicClock): boolean {
-  const age = clock() - queriedAt;
-  // Negative if the clock was put back.
-  return age >= 0 && age < ttl;
-}
-
-/** Entries up to a number and an age; the oldest is the first to go. */
-function createEntries(ttl: number, clock: MonotonicClock) {
-  const entries = new Map<string, Entry>();
-  return {
-    get(id: string): Entry | undefined {
-      const entry = entries.get(id);
-      if (entry === undefined) return undefined;
-      if (isYounger(entry, ttl, clock)) return entry;
-      entries.delete(id);
-      return undefined;
-    },
-    set(id: string, entry: Entry): void {
-      entries.delete(id);
-      entries.set(id, entry);
-      if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
-    },
-    delete(id: string): void {
-      entries.delete(id);
-    },
-  };
+/** Evicts in order of insertion: a key in use is cached again by its next lookup. */
+function put(entries: Map<string, Entry>, id: string, entry: Entry): void {
+  entries.set(id, entry);
+  if (entries.size > MAX_ENTRIES) entries.delete(entries.keys().next().value as string);
 }
