@@ -1,18 +1,16 @@
 import { getSystemErrorMessage } from 'node:util';
 
+/** The command is rejected, its output is incomplete, or the storage is unavailable. */
+export const EXIT_FAILED = 1;
+
 /** The command failed, or completed only in part; the message says what remains to be done. */
 export class CommandFailed extends Error {
-  override readonly name: string = 'CommandFailed';
-}
+  override readonly name = 'CommandFailed';
+  readonly exitCode: number;
 
-/** A signal asked the command to end, and it has said how far it came. */
-export class Interrupted extends CommandFailed {
-  override readonly name = 'Interrupted';
-  readonly signal: NodeJS.Signals;
-
-  constructor(signal: NodeJS.Signals, message: string) {
+  constructor(message: string, exitCode = EXIT_FAILED) {
     super(message);
-    this.signal = signal;
+    this.exitCode = exitCode;
   }
 }
 

@@ -20,15 +20,14 @@ export const MESSAGES = {
   waitingForInput: (format: string, example: string) =>
     `reading ${format} from the terminal, as in ${example}. Ctrl-D on an empty line ends the input, Ctrl-C cancels.`,
 
-  isFolder: 'it is a folder',
   becameShorter: 'the file became shorter while it was read',
   temporaryFile: (reason: string) => `the input can't be copied to a temporary file: ${reason}; set TMPDIR`,
 
   notUtf8: 'not UTF-8',
   tooLong: (limit: string) => `longer than ${limit}`,
   quoteNotClosed: 'a quote is not closed',
-  quoteNotClosedWithin: (line: number, limit: string) =>
-    `line ${line}: a quote is not closed within ${limit}; the rest is not read`,
+  recordNotEnded: (line: number, limit: string) =>
+    `line ${line}: the record does not end within ${limit}, perhaps because a quote is not closed; the rest is not read`,
   quoteInField: 'a field with a quote must be in quotes, each quote in it doubled',
   textAfterQuote: 'a field goes on after its closing quote',
   fieldCount: (fields: number, columns: number) => `it has ${fields} fields, the header has ${columns}`,
@@ -54,7 +53,7 @@ export const MESSAGES = {
     `${reason}; pets imported so far: ${pets}; to continue, ${correct('the rest', 'its', hasImportId)}`,
   failed: (reason: string, pets: number) =>
     `${reason}; pets imported so far: ${pets}; to continue, repeat the command with the same input`,
-  interrupted: (signal: string, pets: number) => MESSAGES.failed(`interrupted by ${signal}`, pets),
+  interrupted: (signal: string) => `interrupted by ${signal}`,
   repeated:
     'every pet of the input had been imported before, and none was created again; to create them once more, name another --import-id',
 

@@ -1,4 +1,3 @@
-import { constants } from 'node:os';
 import {
   ConfigurationError,
   findStorages,
@@ -10,15 +9,12 @@ import {
 } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { CommanderError } from 'commander';
-import { CommandFailed, Interrupted, inWords } from './command-failed.ts';
+import { CommandFailed, EXIT_FAILED, inWords } from './command-failed.ts';
 import { compose } from './composition.ts';
 import type { UseCases } from './context.ts';
 import { MESSAGES } from './messages.ts';
 import { createProgram } from './program.ts';
 import { writeMessage } from './terminal/text.ts';
-
-/** The command is rejected, its output is incomplete, or the storage is unavailable. */
-const EXIT_FAILED = 1;
 
 /** The command line or the environment is wrong. */
 const EXIT_MISUSED = 2;
@@ -54,9 +50,8 @@ function exitCodeOf(error: unknown): number {
   const isMisuse = error instanceof ConfigurationError;
   if (!(isMisuse || error instanceof CommandFailed || DomainError.is(error))) throw error;
   writeMessage(process.stderr, error.message);
-  // As shells report a signal: a loop in a script ends, too.
-  if (error instanceof Interrupted) return 128 + constants.signals[error.signal];
-  return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
+  if (isMisuse) return EXIT_MISUSED;
+  return error instanceof CommandFailed ? error.exitCode : EXIT_FAILED;
 }
 
 function onStop(stop: (signal: NodeJS.Signals) => void): void {

@@ -81,8 +81,29 @@ describe('pets import after an interruption', () => {
     );
     expect(out).toBe('');
     expect(error).toMatchObject({
-      signal: 'SIGTERM',
+      exitCode: 143,
       message: 'interrupted by SIGTERM; pets imported so far: 0; to continue, repeat the command with the same input',
+    });
+  });
+
+  test('succeeds if it is interrupted after the last pet', async () => {
+    let stop: (signal: NodeJS.Signals) => void = () => {};
+    const { runWith } = commandLine({
+      onStop(given) {
+        stop = given;
+      },
+      onAdd: () => stop('SIGINT'),
+    });
+    expect(await runWith(line('Rex'), 'pets', 'import')).toEqual({
+      out: '{"imported":1,"alreadyImported":0,"rejected":0}\n',
+      err: '',
+      error: null,
+    });
+    const { out, error } = await runWith(line('Max') + line('Luna'), 'pets', 'import');
+    expect(out).toBe('{"imported":1,"alreadyImported":0,"rejected":0}\n');
+    expect(error).toMatchObject({
+      exitCode: 130,
+      message: expect.stringMatching(/^interrupted by SIGINT; .* far: 1;/),
     });
   });
 
@@ -178,7 +199,8 @@ describe('pets import', () => {
       const { runWith, run: print } = commandLine();
       const file = `name,categoryId\nRex,1\n"Max,1\n${'Bella,1\n'.repeat(50_000)}`;
       const { out, error } = await runWith(file, 'pets', 'import', '--format', 'csv', '--on-error', mode);
-      const reason = 'stdin: line 3: a quote is not closed within 64 KiB; the rest is not read';
+      const reason =
+        'stdin: line 3: the record does not end within 64 KiB, perhaps because a quote is not closed; the rest is not read';
       if (mode === 'stop') expect([out, error?.message]).toEqual(['', reason]);
       else {
         expect(out).toBe('{"imported":1,"alreadyImported":0,"rejected":0}\n');
@@ -250,7 +272,7 @@ describe('pets import', () => {
 
   test.each([
     [['no-such-file.csv'], /^no-such-file\.csv: no such file or directory$/],
-    [['/'], /^\/: it is a folder$/],
+    [['/'], /^\/: illegal operation on a directory$/],
     [['--format', 'csv'], /^stdin: the first line must name the columns name and categoryId, was "nonsense"$/],
     [['--import-id', ''], /argument '' is invalid\. It must be 1 to 100 visible ASCII characters\.$/],
   ])('reports why it cannot begin: %j', async (words, message) => {

@@ -1,11 +1,10 @@
 import { quote } from '@animal-store/domain/transport';
 import { asBigInt } from '../arguments.ts';
 import { MESSAGES } from '../messages.ts';
-import { columnsOf, DELIMITERS, delimiterOf, fieldsOf } from './csv-fields.ts';
-import { type PetFormat, type ReadRecord, type RecordScanner, UnreadableFile, UnreadableRecord } from './pet-format.ts';
-import { MAX_RECORD_BYTES } from './records.ts';
+import { MAX_RECORD_BYTES, type PetFormat, type RecordReader, UnreadableFile, UnreadableRecord } from './pet-format.ts';
 
-const COLUMNS = ['id', 'name', 'categoryId', 'status'] as const;
+/** The characters that spreadsheets write between fields. */
+const DELIMITERS = [',', ';', '\t'];
 
 /** What a field can't have without quotes. Outer spaces are quoted for readers that would trim them. */
 const NEEDS_QUOTES = /["\r\n,;\t]|^\s|\s$/;
@@ -17,113 +16,89 @@ const NEEDS_QUOTES = /["\r\n,;\t]|^\s|\s$/;
 export const csv: PetFormat = {
   name: 'csv',
   example: 'name,categoryId,status',
-  header: `${COLUMNS.join(',')}\r\n`,
+  header: 'id,name,categoryId,status\r\n',
 
   write: ({ id, name, categoryId, status = '' }) =>
     `${id},${NEEDS_QUOTES.test(name) ? `"${name.replaceAll('"', '""')}"` : name},${categoryId},${status}\r\n`,
 
-  createScanner,
   createReader,
 };
 
-function createReader(): ReadRecord {
+function createReader(): RecordReader {
   let header: Header | null = null;
-  return (record) => {
-    const text = record.endsWith('\r') ? record.slice(0, -1) : record;
-    if (header === null) {
-      header = readHeader(text);
-      return undefined;
-    }
-    const fields = fieldsOf(text, header.delimiter);
-    if (fields.every((field) => field === '')) return undefined;
-    if (fields.length !== header.length) {
-      throw new UnreadableRecord(MESSAGES.fieldCount(fields.length, header.length));
-    }
-    const status = header.status === -1 ? '' : fields[header.status];
-    return {
-      name: fields[header.name],
-      categoryId: asBigInt(fields[header.categoryId] || undefined),
-      status: status === '' ? undefined : status,
-    };
+  return {
+    // The end of a record that is cut off may be in quotes.
+    isOpen: (text) => text.length > MAX_RECORD_BYTES || endsInQuotes(text, header?.delimiter ?? DELIMITERS.join('')),
+
+    read(record) {
+      const text = record.endsWith('\r') ? record.slice(0, -1) : record;
+      if (header === null) {
+        header = readHeader(text);
+        return undefined;
+      }
+      const { columns, delimiter } = header;
+      const fields = fieldsOf(text, delimiter);
+      if (fields.every((field) => field === '')) return undefined;
+      if (fields.length !== columns.length) {
+        throw new UnreadableRecord(MESSAGES.fieldCount(fields.length, columns.length));
+      }
+      const field = (column: string) => fields[columns.indexOf(column)];
+      return {
+        name: field('name'),
+        categoryId: asBigInt(field('categoryId') || undefined),
+        status: field('status') || undefined,
+      };
+    },
   };
 }
 
 interface Header {
   readonly delimiter: string;
-  readonly length: number;
-  /** The indexes of the columns, -1 if there is none. */
-  readonly name: number;
-  readonly categoryId: number;
-  readonly status: number;
+  readonly columns: readonly string[];
 }
 
 function readHeader(text: string): Header {
-  const delimiter = delimiterOf(text);
-  if (delimiter === null) {
-    throw new UnreadableFile(MESSAGES.columnsMissing(quote(text)));
-  }
-  const columns = columnsOf(text, delimiter);
-  const indexOf = (column: string) => {
-    const index = columns.indexOf(column);
-    if (index !== columns.lastIndexOf(column)) {
-      throw new UnreadableFile(MESSAGES.columnTwice(column, quote(text)));
-    }
-    return index;
-  };
-  return {
-    delimiter,
-    length: columns.length,
-    name: indexOf('name'),
-    categoryId: indexOf('categoryId'),
-    status: indexOf('status'),
-  };
+  const header = headerOf(text);
+  if (header === null) throw new UnreadableFile(MESSAGES.columnsMissing(quote(text)));
+  const twice = ['name', 'categoryId', 'status'].find(
+    (column) => header.columns.indexOf(column) !== header.columns.lastIndexOf(column),
+  );
+  if (twice !== undefined) throw new UnreadableFile(MESSAGES.columnTwice(twice, quote(text)));
+  return header;
 }
 
-/** Where a scan is: at the beginning of a field, in one without quotes, in quotes, or behind a quote in quotes. */
-type State = 'start' | 'plain' | 'quoted' | 'behind quote';
-
-/** Finds the records of a CSV file with a header: a line feed in a quoted field does not end the record. */
-function createScanner(): RecordScanner {
-  let state: State = 'start';
-  let delimiters: readonly string[] = DELIMITERS;
-  /** What was read of the header; null behind it. */
-  let header: string | null = '';
-
-  function endOfRecord(text: string, from: number, to: number): number {
-    const end = scan(text, from, to);
-    if (header !== null) {
-      if (header.length <= MAX_RECORD_BYTES) header += text.slice(from, end === -1 ? to : end);
-      if (end !== -1) {
-        delimiters = [delimiterOf(header) ?? ','];
-        header = null;
-      }
+/** A first line that names the columns that a pet needs, with any delimiter; else null. */
+export function headerOf(text: string): Header | null {
+  for (const delimiter of DELIMITERS) {
+    try {
+      const columns = fieldsOf(text, delimiter).map((column) => column.trim());
+      if (columns.includes('name') && columns.includes('categoryId')) return { delimiter, columns };
+    } catch (error) {
+      if (!(error instanceof UnreadableRecord)) throw error;
     }
-    return end;
   }
+  return null;
+}
 
-  function scan(text: string, from: number, to: number): number {
-    if (state === 'start') {
-      const lineEnd = text.indexOf('\n', from);
-      if (lineEnd !== -1 && lineEnd < to && !text.slice(from, lineEnd).includes('"')) return lineEnd;
-    }
-    for (let at = from; at < to; at += 1) {
-      const character = text[at] as string;
-      if (state === 'quoted') {
-        at = text.indexOf('"', at);
-        if (at === -1 || at >= to) return -1;
-        state = 'behind quote';
-      } else if (character === '"' && state !== 'plain') {
-        // A quote behind a quote is the second of a pair.
-        state = 'quoted';
-      } else if (character === '\n') {
-        state = 'start';
-        return at;
-      } else {
-        state = delimiters.includes(character) ? 'start' : 'plain';
-      }
-    }
-    return -1;
-  }
+/** Whether a record ends in a quoted field. @param delimiters The characters that may be between fields. */
+function endsInQuotes(text: string, delimiters: string): boolean {
+  if (!text.includes('"')) return false;
+  const closedFields = new RegExp(`(^|[${delimiters}])"[^"]*(?:""[^"]*)*"`, 'g');
+  return new RegExp(`(^|[${delimiters}])"`).test(text.replaceAll(closedFields, '$1'));
+}
 
-  return { endOfRecord, isInQuotes: () => state === 'quoted' };
+/**
+ * The fields of a record (RFC 4180, section 2).
+ *
+ * @throws UnreadableRecord if a quote is where none may be.
+ */
+function fieldsOf(text: string, delimiter: string): string[] {
+  if (!text.includes('"')) return text.split(delimiter);
+  // A closed quoted field and the text behind it, or all up to the delimiter.
+  const field = new RegExp(`(?:"([^"]*(?:""[^"]*)*)"([^${delimiter}]*)|([^${delimiter}]*))${delimiter}`, 'gy');
+  return Array.from(`${text}${delimiter}`.matchAll(field), ([, quoted, behind, plain = '']) => {
+    if (plain.includes('"')) throw new UnreadableRecord(MESSAGES.quoteInField);
+    if (behind) throw new UnreadableRecord(MESSAGES.textAfterQuote);
+    return quoted?.replaceAll('""', '"') ?? plain;
+  });
 }

@@ -1,15 +1,7 @@
 import { parse, stringify } from '@animal-store/exact-json';
-import { type PetFormat, type RecordScanner, UnreadableRecord } from './pet-format.ts';
+import { type PetFormat, UnreadableRecord } from './pet-format.ts';
 
 const EMPTY = /^[\t\r ]*$/;
-
-const byLine: RecordScanner = {
-  endOfRecord(text, from, to) {
-    const end = text.indexOf('\n', from);
-    return end < to ? end : -1;
-  },
-  isInQuotes: () => false,
-};
 
 /** A JSON object in each line (https://github.com/ndjson/ndjson-spec), its integers with all digits. */
 export const ndjson: PetFormat = {
@@ -17,11 +9,10 @@ export const ndjson: PetFormat = {
   example: '{"name":"Rex","categoryId":7}',
   header: '',
   write: (pet) => `${stringify(pet)}\n`,
-  createScanner: () => byLine,
-  createReader: () => readLine,
+  createReader: () => ({ isOpen: () => false, read }),
 };
 
-function readLine(text: string): unknown {
+function read(text: string): unknown {
   if (EMPTY.test(text)) return undefined;
   try {
     // A line without a pet is no empty line.

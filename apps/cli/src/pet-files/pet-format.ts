@@ -1,5 +1,8 @@
 import type { Pet } from '@animal-store/domain';
 
+/** The longest record, in bytes; also the limit of a request body over HTTP. It bounds the memory that a file takes. */
+export const MAX_RECORD_BYTES = 64 * 1024;
+
 /** A format of pets in a file. */
 export interface PetFormat {
   readonly name: 'ndjson' | 'csv';
@@ -7,11 +10,8 @@ export interface PetFormat {
   /** A first line, for people who type. */
   readonly example: string;
 
-  /** Starts to find the records of a file. */
-  createScanner(): RecordScanner;
-
   /** Starts to read a file. */
-  createReader(): ReadRecord;
+  createReader(): RecordReader;
 
   /** The beginning of a file; empty if the first record is a pet. */
   readonly header: string;
@@ -20,29 +20,17 @@ export interface PetFormat {
   write(pet: Pet): string;
 }
 
-/** Finds the ends of the records of one file, in pieces of its text that follow each other. */
-export interface RecordScanner {
+/** Reads the records of one file in their order. */
+export interface RecordReader {
+  /** Whether the record can't end here, but in a later line. @param text Bytes as Latin-1; cut off if it is too long. */
+  isOpen(text: string): boolean;
+
   /**
-   * Continues a record, or begins the next one.
-   *
-   * @param text Bytes as Latin-1.
-   * @param from Where the last call ended, in UTF-16 code units; behind the line feed if it found one.
-   * @param to Where this call ends if the record does not end before.
-   * @returns The index of the line feed that ends the record, or -1.
+   * @returns The pet that the record holds, for the use case to check; undefined if it is empty or a header.
+   * @throws UnreadableRecord
    */
-  endOfRecord(text: string, from: number, to: number): number;
-
-  /** Whether the last call ended in quotes. */
-  isInQuotes(): boolean;
+  read(text: string): unknown;
 }
-
-/**
- * Reads the next record of a file.
- *
- * @returns The pet that it holds, for the use case to check; undefined if it is empty or a header.
- * @throws UnreadableRecord
- */
-export type ReadRecord = (text: string) => unknown;
 
 /** A record that holds no pet. The message says why. */
 export class UnreadableRecord extends Error {

@@ -5,8 +5,8 @@ import { ndjson } from './ndjson.ts';
 /** Reads the records after a header. */
 function read(header: string, ...records: string[]): unknown[] {
   const reader = csv.createReader();
-  expect(reader(header)).toBeUndefined();
-  return records.map((record) => reader(record));
+  expect(reader.read(header)).toBeUndefined();
+  return records.map((record) => reader.read(record));
 }
 
 describe('CSV', () => {
@@ -72,7 +72,7 @@ describe('CSV', () => {
 });
 
 describe('NDJSON', () => {
-  const reader = ndjson.createReader();
+  const { read: reader } = ndjson.createReader();
 
   test('reads and writes every digit', () => {
     const text = '{"id":1,"name":"Rex","categoryId":9223372036854775807}';

@@ -1,7 +1,6 @@
 import { Option } from 'commander';
 import { MESSAGES } from '../messages.ts';
-import { csv } from './csv.ts';
-import { delimiterOf } from './csv-fields.ts';
+import { csv, headerOf } from './csv.ts';
 import { ndjson } from './ndjson.ts';
 import type { PetFormat } from './pet-format.ts';
 
@@ -18,18 +17,16 @@ export function petFormat(name: string | undefined, file = ''): PetFormat {
 }
 
 /**
- * Recognises a file of another kind by its beginning.
+ * Recognises a file of another kind.
  *
- * @param head The first line at least, its bytes as Latin-1.
- * @returns What to do with it; null if it may be of the format.
+ * @param line The first line that is not blank, its bytes as Latin-1.
+ * @returns What to do with the file; null if it may be of the format.
  */
-export function wrongKind(head: string, format: PetFormat['name']): string | null {
-  const text = head.replace(/^\u00ef\u00bb\u00bf/, '').trimStart();
-  const isCsv = delimiterOf(text.split('\n', 1)[0] as string) !== null;
-  if (text.startsWith('\u001f\u008b')) return MESSAGES.isCompressed;
-  if (text.startsWith('PK\u0003\u0004')) return MESSAGES.isSpreadsheet;
-  if (isCsv) return format === 'csv' ? null : MESSAGES.isCsv;
-  if (text.startsWith('[')) return MESSAGES.isJsonArray;
-  if (/^\{\s*\n/.test(text)) return MESSAGES.isIndentedJson;
-  return format === 'csv' && text.startsWith('{') ? MESSAGES.isNdjson : null;
+export function wrongKind(line: string, format: PetFormat['name']): string | null {
+  if (line.startsWith('\u001f\u008b')) return MESSAGES.isCompressed;
+  if (line.startsWith('PK\u0003\u0004')) return MESSAGES.isSpreadsheet;
+  if (headerOf(line.trim()) !== null) return format === 'csv' ? null : MESSAGES.isCsv;
+  if (/^\s*\[/.test(line)) return MESSAGES.isJsonArray;
+  if (/^\s*\{\s*$/.test(line)) return MESSAGES.isIndentedJson;
+  return format === 'csv' && /^\s*\{/.test(line) ? MESSAGES.isNdjson : null;
 }

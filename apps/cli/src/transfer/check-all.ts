@@ -1,23 +1,31 @@
 import { checkedNewPet, DomainError } from '@animal-store/domain';
-import type { PetOfFile, TransferEvents } from './read-pets.ts';
+import type { PetOfFile } from '../pet-files/read-pets.ts';
+import type { Tally } from './tally.ts';
 
-/** Checks pets as the use case does that would create them. */
+/**
+ * Checks pets as the use case does that would create them.
+ *
+ * @throws The reason of the signal if it is aborted before the last pet.
+ */
 export async function checkAll(
-  arrays: AsyncIterable<readonly PetOfFile[]>,
-  { onDone, onRejected }: TransferEvents,
+  chunks: AsyncIterable<Iterable<PetOfFile>>,
+  tally: Tally,
+  signal: AbortSignal,
 ): Promise<void> {
-  for await (const pets of arrays) {
+  for await (const pets of chunks) {
     for (const each of pets) {
-      const reason = each.error ?? violationOf(() => checkedNewPet(each.pet));
-      if (reason === null) onDone(true);
-      else if (!onRejected(each, reason)) return;
+      signal.throwIfAborted();
+      const reason = each.error ?? violationOf(each.pet);
+      if (reason === null) tally.add(true);
+      else tally.reject(each, reason);
+      if (tally.isFull) return;
     }
   }
 }
 
-function violationOf(check: () => unknown): string | null {
+function violationOf(pet: unknown): string | null {
   try {
-    check();
+    checkedNewPet(pet);
     return null;
   } catch (error) {
     if (!DomainError.is(error)) throw error;

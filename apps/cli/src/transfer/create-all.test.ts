@@ -2,84 +2,95 @@ import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { RecordingOutput } from '../../test/recording-output.ts';
 import { createAll } from './create-all.ts';
-import type { TransferEvents } from './read-pets.ts';
+import { Tally } from './tally.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-async function* lines(count: number) {
-  for (let line = 1; line <= count; line += 1000) {
-    yield Array.from({ length: Math.min(1000, count - line + 1) }, (_, index) => ({
-      line: line + index,
-      lastLine: line + index,
-      pet: { name: `Rex ${line + index}`, categoryId: 1n },
-      error: null,
-    }));
-  }
-}
-
 type Add = Parameters<typeof createAwaitableCatalogue>[0]['add'];
 
-function creating(add: Add, count: number, onRejected: TransferEvents['onRejected'] = () => true) {
-  const catalogue = createAwaitableCatalogue({ add, find: () => null, list: () => [] });
-  const onDone = vi.fn();
-  const keyOf = (line: number) => ({ holder: ' test ', key: String(line) });
+const INTERRUPTED = new Error('interrupted');
+
+/** Starts to create pets, one in each line of a file whose reading fails behind them, if there is an error. */
+function creating(add: Add, count: number, { maxErrors = 100, readError = null as Error | null } = {}) {
+  async function* lines() {
+    for (let first = 1; first <= count; first += 1000) {
+      yield Array.from({ length: Math.min(1000, count - first + 1) }, (_, index) => {
+        const line = first + index;
+        return { line, lastLine: line, pet: { name: `Rex ${line}`, categoryId: 1n }, error: null };
+      });
+    }
+    if (readError !== null) throw readError;
+  }
+  const stderr = new RecordingOutput();
+  const file = { share: 0 };
+  const tally = new Tally({ verb: 'importing', fileName: 'file', file, maxErrors, stderr, clock: Date.now });
   const stop = new AbortController();
-  const ended = createAll(lines(count), { catalogue, keyOf, signal: stop.signal }, { onDone, onRejected });
-  return { onDone, ended, stop };
+  const ended = createAll(lines(), {
+    catalogue: createAwaitableCatalogue({ add, find: () => null, list: () => [] }),
+    keyOf: (line) => ({ holder: ' test ', key: String(line) }),
+    tally,
+    signal: stop.signal,
+  }).then(
+    () => ({ error: null, pets: tally.pets }),
+    (error: Error) => ({ error, pets: tally.pets }),
+  );
+  return { ended: vi.runAllTimersAsync().then(() => ended), tally, stderr, stop: () => stop.abort(INTERRUPTED) };
 }
 
-/** A storage that takes 10 ms for a creation, and counts those in flight. */
+/** A storage that takes 10 ms for a creation, and counts those that are done and the most that were in flight. */
 function slowStorage() {
-  let [inFlight, most] = [0, 0];
+  const counts = { inFlight: 0, most: 0, done: 0 };
   const add: Add = async (newPet) => {
-    inFlight += 1;
-    most = Math.max(most, inFlight);
+    counts.inFlight += 1;
+    counts.most = Math.max(counts.most, counts.inFlight);
     await new Promise((resolve) => setTimeout(resolve, 10));
-    inFlight -= 1;
+    counts.inFlight -= 1;
+    counts.done += 1;
     return { pet: { id: 1n, ...newPet }, created: true };
   };
-  return { add, most: () => most };
+  return { add, counts };
 }
 
 const unavailable = (cause?: unknown) => new DomainError('storage_unavailable', 'try again', { cause });
 
 describe('createAll', () => {
   test('keeps a bounded number of creations in flight, and finishes all', async () => {
-    const { add, most } = slowStorage();
-    const { onDone, ended } = creating(add, 9_000);
-    await vi.runAllTimersAsync();
-    await ended;
-    expect(onDone).toHaveBeenCalledTimes(9_000);
-    expect(most()).toBe(4_000);
+    const { add, counts } = slowStorage();
+    expect(await creating(add, 9_000).ended).toEqual({ error: null, pets: 9_000 });
+    expect(counts.most).toBe(4_000);
   });
 
   test('repeats a creation with its key while the storage is unavailable', async () => {
     const keys: unknown[] = [];
-    const { onDone, ended } = creating((newPet, create) => {
+    const { ended } = creating((newPet, create) => {
       keys.push(create?.key);
       if (keys.length <= 3) throw unavailable();
       return { pet: { id: 1n, ...newPet }, created: true };
     }, 1);
-    await vi.runAllTimersAsync();
-    await ended;
-    expect(onDone).toHaveBeenCalledTimes(1);
+    expect(await ended).toEqual({ error: null, pets: 1 });
     expect(keys).toEqual(['1', '1', '1', '1']);
   });
 
-  test('keeps fewer creations in flight after the storage was unavailable', async () => {
-    const { add, most } = slowStorage();
+  test('keeps few creations in flight after the storage was unavailable, and more with each that succeeds', async () => {
+    const { add, counts } = slowStorage();
     let calls = 0;
-    const { onDone, ended } = creating(async (newPet, create) => {
+    let mostAt2000 = 0;
+    const { ended } = creating(async (newPet, create) => {
       calls += 1;
       if (calls === 1) throw unavailable();
+      // The pets of the first chunk began before.
+      if (calls === 1_002) counts.most = 0;
+      if (calls === 2_000) mostAt2000 = counts.most;
       return add(newPet, create);
     }, 9_000);
-    await vi.runAllTimersAsync();
-    await ended;
-    expect(onDone).toHaveBeenCalledTimes(9_000);
-    expect(most()).toBeLessThan(3_000);
+    expect(await ended).toEqual({ error: null, pets: 9_000 });
+    expect(mostAt2000).toBeGreaterThanOrEqual(50);
+    expect(mostAt2000).toBeLessThan(300);
+    expect(counts.most).toBeGreaterThan(500);
+    expect(counts.most).toBeLessThan(1_000);
   });
 
   test('rejects with the error of the storage if it was unavailable for half a minute', async () => {
@@ -87,9 +98,7 @@ describe('createAll', () => {
     const { ended } = creating(() => {
       throw unavailable();
     }, 50);
-    const rejection = expect(ended).rejects.toThrow('try again');
-    await vi.runAllTimersAsync();
-    await rejection;
+    expect((await ended).error?.message).toBe('try again');
     expect(performance.now() - start).toBeGreaterThan(29_000);
     expect(performance.now() - start).toBeLessThan(40_000);
   });
@@ -102,82 +111,43 @@ describe('createAll', () => {
         keys.push(create?.key);
         throw error;
       }, 3_000);
-      const rejection = expect(ended).rejects.toBe(error);
-      await vi.runAllTimersAsync();
-      await rejection;
+      expect(await ended).toEqual({ error, pets: 0 });
       expect(keys).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index + 1)));
     },
   );
 
   test.each([
-    ['begins no further creation', async () => {}],
-    [
-      'does not repeat a creation',
-      async () => {
-        throw unavailable();
-      },
-    ],
-  ])('%s after it was aborted, and settles at once', async (_, settle) => {
+    ['begins no further creation', 3_000, null, INTERRUPTED],
+    ['does not repeat a creation', 3_000, unavailable(), INTERRUPTED],
+    ['succeeds if all creations have begun', 10, null, null],
+  ])('%s after it was aborted', async (_, count, failure, error) => {
     let calls = 0;
     const { ended, stop } = creating(async (newPet) => {
       calls += 1;
-      if (calls === 10) stop.abort();
-      await settle();
+      if (calls === 10) stop();
+      if (failure !== null) throw failure;
       return { pet: { id: 1n, ...newPet }, created: true };
-    }, 3_000);
-    await ended.catch((error) => expect(error).toBeInstanceOf(DomainError));
+    }, count);
+    expect(await ended).toEqual({ error, pets: failure === null ? 10 : 0 });
     expect(calls).toBe(10);
   });
 
-  test('stops on request, and waits for creations in flight', async () => {
-    let settled = 0;
-    const { onDone, ended } = creating(
-      async (newPet, create) => {
-        if (create?.key === '7') return null;
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        settled += 1;
-        return { pet: { id: 1n, ...newPet }, created: true };
-      },
+  test('stops after so many errors, reports no more, and waits for creations in flight', async () => {
+    const { add, counts } = slowStorage();
+    const { ended, tally, stderr } = creating(
+      async (newPet, create) => (Number(create?.key) % 7 === 0 ? null : add(newPet, create)),
       20_000,
-      () => false,
+      { maxErrors: 1 },
     );
-    let endedWith: number | null = null;
-    void ended.then(() => (endedWith = settled));
-    await vi.runAllTimersAsync();
-    await ended;
-    expect(onDone).toHaveBeenCalledTimes(settled);
-    expect(endedWith).toBe(settled);
-    expect(settled).toBeGreaterThan(0);
-    expect(settled).toBeLessThan(5_000);
+    expect(await ended).toEqual({ error: null, pets: counts.done });
+    expect(counts.done).toBeLessThan(5_000);
+    expect(tally.rejected).toBe(1);
+    expect(stderr.text).toBe('file:7: another pet was imported under this --import-id and line number\n');
   });
 
   test('waits for creations in flight if the file cannot be read on', async () => {
-    let settled = 0;
-    const catalogue = createAwaitableCatalogue({
-      async add(newPet) {
-        await new Promise((resolve) => setTimeout(resolve, 10));
-        settled += 1;
-        return { pet: { id: 1n, ...newPet }, created: true };
-      },
-      find: () => null,
-      list: () => [],
-    });
-    async function* broken() {
-      yield* lines(2_000);
-      throw new Error('the file became shorter');
-    }
-    const events = { onDone() {}, onRejected: () => true };
-    const ended = createAll(
-      broken(),
-      {
-        catalogue,
-        keyOf: (line) => ({ holder: ' test ', key: String(line) }),
-        signal: new AbortController().signal,
-      },
-      events,
-    );
-    const settledAtTheEnd = ended.catch((error: Error) => [error.message, settled]);
-    await vi.runAllTimersAsync();
-    expect(await settledAtTheEnd).toEqual(['the file became shorter', 2_000]);
+    const readError = new Error('the file became shorter');
+    const { add } = slowStorage();
+    expect(await creating(add, 2_000, { readError }).ended).toEqual({ error: readError, pets: 2_000 });
   });
 });

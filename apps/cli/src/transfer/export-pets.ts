@@ -10,9 +10,6 @@ import { writeText } from '../terminal/text.ts';
 /** How many characters are written at once. */
 const CHUNK_LENGTH = 64 * 1024;
 
-/** The first step of the search for the highest id. */
-const FIRST_STEP = 1024n;
-
 interface Options {
   readonly format?: string;
   readonly bom?: boolean;
@@ -28,16 +25,17 @@ export function addExportPets(pets: Command, { withStorage, stdout, stderr, cloc
     .action(({ format: name, bom }: Options) =>
       withStorage(async ({ catalogue }) => {
         const format = petFormat(name);
-        const progress = createProgress(stderr, { verb: 'exporting', clock, isShown: stdout.isTTY !== true });
+        const position = { share: 0, pets: 0 };
+        const options = { clock, isShown: stdout.isTTY !== true };
+        const progress = createProgress(stderr, 'exporting', () => position, options);
         try {
           let text = `${bom === true ? '\ufeff' : ''}${format.header}`;
-          let exported = 0;
           const last = await highestId(catalogue);
           for await (const pet of allPets(catalogue)) {
             if (pet.id > last) break;
             text += format.write(pet);
-            exported += 1;
-            progress.update(Number(pet.id) / Number(last), exported);
+            position.pets += 1;
+            position.share = Number(pet.id) / Number(last);
             if (text.length < CHUNK_LENGTH) continue;
             await writeText(stdout, text);
             text = '';
@@ -52,25 +50,16 @@ export function addExportPets(pets: Command, { withStorage, stdout, stderr, cloc
 
 /**
  * An id that no pet exceeds which exists when this is called: the highest one, or that of a pet created meanwhile. It takes
- * at most twice as many queries as the id has binary digits, and eleven for the first 1,024 ids.
+ * as many queries as the highest id that a storage can assign has binary digits.
  */
 export async function highestId(catalogue: AwaitableCatalogue): Promise<bigint> {
-  const next = async (after: bigint) => (await catalogue.listPets({ after, limit: LIMITS.page.min })).pets[0]?.id;
-
-  // No pet is above `high`.
   let low = 0n;
-  let high = FIRST_STEP;
-  for (let step = FIRST_STEP; ; step *= 2n) {
-    const found = await next(high);
-    if (found === undefined) break;
-    low = found;
-    high = low + step;
-  }
+  let high: bigint = LIMITS.id.maxAssigned;
   while (low < high) {
     const middle = (low + high) / 2n;
-    const found = await next(middle);
-    if (found === undefined) high = middle;
-    else low = found;
+    const { pets } = await catalogue.listPets({ after: middle, limit: LIMITS.page.min });
+    if (pets[0] === undefined) high = middle;
+    else low = pets[0].id;
   }
   return high;
 }

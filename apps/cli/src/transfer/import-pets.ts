@@ -1,19 +1,20 @@
+import { constants } from 'node:os';
 import { DomainError } from '@animal-store/domain';
 import { type Command, Option } from 'commander';
 import { example, jsonOption } from '../arguments.ts';
-import { CommandFailed, Interrupted } from '../command-failed.ts';
+import { CommandFailed } from '../command-failed.ts';
 import type { Context } from '../context.ts';
 import { MESSAGES } from '../messages.ts';
 import { type PetFormat, UnreadableFile } from '../pet-files/pet-format.ts';
 import { formatOption, petFormat } from '../pet-files/pet-formats.ts';
+import { readPets } from '../pet-files/read-pets.ts';
 import { type PrintOptions, printRecord } from '../terminal/print.ts';
-import { createProgress } from '../terminal/progress.ts';
-import { printable, writeMessage } from '../terminal/text.ts';
+import { writeMessage } from '../terminal/text.ts';
 import { checkAll } from './check-all.ts';
 import { createAll } from './create-all.ts';
 import { asImportId, lineKeys } from './imported-line.ts';
-import { type InputFile, openInputFile } from './input-file.ts';
-import { type PetOfFile, readPets, type TransferEvents } from './read-pets.ts';
+import { InputFile } from './input-file.ts';
+import { Tally } from './tally.ts';
 
 /** After how many errors a check ends: the file may be of another format. */
 const MAX_ERRORS = 100;
@@ -48,127 +49,85 @@ export function addImportPets(pets: Command, context: Context): void {
       if (path === undefined && context.stdin.isTTY) {
         writeMessage(context.stderr, MESSAGES.waitingForInput(format.name, format.example));
       }
-      const file = await openInputFile(path, context.stdin);
+      const fileName = path ?? 'stdin';
       try {
-        await importFile(file, format, options, context);
-      } finally {
-        await file.close();
+        const file = await InputFile.open(path, context.stdin);
+        try {
+          await importFile({ file, fileName, format }, options, context);
+        } finally {
+          await file.close();
+        }
+      } catch (error) {
+        throw error instanceof UnreadableFile ? new CommandFailed(`${fileName}: ${error.message}`) : error;
       }
     });
 }
 
-async function importFile(file: InputFile, format: PetFormat, options: Options, context: Context): Promise<void> {
+interface Input {
+  readonly file: InputFile;
+  readonly fileName: string;
+  readonly format: PetFormat;
+}
+
+async function importFile(input: Input, options: Options, context: Context): Promise<void> {
   const { onError, importId, json } = options;
-  const signal = abortOnStop(context);
-  const transfer = { file, format, signal, ...context };
+  const hasImportId = importId !== undefined;
+  const signal = stopSignal(context);
+  if (onError === 'stop') await checkFile(input, signal, context);
 
-  if (onError === 'stop') {
-    const checked = noneCounted();
-    await transferPets({ ...transfer, verb: 'checking', maxErrors: MAX_ERRORS, counts: checked }, checkAll);
-    throwIfInterrupted(signal, 0);
-    if (checked.rejected === MAX_ERRORS) throw new CommandFailed(MESSAGES.checkEnded(MAX_ERRORS));
-    if (checked.rejected > 0) throw new CommandFailed(MESSAGES.nothingImported);
-  }
-
-  const keyOf = await lineKeys(importId, file);
-  const counts = noneCounted();
+  const keyOf = await lineKeys(importId, input.file);
   const maxErrors = onError === 'stop' ? 1 : Number.POSITIVE_INFINITY;
+  const tally = new Tally({ ...input, ...context, verb: 'importing', maxErrors });
   let failure: unknown = null;
   try {
     await context.withStorage(({ catalogue }) =>
-      transferPets({ ...transfer, verb: 'importing', maxErrors, counts }, (pets, events) =>
-        createAll(pets, { catalogue, keyOf, signal }, events),
-      ),
+      createAll(readPets(input.file.chunks(), input.format), { catalogue, keyOf, tally, signal }),
     );
   } catch (error) {
     failure = error;
+  } finally {
+    tally.end();
   }
-  const { imported, alreadyImported, rejected } = counts;
-  const pets = imported + alreadyImported;
-  if (failure === null || pets + rejected > 0) await printRecord(context.stdout, counts, { json });
-  if (failure !== null) throw withProgress(failure, pets, options);
-  throwIfInterrupted(signal, pets);
-  if (rejected === 0) {
-    if (pets > 0 && imported === 0) writeMessage(context.stderr, MESSAGES.repeated);
-    return;
+  const { imported, alreadyImported, rejected, pets } = tally;
+  if (failure === null || pets + rejected > 0) {
+    await printRecord(context.stdout, { imported, alreadyImported, rejected }, { json });
   }
-  if (onError === 'stop') throw new CommandFailed(MESSAGES.stopped(pets));
-  throw new CommandFailed(MESSAGES.skipped(importId !== undefined));
+  if (failure !== null) throw withProgress(failure, pets, hasImportId);
+  if (rejected > 0) {
+    throw new CommandFailed(onError === 'stop' ? MESSAGES.stopped(pets) : MESSAGES.skipped(hasImportId));
+  }
+  if (pets > 0 && imported === 0) writeMessage(context.stderr, MESSAGES.repeated);
 }
 
-/** @returns A signal that is aborted, with the name of the signal as its reason, when the process is asked to end. */
-function abortOnStop({ onStop }: Context): AbortSignal {
+/** @throws CommandFailed if a record has an error, or the signal is aborted meanwhile. */
+async function checkFile({ file, fileName, format }: Input, signal: AbortSignal, context: Context): Promise<void> {
+  const tally = new Tally({ file, fileName, ...context, verb: 'checking', maxErrors: MAX_ERRORS });
+  try {
+    await checkAll(readPets(file.chunks(), format), tally, signal);
+  } catch (error) {
+    throw withProgress(error, 0, false);
+  } finally {
+    tally.end();
+  }
+  if (tally.isFull) throw new CommandFailed(MESSAGES.checkEnded(MAX_ERRORS));
+  if (tally.rejected > 0) throw new CommandFailed(MESSAGES.nothingImported);
+}
+
+/** @returns A signal that is aborted, with an error as its reason, when the process is asked to end. */
+function stopSignal({ onStop }: Context): AbortSignal {
   const stop = new AbortController();
-  onStop((name) => stop.abort(name));
+  // The exit code is that of shells: a loop in a script ends, too.
+  onStop((name) => stop.abort(new CommandFailed(MESSAGES.interrupted(name), 128 + constants.signals[name])));
   return stop.signal;
 }
 
-function throwIfInterrupted({ aborted, reason }: AbortSignal, pets: number): void {
-  if (aborted) throw new Interrupted(reason, MESSAGES.interrupted(reason, pets));
-}
-
 /** An expected failure with how many pets are in and how to go on. */
-function withProgress(failure: unknown, pets: number, { importId }: Options): unknown {
-  if (DomainError.is(failure)) return new CommandFailed(MESSAGES.failed(failure.message, pets));
-  if (!(failure instanceof CommandFailed) || pets === 0) return failure;
-  return new CommandFailed(MESSAGES.unreadable(failure.message, pets, importId !== undefined));
-}
-
-interface Counts {
-  /** Pets that did not exist before. */
-  imported: number;
-  /** Pets that an earlier import of the same lines created. */
-  alreadyImported: number;
-  /** Records with an error. */
-  rejected: number;
-}
-
-interface Transfer extends Pick<Context, 'stderr' | 'clock'> {
-  readonly file: InputFile;
-  readonly format: PetFormat;
-  /** Reading ends when it is aborted. */
-  readonly signal: AbortSignal;
-  /** For the line of progress. */
-  readonly verb: string;
-  readonly maxErrors: number;
-  /** Is counted up, also by a transfer that fails. */
-  readonly counts: Counts;
-}
-
-/** Lets a function consume the pets of a file, shows the progress and reports lines with errors. */
-async function transferPets(
-  { file, format, signal, verb, maxErrors, stderr, clock, counts }: Transfer,
-  consume: (pets: AsyncIterable<readonly PetOfFile[]>, events: TransferEvents) => Promise<void>,
-): Promise<void> {
-  const progress = createProgress(stderr, { verb, clock });
-  let share = 0;
-  const pets = readPets(file, format, {
-    signal,
-    onRead(read) {
-      share = read;
-    },
-  });
-  try {
-    await consume(pets, {
-      onDone(created) {
-        if (created) counts.imported += 1;
-        else counts.alreadyImported += 1;
-        progress.update(share, counts.imported + counts.alreadyImported);
-      },
-      onRejected({ line, lastLine }, reason) {
-        counts.rejected += 1;
-        const lines = line === lastLine ? line : `${line}-${lastLine}`;
-        progress.print(printable(`${file.name}:${lines}: ${reason}`));
-        return counts.rejected < maxErrors;
-      },
-    });
-  } catch (error) {
-    throw error instanceof UnreadableFile ? new CommandFailed(`${file.name}: ${error.message}`) : error;
-  } finally {
-    progress.end();
+function withProgress(failure: unknown, pets: number, hasImportId: boolean): unknown {
+  if (failure instanceof UnreadableFile && pets > 0) {
+    return new UnreadableFile(MESSAGES.unreadable(failure.message, pets, hasImportId));
   }
-}
-
-function noneCounted(): Counts {
-  return { imported: 0, alreadyImported: 0, rejected: 0 };
+  if (failure instanceof CommandFailed) {
+    return new CommandFailed(MESSAGES.failed(failure.message, pets), failure.exitCode);
+  }
+  return DomainError.is(failure) ? new CommandFailed(MESSAGES.failed(failure.message, pets)) : failure;
 }

@@ -2,7 +2,7 @@ import { appendFileSync, mkdtempSync, rmSync, truncateSync, writeFileSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { type InputFile, openInputFile } from './input-file.ts';
+import { InputFile } from './input-file.ts';
 
 /** Opens a file of some bytes. */
 async function opened(length: number): Promise<{ path: string; file: InputFile }> {
@@ -10,7 +10,7 @@ async function opened(length: number): Promise<{ path: string; file: InputFile }
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const path = join(folder, 'pets.ndjson');
   writeFileSync(path, 'x'.repeat(length));
-  const file = await openInputFile(path, process.stdin);
+  const file = await InputFile.open(path, process.stdin);
   onTestFinished(() => file.close());
   return { path, file };
 }
@@ -30,7 +30,7 @@ test('reads a file up to the length that it had when it was opened', async () =>
 test('rejects a file that became shorter', async () => {
   const { path, file } = await opened(300_000);
   truncateSync(path, 299_999);
-  const message = 'pets.ndjson: the file became shorter while it was read';
+  const message = 'the file became shorter while it was read';
   await expect(lengthOf(file)).rejects.toThrow(message);
   await expect(file.digest()).rejects.toThrow(message);
 });

@@ -4,45 +4,73 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CommandFailed, inWords } from '../command-failed.ts';
 import { MESSAGES } from '../messages.ts';
+import { UnreadableFile } from '../pet-files/pet-format.ts';
 
 const CHUNK_BYTES = 256 * 1024;
 
 /** A file as it was when it was opened. It can be read several times. */
-export interface InputFile {
-  /** Its path, or `stdin`. */
-  readonly name: string;
-  /** In bytes. */
-  readonly size: number;
-  /** The same for the same bytes: the first 132 bits of their SHA-256, in 22 characters. */
-  digest(): Promise<string>;
+export class InputFile {
+  readonly #handle: FileHandle;
+  /** In bytes. What is appended later is not read. */
+  readonly #size: number;
+  #position = 0;
+
+  private constructor(handle: FileHandle, size: number) {
+    this.#handle = handle;
+    this.#size = size;
+  }
+
   /**
-   * Each chunk is overwritten by the next one.
+   * Opens a file. A pipe, or anything else but a regular file, is copied to a temporary file first: it is read more than
+   * once.
    *
-   * @throws CommandFailed if the file can't be read, or became shorter.
+   * @param path Absent: the standard input.
+   * @throws UnreadableFile
+   * @throws CommandFailed if it can't be copied.
    */
-  chunks(): AsyncGenerator<Buffer>;
-  close(): Promise<void>;
+  static async open(path: string | undefined, stdin: NodeJS.ReadableStream): Promise<InputFile> {
+    const given = path === undefined ? null : await open(path).catch(unreadable);
+    const isRegular = (await given?.stat())?.isFile();
+    const handle =
+      given !== null && isRegular ? given : await copied(given?.createReadStream() ?? stdin).catch(unreadable);
+    return new InputFile(handle, (await handle.stat()).size);
+  }
+
+  /** The share of the file that was read, 0 to 1. */
+  get share(): number {
+    return this.#position / Math.max(this.#size, 1);
+  }
+
+  /**
+   * Reads the file from its beginning. Each chunk is overwritten by the next one.
+   *
+   * @throws UnreadableFile
+   */
+  async *chunks(): AsyncGenerator<Buffer> {
+    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+    for (this.#position = 0; this.#position < this.#size; ) {
+      const length = Math.min(CHUNK_BYTES, this.#size - this.#position);
+      const { bytesRead } = await this.#handle.read(buffer, 0, length, this.#position).catch(unreadable);
+      if (bytesRead === 0) throw new UnreadableFile(MESSAGES.becameShorter);
+      this.#position += bytesRead;
+      yield buffer.subarray(0, bytesRead);
+    }
+  }
+
+  /** The same for the same bytes: the first 132 bits of their SHA-256, in 22 characters. */
+  async digest(): Promise<string> {
+    const hash = createHash('sha256');
+    for await (const chunk of this.chunks()) hash.update(chunk);
+    return hash.digest('base64url').slice(0, 22);
+  }
+
+  close(): Promise<void> {
+    return this.#handle.close();
+  }
 }
 
-/**
- * Opens a file. A pipe, or anything else but a regular file, is copied to a temporary file first: it is read more than once.
- *
- * @param path Absent: the standard input.
- * @throws CommandFailed if it can't be opened or copied.
- */
-export async function openInputFile(path: string | undefined, stdin: NodeJS.ReadableStream): Promise<InputFile> {
-  const name = path ?? 'stdin';
-  const fail = (error: unknown): never => {
-    throw error instanceof CommandFailed ? error : new CommandFailed(`${name}: ${inWords(error)}`);
-  };
-  if (path === undefined) return inputFile(await copied(stdin).catch(fail), name, fail);
-  const handle = await open(path).catch(fail);
-  const stats = await handle.stat();
-  if (stats.isDirectory()) {
-    await handle.close();
-    return fail(new Error(MESSAGES.isFolder));
-  }
-  return inputFile(stats.isFile() ? handle : await copied(handle.createReadStream()).catch(fail), name, fail);
+function unreadable(error: unknown): never {
+  throw error instanceof CommandFailed ? error : new UnreadableFile(inWords(error));
 }
 
 async function copied(stream: NodeJS.ReadableStream): Promise<FileHandle> {
@@ -50,8 +78,13 @@ async function copied(stream: NodeJS.ReadableStream): Promise<FileHandle> {
     throw new CommandFailed(MESSAGES.temporaryFile(inWords(error)));
   };
   const handle = await openTemporaryFile().catch(fail);
-  for await (const chunk of stream) await handle.writeFile(chunk as Buffer).catch(fail);
-  return handle;
+  try {
+    for await (const chunk of stream) await handle.writeFile(chunk as Buffer).catch(fail);
+    return handle;
+  } catch (error) {
+    await handle.close();
+    throw error;
+  }
 }
 
 /** A file without a name. It stays until it is closed, and no longer, however the process ends. */
@@ -62,33 +95,4 @@ async function openTemporaryFile(): Promise<FileHandle> {
   } finally {
     await rm(folder, { recursive: true });
   }
-}
-
-/** @param fail Throws a CommandFailed for an error. */
-async function inputFile(handle: FileHandle, name: string, fail: (error: unknown) => never): Promise<InputFile> {
-  // Bytes that are appended meanwhile are not read.
-  const { size } = await handle.stat();
-
-  async function* chunks(): AsyncGenerator<Buffer> {
-    const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
-    for (let position = 0; position < size; ) {
-      const length = Math.min(CHUNK_BYTES, size - position);
-      const { bytesRead } = await handle.read(buffer, 0, length, position).catch(fail);
-      if (bytesRead === 0) fail(new Error(MESSAGES.becameShorter));
-      position += bytesRead;
-      yield buffer.subarray(0, bytesRead);
-    }
-  }
-
-  return {
-    name,
-    size,
-    chunks,
-    async digest() {
-      const hash = createHash('sha256');
-      for await (const chunk of chunks()) hash.update(chunk);
-      return hash.digest('base64url').slice(0, 22);
-    },
-    close: () => handle.close(),
-  };
 }
