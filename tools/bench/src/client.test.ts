@@ -15,13 +15,12 @@ async function send(url: string, count: number) {
   const responses: string[] = [];
   let sent = 0;
   const lost = await sendRequests({
-    urls: [url],
+    url,
     connections: 2,
-    requests: () => () =>
-      sent < count ? bytesOf({ method: 'POST', path: '/', body: `"${sent++}é"` }, { 'x-key': 'k' }) : null,
+    next: () => (sent < count ? bytesOf({ method: 'POST', path: '/', body: `"${sent++}é"` }, { 'x-key': 'k' }) : null),
     onResponse: (status, milliseconds, body) => {
       expect(milliseconds).toBeGreaterThan(0);
-      responses.push(`${status} ${body()}`);
+      responses.push(`${status} ${body}`);
     },
   });
   return { responses: responses.sort(), lost };
@@ -92,9 +91,9 @@ test('sends requests in intervals until a point in time', async () => {
   let count = 0;
   const begin = performance.now();
   await sendRequests({
-    urls: [url],
+    url,
     connections: 1,
-    requests: () => () => bytesOf({ method: 'GET', path: '/' }, {}),
+    next: () => bytesOf({ method: 'GET', path: '/' }, {}),
     onResponse: () => {
       count += 1;
     },

@@ -1,66 +1,59 @@
-// npm run bench: how fast the service is, against what, and how its cost grows. Load goes to the loopback interface only.
+// npm run bench: how fast the service is, beside what, and how its cost grows. Load goes to the loopback interface only.
+//
+// A comparison (comparisons.ts) chooses contenders and workloads. For each storage (storages.ts, which also has the peers)
+// measure.ts starts the contenders and puts load on them in rounds; tables.ts prints the medians.
 
-import { moveToLoadCores } from './cores.ts';
-import { type BenchOptions, readOptions } from './options.ts';
-import { createProgress, type Progress } from './progress.ts';
-
-/** One question, and the program that measures it. */
-interface Suite {
-  readonly summary: string;
-  readonly load: () => Promise<{ run(options: BenchOptions, progress: Progress): Promise<void> }>;
-}
-
-const SUITES: Readonly<Record<string, Suite>> = {
-  peers: { summary: 'the service beside other servers (the default)', load: () => import('./suites/peers.ts') },
-  growth: { summary: 'the cost of requests while the catalogue grows', load: () => import('./suites/growth.ts') },
-  start: { summary: 'time to the first response, and memory while idle', load: () => import('./suites/start.ts') },
-  overload: { summary: 'the service under twice the load it can serve', load: () => import('./suites/overload.ts') },
-  instances: {
-    summary: 'several instances of the service on one MongoDB: cost of requests, ids, idempotency',
-    load: () => import('./suites/instances.ts'),
-  },
-  charts: {
-    summary: 'writes the charts of docs/ from the results of peers and growth',
-    load: () => import('./suites/charts.ts'),
-  },
-  checkout: {
-    summary: 'the service beside that of another checkout of this repository: checkout FOLDER',
-    load: () => import('./suites/checkout.ts'),
-  },
-};
+import { parseArgs } from 'node:util';
+import { COMPARISONS, compare } from './comparisons.ts';
+import { moveToLoadCores } from './server.ts';
+import { STORAGES, type StorageName } from './storages.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
-${Object.entries(SUITES)
-  .map(([name, { summary }]) => `  ${name.padEnd(12)}${summary}`)
-  .join('\n')}
+  requests          the service beside other servers (the default)
+  checkout FOLDER   the service beside that of another checkout of this repository
+  growth            the cost of requests while the catalogue grows
+  overload          the service under twice the load it can serve
+  start             time to the first response, and memory while idle
 
-  --quick              a short run: few workloads, the most important servers
-  --only NAME          one group of servers, storage or workload; may be repeated
-  --connections 1,32   numbers of connections
-  --out FOLDER         for JSON files (tools/bench/results)`;
+  --quick           a short run: few workloads, the most important servers
+  --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
 
-if (process.argv.slice(2).some((argument) => ['help', '--help', '-h'].includes(argument))) {
-  console.log(USAGE);
-  process.exit();
+Whole runs of requests and growth write the charts of docs/.`;
+
+export interface BenchOptions {
+  /** A short run, to see where one stands. */
+  readonly quick: boolean;
+  /** Undefined: the suite chooses. */
+  readonly storages: readonly StorageName[] | undefined;
+  /** The folder of another checkout. */
+  readonly checkout: string | undefined;
 }
 
-function exitWithUsage(reason: string): never {
+function fail(reason: string): never {
   console.error(`bench: ${reason}\n\n${USAGE}`);
   process.exit(2);
 }
 
-function parse() {
+function readArguments(): BenchOptions & { readonly suite: string } {
   try {
-    return readOptions(process.argv.slice(2));
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: { quick: { type: 'boolean', default: false }, storage: { type: 'string', multiple: true } },
+    });
+    const unknown = values.storage?.find((name) => !Object.hasOwn(STORAGES, name));
+    if (unknown !== undefined) throw new Error(`there is no storage "${unknown}"`);
+    const [suite = 'requests', checkout] = positionals;
+    return { suite, checkout, quick: values.quick, storages: values.storage as StorageName[] | undefined };
   } catch (error) {
-    return exitWithUsage((error as Error).message);
+    return fail((error as Error).message);
   }
 }
 
-const options = parse();
-const suite = SUITES[options.suite];
-if (suite === undefined) exitWithUsage(`there is no suite "${options.suite}"`);
+const { suite, ...options } = readArguments();
 moveToLoadCores();
-const { run } = await suite.load();
-await run(options, createProgress(process.stderr));
+if (Object.hasOwn(COMPARISONS, suite)) await compare(suite as keyof typeof COMPARISONS, options);
+else if (suite === 'overload') await (await import('./overload.ts')).run(options);
+else if (suite === 'start') await (await import('./start.ts')).run(options);
+else if (suite === 'help') console.log(USAGE);
+else fail(`there is no suite "${suite}"`);

@@ -1,12 +1,37 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { type Contender, program } from './server.ts';
+import type { Api } from './workloads.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url));
 
+export const ANIMAL_STORE = 'Animal Store';
+
+/** The command that starts an application of a checkout of this repository, which has its dependencies installed. */
+export const application = (name: 'http' | 'cli', checkout: string = ROOT): readonly string[] => [
+  process.execPath,
+  '--conditions=@animal-store/source',
+  `${checkout}/apps/${name}/src/main.ts`,
+];
+
+export const animalStore: Contender = program(ANIMAL_STORE, application('http'));
+
+/** What the README tells people to type. */
+export const npmStart: Contender = program(`${ANIMAL_STORE}, npm start`, ['npm', '--prefix', ROOT, 'start']);
+
+/** A server of peers/src. */
+export function peer(
+  name: string,
+  file: string,
+  options: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
+): Contender {
+  return program(name, [process.execPath, `${PEERS}dist/${file}.js`], options);
+}
+
 /**
- * Installs and compiles the servers in peers/. They have a lockfile of their own: what they need is large, and only the
+ * Installs and compiles the servers of peers/src. They have a lockfile of their own: what they need is large, and only the
  * benchmark needs it.
  */
 export function preparePeers(): void {
@@ -17,37 +42,6 @@ export function preparePeers(): void {
     run('npx', '--yes', `--package=${packageManager}`, '--', ...install);
   }
   run(`${ROOT}node_modules/.bin/tsc`);
-}
-
-/**
- * The command that starts a peer.
- *
- * @param name Its file in peers/src, without extension.
- */
-export function peer(name: string): readonly string[] {
-  return [process.execPath, `${PEERS}dist/${name}.js`];
-}
-
-/** The command that starts the Animal Store of a checkout of this repository, which has its dependencies installed. */
-export function animalStore(checkout: string = ROOT): readonly string[] {
-  return application('http', checkout);
-}
-
-/** The command line of the Animal Store. */
-export function animalStoreCli(): readonly string[] {
-  return application('cli', ROOT);
-}
-
-function application(name: string, checkout: string): readonly string[] {
-  // Older checkouts have another name for the condition.
-  const { compilerOptions } = JSON.parse(readFileSync(`${checkout}/tsconfig.base.json`, 'utf8'));
-  const conditions = compilerOptions.customConditions.map((condition: string) => `--conditions=${condition}`);
-  return [process.execPath, ...conditions, `${checkout}/apps/${name}/src/main.ts`];
-}
-
-/** What the README tells people to type. */
-export function npmStart(): readonly string[] {
-  return ['npm', '--prefix', ROOT, 'start'];
 }
 
 function run(command: string, ...args: string[]): void {

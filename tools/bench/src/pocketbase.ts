@@ -1,57 +1,49 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import type { AddressInfo } from 'node:net';
-import { createServer } from 'node:net';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { pocketBaseApi } from './apis.ts';
-import { type Server, startServer } from './server.ts';
+import { freePorts } from '@animal-store/test-mongodb/free-ports';
+import { type Contender, program } from './server.ts';
+import { pocketBaseApi } from './workloads.ts';
 
 const VERSION = 'v0.36.0';
 const CACHE = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'animal-store-bench', VERSION);
 const PROGRAM = join(CACHE, 'base');
 const ACCOUNT = { identity: 'bench@example.com', password: 'the-password-of-the-benchmark' };
 
-/**
- * Builds PocketBase once, outside of the repository.
- *
- * @returns Why it isn't there, or null.
- */
-export function preparePocketBase(): string | null {
-  if (existsSync(PROGRAM)) return null;
-  if (spawnSync('go', ['version']).status !== 0) return 'it needs Go, which is not installed';
-  console.error('bench: building PocketBase…');
-  const { status } = spawnSync('go', ['install', `github.com/pocketbase/pocketbase/examples/base@${VERSION}`], {
-    env: { ...process.env, GOBIN: CACHE },
-    stdio: ['ignore', 'ignore', 'inherit'],
-  });
-  return status === 0 ? null : 'go install failed';
-}
+/** PocketBase with its defaults, a collection of pets for users who have logged in, and one such user. */
+export const pocketBase: Contender = {
+  name: 'PocketBase',
+  missing() {
+    if (existsSync(PROGRAM)) return null;
+    if (spawnSync('go', ['version']).status !== 0) return 'it needs Go, which is not installed';
+    console.error('bench: building PocketBase…');
+    const { status } = spawnSync('go', ['install', `github.com/pocketbase/pocketbase/examples/base@${VERSION}`], {
+      env: { ...process.env, GOBIN: CACHE },
+      stdio: ['ignore', 'ignore', 'inherit'],
+    });
+    return status === 0 ? null : 'go install failed';
+  },
+  async start({ SQLITE_FILE }) {
+    const folder = ['--dir', `${SQLITE_FILE}-of-pocketbase`];
+    const isFirstStart = !existsSync(folder[1] as string);
+    execFileSync(PROGRAM, ['superuser', 'upsert', ACCOUNT.identity, ACCOUNT.password, ...folder], { stdio: 'ignore' });
+    // It can't choose a port by itself.
+    const address = `127.0.0.1:${await freePorts(1)}`;
+    const command = [PROGRAM, 'serve', ...folder, '--http', address];
+    const server = await program('PocketBase', command, { api: pocketBaseApi }).start({});
+    try {
+      if (isFirstStart) await createCollections(server.url);
+      const authorization = await logIn(server.url, 'users');
+      return { ...server, headers: { ...server.headers, authorization } };
+    } catch (error) {
+      await server.stop();
+      throw error;
+    }
+  },
+};
 
-/**
- * Starts PocketBase with its defaults, a collection of pets for users who have logged in, and one such user.
- *
- * @param folder Empty; its files are kept there.
- */
-export async function startPocketBase(folder: string): Promise<Server> {
-  const superuser = ['superuser', 'upsert', ACCOUNT.identity, ACCOUNT.password];
-  execFileSync(PROGRAM, [...superuser, '--dir', folder], { stdio: 'ignore' });
-  const server = await startServer({
-    name: 'PocketBase',
-    command: [PROGRAM, 'serve', '--dir', folder, '--http', `127.0.0.1:${await freePort()}`],
-    api: pocketBaseApi,
-  });
-  try {
-    const token = await prepareCollections(server.url);
-    return { ...server, headers: { authorization: token, 'content-type': 'application/json' } };
-  } catch (error) {
-    await server.stop();
-    throw error;
-  }
-}
-
-/** @returns The token of a user. */
-async function prepareCollections(url: string): Promise<string> {
+async function createCollections(url: string): Promise<void> {
   const admin = await logIn(url, '_superusers');
   const loggedIn = "@request.auth.id != ''";
   await post(
@@ -73,9 +65,9 @@ async function prepareCollections(url: string): Promise<string> {
   );
   const { identity: email, password } = ACCOUNT;
   await post(`${url}/api/collections/users/records`, { email, password, passwordConfirm: password }, admin);
-  return logIn(url, 'users');
 }
 
+/** @returns The token of the account in a collection. */
 async function logIn(url: string, collection: string): Promise<string> {
   const { token } = await post(`${url}/api/collections/${collection}/auth-with-password`, ACCOUNT);
   return token as string;
@@ -86,15 +78,4 @@ async function post(url: string, body: object, token = ''): Promise<Record<strin
   const response = await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) });
   if (!response.ok) throw new Error(`PocketBase: ${url} returned ${response.status}: ${await response.text()}`);
   return (await response.json()) as Record<string, unknown>;
-}
-
-/** It can't choose a port by itself. */
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer().on('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as AddressInfo;
-      server.close(() => resolve(port));
-    });
-  });
 }

@@ -1,26 +1,13 @@
-/** Tells a person what is going on, on standard error. */
-export interface Progress {
-  /** Replaces the line before it; only on a terminal. */
-  show(text: string): void;
-  warn(text: string): void;
-  /** Removes the line. */
-  clear(): void;
-}
-
 const CLEAR_LINE = '\r\x1b[2K';
 
-export function createProgress(stream: NodeJS.WriteStream): Progress {
-  const clear = () => {
-    if (stream.isTTY) stream.write(CLEAR_LINE);
-  };
-  return {
-    show(text) {
-      if (stream.isTTY) stream.write(CLEAR_LINE + text.slice(0, stream.columns - 1));
-    },
-    warn(text) {
-      clear();
-      stream.write(`${text}\n`);
-    },
-    clear,
-  };
+/** Tells a person what is going on; each text replaces the one before. */
+export function show(text: string): void {
+  const { stderr } = process;
+  if (stderr.isTTY) stderr.write(CLEAR_LINE + text.slice(0, stderr.columns - 1));
+}
+
+/** Says on standard error what is not measured, and why. */
+export function notMeasured(what: string, reason: string): void {
+  show('');
+  console.error(`NOT MEASURED ${what}: ${reason}`);
 }

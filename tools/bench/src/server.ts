@@ -1,13 +1,13 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
-import { type Api, animalStoreApi } from './apis.ts';
-import { onServerCore } from './cores.ts';
+import { availableParallelism } from 'node:os';
+import { type Api, animalStoreApi } from './workloads.ts';
 
 /** The key that every server of a run accepts. */
 const KEY = 'the-key-of-the-benchmark';
 
-/** A server that listens, in a process of its own on the server's core. */
+/** A server that listens, in a process of its own. */
 export interface Server {
   readonly name: string;
   readonly url: string;
@@ -20,98 +20,101 @@ export interface Server {
   stop(): Promise<void>;
 }
 
-export interface ServerOptions {
+/** Something to measure. */
+export interface Contender {
   readonly name: string;
-  readonly command: readonly string[];
-  readonly environment?: NodeJS.ProcessEnv;
-  readonly api?: Api;
+  /** Why it can't be started here, or null; absent: it can. */
+  readonly missing?: () => string | null;
+  /** @param environment Names the storage, which no other contender uses. */
+  start(environment: NodeJS.ProcessEnv): Promise<Server>;
 }
 
-const START_TIMEOUT = 30_000;
-const STOP_TIMEOUT = 5_000;
+/** The contender that a command starts. It prints its URL on its standard output. */
+export function program(
+  name: string,
+  command: readonly string[],
+  { environment: own = {}, api = animalStoreApi }: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
+): Contender {
+  return { name, start: (environment) => startServer(name, command, { ...environment, ...own }, api) };
+}
 
-/** @throws Error If the program prints no URL on its standard output within 30 seconds. */
-export async function startServer({ name, command, environment, api }: ServerOptions): Promise<Server> {
-  const [program, ...args] = onServerCore(command) as [string, ...string[]];
-  const child = spawn(program, args, {
-    env: { ...process.env, ...environment, PORT: '0', API_KEYS: KEY },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+/** Whether each server gets the first core for itself, and the load the others (Linux, two cores or more). */
+const PINNED: boolean = availableParallelism() > 1 && hasTaskset();
+
+function hasTaskset(): boolean {
   try {
-    const url = await listeningUrl(child);
-    return {
-      name,
-      url,
-      api: api ?? animalStoreApi,
-      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-      cpuSeconds: () => cpuSeconds(child.pid),
-      residentBytes: () => residentBytes(child.pid),
-      stop: () => stop(child),
-    };
-  } catch (error) {
-    await stop(child);
-    throw new Error(`${name} did not start: ${(error as Error).message}`);
-  }
-}
-
-function listeningUrl(child: ChildProcess): Promise<string> {
-  const { promise, resolve, reject } = Promise.withResolvers<string>();
-  let errors = '';
-  child.stderr?.on('data', (chunk) => {
-    errors = (errors + chunk).slice(-2_000);
-  });
-  const timer = setTimeout(
-    () => reject(new Error(`no URL within ${START_TIMEOUT / 1_000} s. ${errors}`)),
-    START_TIMEOUT,
-  );
-  child.on('error', reject);
-  child.on('exit', (code) => reject(new Error(`it ended with ${code}. ${errors}`)));
-  child.stdout?.on('data', (chunk: Buffer) => {
-    const url = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
-    if (url === undefined) return;
-    // The log is read and dropped.
-    child.stdout?.removeAllListeners('data').resume();
-    resolve(url);
-  });
-  return promise.finally(() => clearTimeout(timer));
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return;
-  const exited = once(child, 'exit');
-  child.kill();
-  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_TIMEOUT);
-  await exited;
-  clearTimeout(timer);
-}
-
-/**
- * The time on a CPU of each thread, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN if there is
- * no such process here.
- */
-export function cpuSeconds(pid: number | undefined): number {
-  const threads = readThreads(pid);
-  const nanoseconds = threads.map((thread) => Number.parseInt(readProc(pid, `task/${thread}/schedstat`) || '0', 10));
-  return threads.length === 0 ? Number.NaN : nanoseconds.reduce((sum, own) => sum + own, 0) / 1e9;
-}
-
-function readThreads(pid: number | undefined): readonly string[] {
-  try {
-    return readdirSync(`/proc/${pid}/task`);
+    execFileSync('taskset', ['--version'], { stdio: 'ignore' });
+    return true;
   } catch {
-    return [];
+    return false;
   }
+}
+
+/** Moves this process, which makes the load, away from the servers' core. */
+export function moveToLoadCores(): void {
+  if (!PINNED) return;
+  const others = `1-${availableParallelism() - 1}`;
+  execFileSync('taskset', ['--all-tasks', '--cpu-list', '--pid', others, String(process.pid)], { stdio: 'ignore' });
+}
+
+/** @throws Error If the program ends before it prints a URL on its standard output. */
+async function startServer(
+  name: string,
+  command: readonly string[],
+  environment: NodeJS.ProcessEnv,
+  api: Api,
+): Promise<Server> {
+  const [file, ...args] = PINNED ? ['taskset', '--cpu-list', '0', ...command] : command;
+  const child = spawn(file as string, args, {
+    env: { ...process.env, ...environment, PORT: '0', API_KEYS: KEY },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  const url = await new Promise<string>((resolve, reject) => {
+    exited.then(([code]) => reject(new Error(`${name} ended with ${code} before it listened`)), reject);
+    child.stdout.on('data', (chunk: Buffer) => {
+      const printed = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
+      if (printed === undefined) return;
+      // The log is read and dropped.
+      child.stdout.removeAllListeners('data').resume();
+      resolve(printed);
+    });
+  });
+  return {
+    name,
+    url,
+    api,
+    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+    cpuSeconds: () => cpuSeconds(child.pid),
+    residentBytes: () => residentBytes(child.pid),
+    async stop() {
+      child.kill();
+      await exited;
+    },
+  };
+}
+
+/** The time on a CPU of each thread, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN without /proc. */
+export function cpuSeconds(pid: number | undefined): number {
+  const threads = readProc(() => readdirSync(`/proc/${pid}/task`)) ?? [];
+  const nanoseconds = threads.map((thread) => {
+    // A thread may have ended.
+    const schedstat = readProc(() => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'));
+    return Number.parseInt(schedstat ?? '0', 10);
+  });
+  return threads.length === 0 ? Number.NaN : nanoseconds.reduce((sum, own) => sum + own, 0) / 1e9;
 }
 
 /** proc_pid_status(5), VmRSS. */
 function residentBytes(pid: number | undefined): number {
-  return Number(/VmRSS:\s+(\d+)/.exec(readProc(pid, 'status'))?.[1]) * 1_024;
+  const status = readProc(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? '';
+  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024;
 }
 
-function readProc(pid: number | undefined, file: string): string {
+function readProc<T>(read: () => T): T | null {
   try {
-    return readFileSync(`/proc/${pid}/${file}`, 'utf8');
+    return read();
   } catch {
-    return '';
+    return null;
   }
 }

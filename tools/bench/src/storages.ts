@@ -1,37 +1,74 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { startMongo } from './mongodb.ts';
+import { openMongo } from './mongodb.ts';
+import { peer } from './peers.ts';
+import { pocketBase } from './pocketbase.ts';
+import { notMeasured } from './progress.ts';
+import type { Contender } from './server.ts';
+import { jsonServerApi } from './workloads.ts';
 
-export const STORAGES = ['memory', 'sqlite', 'mongodb'] as const;
-
-export type StorageName = (typeof STORAGES)[number];
+/** Where the service can keep its pets, and the servers that keep them in the same way. */
+export interface Storage {
+  /** For tables and charts. */
+  readonly title: string;
+  open(): OpenStorage | Promise<OpenStorage | { readonly missing: string }>;
+  /** The ratios are those to the first one. It is the only one in a quick run. */
+  readonly peers: readonly [Contender, ...Contender[]];
+  /** Numbers of pets while the catalogue grows. */
+  readonly sizes: readonly number[];
+}
 
 /** A storage for a run. */
-export interface BenchStorage {
+export interface OpenStorage {
   /** The environment of a server that shares its pets with no other. */
   environment(): NodeJS.ProcessEnv;
+  /** What a database server has done since its start; absent if there is none. */
+  usage?(): Promise<{ readonly cpuSeconds: number; readonly commands: number }>;
   /** Removes all of it. */
   close(): Promise<void>;
 }
 
-/** The reason why a storage can't be had here. */
-export interface MissingStorage {
-  readonly missing: string;
-}
+/** No server of Node.js can exceed it. */
+const FLOOR = peer('prepared bytes', 'node-http');
+const TO_TEN_MILLIONS = [10_000, 100_000, 1_000_000, 10_000_000];
 
-export async function openStorage(name: StorageName): Promise<BenchStorage | MissingStorage> {
-  switch (name) {
-    case 'memory':
-      return { environment: () => ({ STORAGE: 'memory' }), close: async () => {} };
-    case 'sqlite':
-      return openSqlite();
-    case 'mongodb':
-      return openMongo();
-  }
-}
+export const STORAGES = {
+  memory: {
+    title: 'in memory',
+    open: () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
+    peers: [
+      peer('Fastify', 'fastify'),
+      FLOOR,
+      peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
+      peer('Hono', 'hono'),
+      peer('Express', 'express'),
+    ],
+    sizes: [10_000, 100_000, 1_000_000, 5_000_000],
+  },
+  sqlite: {
+    title: 'in a file',
+    open: openFolder,
+    peers: [pocketBase, peer('json-server', 'json-server', { api: jsonServerApi })],
+    sizes: TO_TEN_MILLIONS,
+  },
+  mongodb: {
+    title: 'on MongoDB',
+    open: openMongo,
+    peers: [
+      peer('Fastify + driver', 'fastify'),
+      FLOOR,
+      peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
+      peer('Express + Mongoose', 'express-mongoose'),
+      peer('NestJS + Mongoose', 'nest-mongoose'),
+    ],
+    sizes: TO_TEN_MILLIONS,
+  },
+} satisfies Record<string, Storage>;
 
-function openSqlite(): BenchStorage {
+export type StorageName = keyof typeof STORAGES;
+
+function openFolder(): OpenStorage {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));
   let files = 0;
   return {
@@ -43,11 +80,22 @@ function openSqlite(): BenchStorage {
   };
 }
 
-async function openMongo(): Promise<BenchStorage | MissingStorage> {
-  const mongo = await startMongo();
-  if ('missing' in mongo) return mongo;
-  return {
-    environment: () => ({ STORAGE: 'mongodb', MONGODB_URL: mongo.freshDatabase() }),
-    close: mongo.stop,
-  };
+/** Opens storages one after the other, all by default, and closes them. */
+export async function eachStorage(
+  names: readonly StorageName[] = Object.keys(STORAGES) as StorageName[],
+  use: (name: StorageName, storage: Storage, open: OpenStorage) => Promise<void>,
+): Promise<void> {
+  for (const name of names) {
+    const storage: Storage = STORAGES[name];
+    const opened = await storage.open();
+    if ('missing' in opened) {
+      notMeasured(storage.title, opened.missing);
+      continue;
+    }
+    try {
+      await use(name, storage, opened);
+    } finally {
+      await opened.close();
+    }
+  }
 }

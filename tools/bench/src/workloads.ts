@@ -14,11 +14,18 @@ export type Operation =
   | { readonly kind: 'page'; readonly path: string }
   | { readonly kind: 'create'; readonly pet: NewPet };
 
+/** What a load needs to know of a server's pets: some of them, taken evenly. */
+export interface Catalogue {
+  readonly ids: readonly string[];
+  /** The paths of pages of 100 pets that begin at different places; empty unless a workload needs them. */
+  readonly pages: readonly string[];
+}
+
 /** A number from 0 up to, but not including, `below`. */
 export type Random = (below: number) => number;
 
-/** Chooses the next operation. `ids` are those of pets that the server has. */
-export type Workload = (random: Random, ids: readonly string[]) => Operation;
+/** Chooses the next operation. */
+export type Workload = (random: Random, catalogue: Catalogue) => Operation;
 
 /** A quarter of all pets has each status, a quarter has none. */
 export function newPet(number: number): NewPet {
@@ -26,18 +33,20 @@ export function newPet(number: number): NewPet {
   return { name: `Rex ${number}`, categoryId: 7, ...(status && { status }) };
 }
 
-const get: Workload = (random, ids) => ({ kind: 'get', id: ids[random(ids.length)] as string });
+const get: Workload = (random, { ids }) => ({ kind: 'get', id: ids[random(ids.length)] as string });
 const list20: Workload = () => ({ kind: 'list', limit: 20 });
 const create: Workload = (random) => ({ kind: 'create', pet: newPet(random(1_000_000)) });
+
+export const FROM_ANYWHERE = 'list 100 from anywhere';
 
 /** Those that create pets come last: the others find the same pets on each server. */
 export const WORKLOADS = {
   'get one': get,
   'list 20': list20,
-  'list 100': () => ({ kind: 'list', limit: 100 }),
   'list 100 by status': () => ({ kind: 'list', limit: 100, status: 'sold' }),
   'mixed lists': (random) => ({ kind: 'list', limit: 1 + random(100), status: STATUSES[random(4)] }),
-  '90 % reads': (random, ids) => (random(10) === 0 ? create : random(2) === 0 ? get : list20)(random, ids),
+  [FROM_ANYWHERE]: (random, { pages }) => ({ kind: 'page', path: pages[random(pages.length)] as string }),
+  '90 % reads': (random, catalogue) => (random(10) === 0 ? create : random(2) === 0 ? get : list20)(random, catalogue),
   create,
 } satisfies Record<string, Workload>;
 
@@ -53,3 +62,43 @@ export function seededRandom(seed: number): Random {
     return Math.floor((((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32) * below);
   };
 }
+
+export interface HttpRequest {
+  readonly method: 'GET' | 'POST';
+  readonly path: string;
+  readonly body?: string;
+}
+
+/** How a server is asked for an operation. */
+export type Api = (operation: Operation) => HttpRequest;
+
+/** An API whose list takes a limit and a status in its query string, under names of its own. */
+function restApi(path: string, listQuery: (limit: number, status: string | undefined) => string): Api {
+  return (operation) => {
+    switch (operation.kind) {
+      case 'get':
+        return { method: 'GET', path: `${path}/${operation.id}` };
+      case 'list':
+        return { method: 'GET', path: `${path}?${listQuery(operation.limit, operation.status)}` };
+      case 'page':
+        return { method: 'GET', path: operation.path };
+      case 'create':
+        return { method: 'POST', path, body: JSON.stringify(operation.pet) };
+    }
+  };
+}
+
+/** The interface of the Animal Store. */
+export const animalStoreApi = restApi('/v1/pets', (limit, status) =>
+  status === undefined ? `limit=${limit}` : `limit=${limit}&status=${status}`,
+);
+
+export const jsonServerApi = restApi('/pets', (limit, status) =>
+  status === undefined ? `_limit=${limit}` : `_limit=${limit}&status=${status}`,
+);
+
+/** `skipTotal` spares PocketBase the count of all records, as its documentation advises. */
+export const pocketBaseApi = restApi('/api/collections/pets/records', (limit, status) => {
+  const query = `perPage=${limit}&skipTotal=1`;
+  return status === undefined ? query : `${query}&filter=${encodeURIComponent(`status='${status}'`)}`;
+});

@@ -2,23 +2,11 @@
 import express from 'express';
 import mongoose from 'mongoose';
 import { listening } from './listening.ts';
+import { counterSchema, petSchema } from './mongoose-schemas.ts';
 import { fromDocument, KEY, type PetDocument, type PetStatus } from './pets.ts';
 
-const petSchema = new mongoose.Schema<PetDocument>(
-  {
-    _id: Number,
-    name: { type: String, required: true, maxlength: 200 },
-    categoryId: { type: Number, required: true },
-    status: { type: String, enum: ['available', 'pending', 'sold'] },
-  },
-  { versionKey: false, writeConcern: { w: 'majority', j: true } },
-);
-petSchema.index({ status: 1, _id: 1 });
 const PetModel = mongoose.model('Pet', petSchema);
-const Counter = mongoose.model(
-  'Counter',
-  new mongoose.Schema<{ _id: string; last: number }>({ _id: String, last: Number }),
-);
+const Counter = mongoose.model('Counter', counterSchema);
 await mongoose.connect(process.env['MONGODB_URL'] as string);
 await PetModel.init();
 

@@ -1,13 +1,17 @@
-// The catalogue in memory with Fastify: schemas for requests and responses, a hook for the key, no log.
-// With EQUIPPED it does for each request what the service does too, as its documentation suggests: a line of log, a
-// histogram of durations, a request id, security headers, a digest of the key.
+// The catalogue with Fastify, in memory or on the database that STORAGE names: schemas for requests and responses, a hook
+// for the key, no log. With EQUIPPED it does for each request what the service does too, as its documentation suggests: a
+// line of log, a histogram of durations, a request id, security headers, a digest of the key.
 import { hash, randomUUID } from 'node:crypto';
 import Fastify, { LogController } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
-import { listQuery, newPet, pet, petParams, pets as petsSchema } from './fastify-schemas.ts';
-import { KEY, type NewPet, type Pet } from './pets.ts';
+import { KEY, type NewPet, type PetStatus, type PetTable } from './pets.ts';
 
-const pets: Pet[] = [];
+const openTable: Record<string, () => Promise<PetTable>> = {
+  memory: async () => (await import('./fastify/memory.ts')).openTable(),
+  mongodb: async () => (await import('./fastify/mongodb.ts')).openTable(),
+};
+
+const table = await (openTable[process.env['STORAGE'] as string] as () => Promise<PetTable>)();
 const equipped = process.env['EQUIPPED'] !== undefined;
 const app = Fastify(
   equipped
@@ -48,24 +52,31 @@ if (equipped) {
     request.log.info({ method, route, status: reply.statusCode, duration: reply.elapsedTime }, 'request');
   });
 }
-app.get<{ Querystring: { limit: number; status?: string } }>(
+
+const status = { type: 'string', enum: ['available', 'pending', 'sold'] };
+const newPet = {
+  type: 'object',
+  required: ['name', 'categoryId'],
+  properties: { name: { type: 'string', minLength: 1, maxLength: 200 }, categoryId: { type: 'integer' }, status },
+};
+const pet = { ...newPet, properties: { id: { type: 'integer' }, ...newPet.properties } };
+const listQuery = {
+  type: 'object',
+  properties: { limit: { type: 'integer', minimum: 1, maximum: 100, default: 20 }, status },
+};
+const petParams = { type: 'object', properties: { petId: { type: 'integer' } } };
+
+app.get<{ Querystring: { limit: number; status?: PetStatus } }>(
   '/v1/pets',
-  { schema: { querystring: listQuery, response: { 200: petsSchema } } },
-  async ({ query: { limit, status } }) =>
-    (status === undefined ? pets : pets.filter((one) => one.status === status)).slice(0, limit),
+  { schema: { querystring: listQuery, response: { 200: { type: 'array', items: pet } } } },
+  async ({ query }) => table.list(query.limit, query.status),
 );
 app.get<{ Params: { petId: number } }>(
   '/v1/pets/:petId',
   { schema: { params: petParams, response: { 200: pet } } },
-  async ({ params }, reply) => pets[params.petId - 1] ?? reply.code(404).send({ code: 'pet_not_found' }),
+  async ({ params }, reply) => (await table.get(params.petId)) ?? reply.code(404).send({ code: 'pet_not_found' }),
 );
-app.post<{ Body: NewPet }>(
-  '/v1/pets',
-  { schema: { body: newPet, response: { 201: pet } } },
-  async ({ body }, reply) => {
-    const created: Pet = { id: pets.length + 1, ...body };
-    pets.push(created);
-    return reply.code(201).send(created);
-  },
+app.post<{ Body: NewPet }>('/v1/pets', { schema: { body: newPet, response: { 201: pet } } }, async ({ body }, reply) =>
+  reply.code(201).send(await table.create(body)),
 );
 console.log(await app.listen({ host: '127.0.0.1', port: 0 }));

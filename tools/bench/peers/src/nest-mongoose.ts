@@ -19,12 +19,13 @@ import {
   ValidationPipe,
 } from '@nestjs/common';
 import { NestFactory } from '@nestjs/core';
-import { InjectModel, MongooseModule, Prop, Schema, SchemaFactory } from '@nestjs/mongoose';
+import { InjectModel, MongooseModule } from '@nestjs/mongoose';
 import { Type } from 'class-transformer';
 import { IsIn, IsInt, IsOptional, IsString, Length, Max, Min } from 'class-validator';
 import type { Model } from 'mongoose';
 import { listening } from './listening.ts';
-import { fromDocument, KEY, type PetStatus } from './pets.ts';
+import { type Counter, counterSchema, petSchema } from './mongoose-schemas.ts';
+import { fromDocument, KEY, type PetDocument, type PetStatus } from './pets.ts';
 
 const STATUSES = ['available', 'pending', 'sold'];
 
@@ -54,37 +55,11 @@ class ListPetsDto {
   status?: PetStatus;
 }
 
-@Schema({ collection: 'pets', versionKey: false, writeConcern: { w: 'majority', j: true } })
-class Pet {
-  @Prop()
-  _id!: number;
-
-  @Prop({ required: true })
-  name!: string;
-
-  @Prop({ required: true })
-  categoryId!: number;
-
-  @Prop({ type: String, enum: STATUSES })
-  status?: PetStatus;
-}
-const PetSchema = SchemaFactory.createForClass(Pet).index({ status: 1, _id: 1 });
-
-@Schema({ collection: 'counters' })
-class Counter {
-  @Prop()
-  _id!: string;
-
-  @Prop()
-  last!: number;
-}
-const CounterSchema = SchemaFactory.createForClass(Counter);
-
 @Injectable()
 class PetsService {
   constructor(
-    @InjectModel(Pet.name) private readonly pets: Model<Pet>,
-    @InjectModel(Counter.name) private readonly counters: Model<Counter>,
+    @InjectModel('Pet') private readonly pets: Model<PetDocument>,
+    @InjectModel('Counter') private readonly counters: Model<Counter>,
   ) {}
 
   async list({ limit, status }: ListPetsDto) {
@@ -141,8 +116,8 @@ class PetsController {
   imports: [
     MongooseModule.forRoot(process.env['MONGODB_URL'] as string),
     MongooseModule.forFeature([
-      { name: Pet.name, schema: PetSchema },
-      { name: Counter.name, schema: CounterSchema },
+      { name: 'Pet', schema: petSchema },
+      { name: 'Counter', schema: counterSchema },
     ]),
   ],
   controllers: [PetsController],

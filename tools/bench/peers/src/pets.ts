@@ -19,3 +19,10 @@ export interface PetDocument extends NewPet {
 }
 
 export const fromDocument = ({ _id, ...newPet }: PetDocument): Pet => ({ id: _id, ...newPet });
+
+/** Where the handlers of Fastify keep the pets. */
+export interface PetTable {
+  list(limit: number, status: PetStatus | undefined): Pet[] | Promise<Pet[]>;
+  get(id: number): Pet | undefined | Promise<Pet | undefined>;
+  create(pet: NewPet): Pet | Promise<Pet>;
+}

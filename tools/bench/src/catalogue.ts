@@ -1,0 +1,122 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { bytesOf, sendRequests } from './client.ts';
+import { application } from './peers.ts';
+import type { Server } from './server.ts';
+import { type Catalogue, newPet, type Operation } from './workloads.ts';
+
+const FILL_CONNECTIONS = 64;
+
+/**
+ * Creates pets.
+ *
+ * @returns Their ids.
+ * @throws Error If the server creates none.
+ */
+export async function fill(server: Server, count: number): Promise<string[]> {
+  const { name, url, api, headers } = server;
+  const requests = Array.from({ length: 200 }, (_, number) =>
+    bytesOf(api({ kind: 'create', pet: newPet(number) }), headers),
+  );
+  const ids: string[] = [];
+  // A server that sheds load creates fewer than it is asked for.
+  while (ids.length < count) {
+    const before = ids.length;
+    let sent = before;
+    await sendRequests({
+      url,
+      connections: Math.min(FILL_CONNECTIONS, count - before),
+      next: () => (sent < count ? (requests[sent++ % requests.length] as Buffer) : null),
+      onResponse(_status, _milliseconds, body) {
+        const id = /"id":\s*"?(\w+)/.exec(body.toString())?.[1];
+        if (id !== undefined) ids.push(id);
+      },
+    });
+    if (ids.length === before) throw new Error(`${name} creates no pets`);
+  }
+  return ids;
+}
+
+const LINES_PER_CHUNK = 10_000;
+
+/**
+ * Creates pets by `pets import`, which takes a tenth of the time that requests take.
+ *
+ * @param environment Names the storage, which keeps its pets when the command ends.
+ * @param first The number of the first pet. No two imports into a storage have the same: it recognises repetitions.
+ */
+export async function importPets(environment: NodeJS.ProcessEnv, first: number, count: number): Promise<void> {
+  const [file, ...args] = application('cli') as [string, ...string[]];
+  const command = ['pets', 'import', '--import-id', `from-${first}`, '--on-error', 'skip'];
+  const child = spawn(file, [...args, ...command], {
+    env: { ...process.env, ...environment },
+    stdio: ['pipe', 'ignore', 'inherit'],
+  });
+  const exited = once(child, 'exit');
+  await pipeline(Readable.from(lines(first, count)), child.stdin);
+  const [code] = await exited;
+  if (code !== 0) throw new Error(`pets import ended with ${code}`);
+}
+
+function* lines(first: number, count: number): Generator<string> {
+  for (let start = 0; start < count; start += LINES_PER_CHUNK) {
+    const size = Math.min(LINES_PER_CHUNK, count - start);
+    yield Array.from({ length: size }, (_, index) => `${JSON.stringify(newPet(first + start + index))}\n`).join('');
+  }
+}
+
+/** More than the caches of the service hold. */
+const KEPT_PAGES = 10_000;
+const KEPT_IDS = 200_000;
+
+/**
+ * Follows the links of the service from its first page to the last one.
+ *
+ * @param pets About as many as there are.
+ */
+export async function walkPages({ url, headers }: Server, pets: number): Promise<Catalogue> {
+  const everyPage = Math.ceil(pets / 100 / KEPT_PAGES);
+  const everyPet = Math.ceil(pets / KEPT_IDS);
+  const pages: string[] = [];
+  const ids: string[] = [];
+  let next: string | undefined = '/v1/pets?limit=100';
+  let position = 0;
+  for (let page = 0; next !== undefined; page += 1) {
+    if (page % everyPage === 0) pages.push(next);
+    const response: Response = await fetch(url + next, { headers });
+    for (const { id } of (await response.json()) as { id: number }[]) {
+      if (position % everyPet === 0) ids.push(String(id));
+      position += 1;
+    }
+    next = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
+  }
+  return { ids, pages };
+}
+
+/** Sends one request. */
+export function send({ url, api, headers }: Server, operation: Operation): Promise<Response> {
+  const { method, path, body } = api(operation);
+  return fetch(url + path, { method, headers, ...(body && { body }) });
+}
+
+/**
+ * Makes sure that a server does the same work as the others, before it is measured.
+ *
+ * @param id That of a pet that it has.
+ * @throws Error If a response is not the one that the operation asks for.
+ */
+export async function verify(server: Server, id: string): Promise<void> {
+  const expectAll = async (operation: Operation, count: number, isRight: (pet: Record<string, unknown>) => boolean) => {
+    const body = (await (await send(server, operation)).json()) as Record<string, unknown>;
+    // PocketBase wraps its lists.
+    const pets = [body['items'] ?? body].flat() as Record<string, unknown>[];
+    if (pets.length === count && pets.every(isRight)) return;
+    throw new Error(`${server.name} does not respond to "${operation.kind}" as the others do`);
+  };
+  await expectAll({ kind: 'get', id }, 1, (pet) => String(pet['id']) === id);
+  await expectAll({ kind: 'list', limit: 20 }, 20, ({ name }) => typeof name === 'string');
+  await expectAll({ kind: 'list', limit: 100, status: 'sold' }, 100, ({ status }) => status === 'sold');
+  await expectAll({ kind: 'create', pet: newPet(0) }, 1, (pet) => pet['id'] !== undefined);
+}

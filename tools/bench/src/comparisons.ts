@@ -1,0 +1,94 @@
+import { resolve } from 'node:path';
+import { growthChart, requestsChart, writeChart } from './charts.ts';
+import type { BenchOptions } from './main.ts';
+import { type Measurement, measure, type Plan } from './measure.ts';
+import { ANIMAL_STORE, animalStore, application, preparePeers } from './peers.ts';
+import { notMeasured } from './progress.ts';
+import { type Contender, program } from './server.ts';
+import { eachStorage, type Storage, type StorageName } from './storages.ts';
+import { measurementTable, ratioTable } from './tables.ts';
+import { FROM_ANYWHERE } from './workloads.ts';
+
+/** What is compared on each storage, and how long. */
+interface Comparison extends Omit<Plan, 'storage' | 'contenders' | 'sizes'> {
+  readonly contenders: (storage: Storage, options: BenchOptions) => readonly Contender[];
+  readonly sizes: (storage: Storage) => readonly number[];
+  /** What differs in a quick run. */
+  readonly quick?: Partial<Omit<Comparison, 'quick'>> & { readonly storages?: readonly StorageName[] };
+  /** What a whole run draws for docs/. */
+  readonly chart?: (title: string, measurements: readonly Measurement[]) => string;
+}
+
+export const COMPARISONS = {
+  requests: {
+    contenders({ peers }) {
+      preparePeers();
+      return [...peers, animalStore];
+    },
+    workloads: ['get one', 'list 20', 'list 100 by status', 'mixed lists', '90 % reads', 'create'],
+    connections: [1, 32, 128],
+    sizes: () => [10_000],
+    rounds: 5,
+    seconds: 1,
+    quick: {
+      storages: ['memory', 'mongodb'],
+      contenders({ peers: [base] }) {
+        preparePeers();
+        return [base, animalStore];
+      },
+      workloads: ['get one', 'list 20', 'create'],
+      connections: [32],
+      sizes: () => [1_000],
+      rounds: 3,
+    },
+    chart: requestsChart,
+  },
+  checkout: {
+    contenders(_, { checkout }) {
+      if (checkout === undefined) throw new Error('name the folder of the other checkout, its dependencies installed');
+      return [program('the other checkout', application('http', resolve(checkout))), animalStore];
+    },
+    workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
+    connections: [32],
+    sizes: () => [1_000],
+    // Many short rounds: a difference of a few hundredths shall show.
+    rounds: 15,
+    seconds: 0.5,
+    quick: { rounds: 5 },
+  },
+  growth: {
+    contenders: () => [animalStore],
+    workloads: ['get one', 'list 20', 'list 100 by status', FROM_ANYWHERE, 'create'],
+    connections: [32],
+    sizes: ({ sizes }) => sizes,
+    rounds: 3,
+    // Short: the creations of one size should not reach the next one.
+    seconds: 0.5,
+    quick: { sizes: ({ sizes }) => sizes.slice(0, 2) },
+    chart: growthChart,
+  },
+} satisfies Record<string, Comparison>;
+
+/** Runs a comparison on each storage and prints what it measured. */
+export async function compare(name: keyof typeof COMPARISONS, options: BenchOptions): Promise<void> {
+  const whole: Comparison = COMPARISONS[name];
+  const { contenders, sizes, chart, ...plan } = options.quick ? { ...whole, ...whole.quick } : whole;
+  const storages = options.storages ?? (options.quick ? whole.quick?.storages : undefined);
+  await eachStorage(storages, async (storageName, storage, open) => {
+    const measurements = await measure({
+      ...plan,
+      storage: open,
+      contenders: contenders(storage, options).filter(isThere),
+      sizes: sizes(storage),
+    });
+    console.log(measurementTable(storage.title, measurements));
+    if (name !== 'growth') console.log(ratioTable(measurements, ANIMAL_STORE));
+    if (chart && !options.quick) writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
+  });
+}
+
+function isThere({ name, missing }: Contender): boolean {
+  const reason = missing?.() ?? null;
+  if (reason !== null) notMeasured(name, reason);
+  return reason === null;
+}

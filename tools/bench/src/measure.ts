@@ -1,0 +1,134 @@
+import { fill, importPets, send, verify, walkPages } from './catalogue.ts';
+import { runLoad, type Sample } from './load.ts';
+import { show } from './progress.ts';
+import type { Contender, Server } from './server.ts';
+import type { OpenStorage } from './storages.ts';
+import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './workloads.ts';
+
+/** What is measured. */
+export interface Plan {
+  readonly storage: OpenStorage;
+  /** The ratios are those to the first one. */
+  readonly contenders: readonly Contender[];
+  readonly workloads: readonly WorkloadName[];
+  readonly connections: readonly number[];
+  /** Numbers of pets, ascending. */
+  readonly sizes: readonly number[];
+  readonly rounds: number;
+  /** Length of a sample. */
+  readonly seconds: number;
+}
+
+/** A sample, with what a database server did for it. */
+export interface StorageSample extends Sample {
+  /** Its CPU time for a request, in microseconds; NaN if there is no such server, or if it can't be read. */
+  readonly storageCpu: number;
+  /** The number of commands that it ran for a request; NaN if there is no such server. */
+  readonly commands: number;
+}
+
+/** One contender under one workload: a sample for each round. */
+export interface Measurement {
+  readonly contender: string;
+  readonly workload: WorkloadName;
+  readonly connections: number;
+  readonly pets: number;
+  readonly samples: StorageSample[];
+}
+
+/** Time in which V8 compiles what a workload uses, in seconds. */
+const WARM_UP = 0.7;
+
+/** A contender, and the place where it keeps its pets. */
+interface Entry {
+  readonly contender: Contender;
+  readonly environment: NodeJS.ProcessEnv;
+  pets: number;
+  catalogue: Catalogue;
+}
+
+/**
+ * Measures each contender in each round with each workload. A round starts all of them anew, because processes of one
+ * program differ, and takes its samples of one cell right after each other, in turns, because the machine's speed changes.
+ */
+export async function measure(plan: Plan): Promise<readonly Measurement[]> {
+  const entries = plan.contenders.map((contender): Entry => {
+    return { contender, environment: plan.storage.environment(), pets: 0, catalogue: { ids: [], pages: [] } };
+  });
+  const measured = new Map<string, Measurement>();
+  for (const size of plan.sizes) {
+    for (let round = 1; round <= plan.rounds; round += 1) {
+      const label = `${size.toLocaleString('en')} pets, round ${round} of ${plan.rounds}`;
+      const running: { entry: Entry; server: Server }[] = [];
+      try {
+        for (const entry of round % 2 === 0 ? entries.toReversed() : entries) {
+          show(`${label}: starting ${entry.contender.name}`);
+          const server = await entry.contender.start(entry.environment);
+          running.push({ entry, server });
+          await grow(entry, server, { size, walk: plan.workloads.includes(FROM_ANYWHERE) });
+          await verify(server, entry.catalogue.ids[0] as string);
+        }
+        await measureRound(running, { ...plan, label }, (entry, workload, connections, sample) => {
+          const contender = entry.contender.name;
+          const key = JSON.stringify([size, workload, connections, contender]);
+          const measurement = measured.get(key) ?? { contender, workload, connections, pets: size, samples: [] };
+          measurement.samples.push(sample);
+          measured.set(key, measurement);
+        });
+      } finally {
+        await Promise.all(running.map(({ server }) => server.stop()));
+      }
+    }
+  }
+  show('');
+  return [...measured.values()];
+}
+
+async function measureRound(
+  running: readonly { entry: Entry; server: Server }[],
+  { workloads, connections, seconds, storage, label }: Plan & { label: string },
+  onSample: (entry: Entry, workload: WorkloadName, connections: number, sample: StorageSample) => void,
+): Promise<void> {
+  for (const workload of workloads) {
+    const run = async ({ entry, server }: (typeof running)[number], count: number, length: number) => {
+      show(`${label}: ${workload}, ${count} connections, ${server.name}`);
+      const options = { catalogue: entry.catalogue, connections: count, seconds: length };
+      const before = await storage.usage?.();
+      const sample = await runLoad(server, WORKLOADS[workload], options);
+      const after = await storage.usage?.();
+      if (workload === 'create') entry.pets += sample.succeeded;
+      const responses = sample.succeeded + sample.failed;
+      const share = (of: 'cpuSeconds' | 'commands') =>
+        before && after ? (after[of] - before[of]) / responses : Number.NaN;
+      return { ...sample, storageCpu: share('cpuSeconds') * 1e6, commands: share('commands') };
+    };
+    for (const each of running) await run(each, Math.max(...connections), WARM_UP);
+    for (const count of connections) {
+      for (const each of running) onSample(each.entry, workload, count, await run(each, count, seconds));
+    }
+  }
+}
+
+/** From so many pets on they are imported, if the storage keeps them. */
+const IMPORT = 50_000;
+
+/** Makes sure that a server has so many pets. Those that it had before it started last may be gone. */
+async function grow(
+  entry: Entry,
+  server: Server,
+  { size, walk }: { readonly size: number; readonly walk: boolean },
+): Promise<void> {
+  const [id] = entry.catalogue.ids;
+  if (id === undefined || !(await send(server, { kind: 'get', id })).ok) {
+    entry.pets = 0;
+    entry.catalogue = { ids: [], pages: [] };
+  }
+  const missing = size - entry.pets;
+  if (missing <= 0) return;
+  show(`${server.name}: ${missing.toLocaleString('en')} more pets`);
+  const imports = missing >= IMPORT && entry.environment['STORAGE'] !== 'memory';
+  if (imports) await importPets(entry.environment, entry.pets, missing);
+  const ids = imports ? [] : await fill(server, missing);
+  entry.catalogue = walk || imports ? await walkPages(server, size) : { ids, pages: [] };
+  entry.pets = size;
+}
