@@ -1,38 +1,22 @@
 import type { Socket } from 'node:net';
 
 /**
- * Closes a connection after its last response (lingering close, RFC 9112, section 9.6): ends this side, then reads and discards
- * until the client has ended its own. A socket that is closed with bytes unread is reset, and a reset discards what the client has
- * not read yet.
+ * Closes a connection after its last response (lingering close, RFC 9112, section 9.6): ends this side when everything is written,
+ * then waits until the client has ended its own. A socket that is closed with bytes unread is reset, and a reset discards what the
+ * client has not read yet: so the socket must go on reading.
  *
- * @param last What is still to be written.
  * @param idle How long nothing may arrive before the socket is closed, in milliseconds.
- * @param max How long to read and discard at most, in milliseconds.
+ * @param max How long the client may go on sending, in milliseconds.
  */
-export function closeGracefully(socket: Socket, last: string, { idle, max }: { idle: number; max: number }): void {
-  socket.on('error', ignore);
+export function closeGracefully(socket: Socket, { idle, max }: { idle: number; max: number }): void {
+  const { bytesRead } = socket;
+  // A client may read its response slowly, but one that sends without end would never be inactive.
+  let timer = setInterval(() => socket.bytesRead > bytesRead && socket.destroy(), max);
   socket.once('finish', () => {
-    const timer = setTimeout(closeAtOnce, max, socket);
-    socket.once('close', () => clearTimeout(timer));
+    clearInterval(timer);
+    timer = setTimeout(() => socket.destroy(), max);
     socket.setTimeout(idle);
-    // Node's server reads nothing while writes are pending, and gets no 'drain' event from a socket that has been ended.
-    socket.emit('drain');
-    socket.resume();
-    // Reading has been resumed then.
-    process.nextTick(discardAll, socket);
   });
-  socket.end(last);
+  socket.once('close', () => clearInterval(timer));
+  socket.end();
 }
-
-/** Closes a connection at once. It is reset if bytes are unread, and what is not written yet is lost. */
-export function closeAtOnce(socket: Socket): void {
-  socket.destroy();
-}
-
-/** Takes the bytes from Node's parser, which would make requests of them. */
-function discardAll(socket: Socket): void {
-  socket.removeAllListeners('data');
-  socket.on('data', ignore);
-}
-
-function ignore(): void {}

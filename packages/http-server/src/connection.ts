@@ -1,21 +1,24 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import { closeAtOnce, closeGracefully } from './closing.ts';
-import type { IncomingRequest } from './incoming-request.ts';
-import type { OutgoingResponse, ResponseConnection } from './outgoing-response.ts';
+import { closeGracefully } from './closing.ts';
+import { IncomingRequest } from './incoming-request.ts';
+import { OutgoingResponse, type ResponseConnection } from './outgoing-response.ts';
 import { type FairScheduler, Reading } from './reading.ts';
 import { headRejection, NO_TUNNELS, type Rejection, TIMED_OUT } from './rejection.ts';
-import { rejectionText } from './rejection-text.ts';
 import type { Listener, RenderRejection } from './server.ts';
 import { MAX_AWAITED_BODY } from './size-limits.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** The server of a connection. */
-export interface ConnectionServer {
+/** What a connection serves. */
+export interface ConnectionOptions {
   readonly listener: Listener;
   readonly renderRejection: RenderRejection;
   readonly timeLimits: TimeLimits;
+}
+
+/** The server of a connection. */
+export interface ConnectionServer {
+  readonly options: ConnectionOptions;
   readonly scheduler: FairScheduler;
   /** Whether each response closes its connection. */
   readonly isStopping: boolean;
@@ -26,18 +29,6 @@ export interface ConnectionServer {
   /** Called if more or fewer requests wait for others on their connection. */
   adjustQueued(change: number): void;
 }
-
-/** What becomes of the bytes that a client sends. */
-type State =
-  /** The parser makes requests of them. */
-  | { readonly name: 'open' }
-  /** The parser has given up. Requests and rejections that wait are served, then the connection closes. */
-  | { readonly name: 'broken' }
-  /** The last response has begun. Nothing after it is served (RFC 9112, section 9.6). */
-  | { readonly name: 'closing'; readonly wasBroken: boolean };
-
-const OPEN: State = { name: 'open' };
-const BROKEN: State = { name: 'broken' };
 
 /**
  * A connection whose requests are served one after the other (RFC 9112, section 9.3.2, allows only safe requests to be served
@@ -50,14 +41,17 @@ export class Connection implements ResponseConnection {
   readonly #reading: Reading;
   /** Start the requests and rejections that wait, in their order. */
   readonly #queue: (() => void)[] = [];
-  #state = OPEN;
+  /** Whether the parser has given up. Requests and rejections that wait are served, then the connection closes. */
+  #isBroken = false;
+  /** Whether the last response has begun. Nothing after it is served (RFC 9112, section 9.6). */
+  #isClosing = false;
   #isServing = false;
   /** The request that was parsed last, while something of it may be outstanding. */
   #lastRequest: IncomingRequest | null = null;
   /** How many requests have been accepted. */
   #accepted = 0;
-  /** The number of the request that Node has reported as late while nothing was read; null if there is none. */
-  #late: number | null = null;
+  /** Whether Node has reported the request after those that wait as late. */
+  #isLate = false;
 
   constructor(socket: Socket, server: ConnectionServer) {
     this.#socket = socket;
@@ -73,9 +67,9 @@ export class Connection implements ResponseConnection {
   /** Serves a request when those before it have their responses. */
   accept(request: IncomingRequest, response: OutgoingResponse): void {
     if (this.#socket.destroyed) return;
-    if (this.#state.name === 'closing') {
+    if (this.#isClosing) {
       // What follows would fill the memory.
-      if (!this.#reading.isHeld) this.#reading.hold();
+      this.#reading.hold();
       return;
     }
     this.#server.noteActivity();
@@ -93,68 +87,63 @@ export class Connection implements ResponseConnection {
    * @param isHead Whether these bytes begin as a HEAD request.
    */
   onParserError(rejection: Rejection, isHead = false): void {
-    if (this.#state.name !== 'open' || this.#socket.destroyed) return;
+    if (this.#isBroken || this.#isClosing || this.#socket.destroyed) return;
     if (rejection === TIMED_OUT && this.#queue.length > 0) {
       // A client can't send in time what is not read.
-      this.#late = this.#parsing;
+      this.#isLate = true;
       return;
     }
-    this.#state = BROKEN;
+    this.#isBroken = true;
     this.#reading.hold();
     const request = this.#lastRequest;
-    if (!request?.isBodyIncomplete) this.#rejectInOrder(null, rejection, isHead);
+    if (!request?.isBodyIncomplete) this.#reject(unparsedRequest(this.#socket, isHead), rejection);
     else if (!this.#isIdle) request.reject(rejection);
     // The request has its response already.
     else this.close();
   }
 
   /** Rejects a request for a tunnel, for which Node's server lets go of the socket. */
-  rejectTunnel(request: IncomingMessage): void {
-    // Node may have paused the socket. It thinks that a read is under way, and would never begin another.
-    this.#socket.push('');
+  rejectTunnel(request: IncomingRequest): void {
     this.#socket.on('error', () => this.drop());
     this.#socket.on('timeout', () => this.drop());
-    if (this.#state.name === 'closing') return;
-    this.#state = BROKEN;
-    this.#rejectInOrder(request, NO_TUNNELS);
+    if (this.#isClosing) return;
+    this.#isBroken = true;
+    this.#reject(request, NO_TUNNELS);
   }
 
   closesAfter({ req, shouldKeepAlive }: OutgoingResponse): boolean {
     return (
-      this.#state.name === 'closing' ||
+      this.#isClosing ||
       !shouldKeepAlive ||
-      ((this.#state.name === 'broken' || this.#server.isStopping) && this.#queue.length === 0) ||
+      ((this.#isBroken || this.#server.isStopping) && this.#queue.length === 0) ||
       (req.isBodyIncomplete && !isAwaited(req)) ||
       req.mayHaveLostBytes
     );
   }
 
   stopAccepting(): void {
-    if (this.#state.name !== 'closing') this.#state = { name: 'closing', wasBroken: this.#state.name === 'broken' };
+    this.#isClosing = true;
     this.clearQueue();
   }
 
-  close(last = '', onEnd?: () => void): void {
+  close(): void {
     this.stopAccepting();
     // Its timers would outlive it.
     if (this.#socket.destroyed) return;
-    const wasBroken = this.#state.name === 'closing' && this.#state.wasBroken;
-    const unread = !wasBroken && this.#lastRequest?.isBodyIncomplete ? this.#lastRequest : null;
-    this.#reading.pauseUntilFlushed(unread);
-    const { requestTimeout, lingerTimeout } = this.#server.timeLimits;
-    if (onEnd !== undefined) this.#socket.once('finish', onEnd);
-    const idle = wasBroken || unread !== null ? requestTimeout : lingerTimeout;
-    closeGracefully(this.#socket, last, { idle, max: requestTimeout });
+    this.#reading.discard();
+    const { requestTimeout, lingerTimeout } = this.#server.options.timeLimits;
+    const isSending = this.#isBroken || this.#lastRequest?.isBodyIncomplete;
+    closeGracefully(this.#socket, { idle: isSending ? requestTimeout : lingerTimeout, max: requestTimeout });
   }
 
   /** Closes an idle connection. */
   closeIfIdle(): void {
-    if (this.#isIdle && this.#state.name !== 'closing') this.close();
+    if (this.#isIdle && !this.#isClosing) this.close();
   }
 
   /** Closes the connection at once, also with a request in flight. */
   drop(): void {
-    closeAtOnce(this.#socket);
+    this.#socket.destroy();
   }
 
   /** Reads nothing more until other connections have been served. */
@@ -190,30 +179,34 @@ export class Connection implements ResponseConnection {
     response.on('close', this.#onResponseClose);
     const rejection = request.rejection ?? headRejection(request);
     if (rejection === null) {
-      this.#server.listener(request, response);
+      this.#server.options.listener(request, response);
     } else {
-      const { headers, body } = this.#server.renderRejection(rejection, { request, socket: this.#socket });
+      const rejected = { request: request.url === '' ? null : request, socket: this.#socket };
+      const { headers, body } = this.#server.options.renderRejection(rejection, rejected);
       response.writeHead(rejection.status, { ...headers, 'Content-Length': Buffer.byteLength(body) });
       response.end(body);
     }
   }
 
-  /** Rejects what Node has no response for, and closes the connection. */
-  #rejectInOrder(request: IncomingMessage | null, rejection: Rejection, isHead = false): void {
-    const reject = () => {
-      const rendered = this.#server.renderRejection(rejection, { request, socket: this.#socket });
-      this.close(rejectionText(rejection.status, rendered, isHead));
+  /** Rejects a request for which Node has no response. */
+  #reject(request: IncomingRequest, rejection: Rejection): void {
+    request.reject(rejection);
+    const response = new OutgoingResponse(request);
+    response.attach(this);
+    const serve = () => {
+      response.assignSocket(this.#socket);
+      this.#serve(request, response);
     };
-    if (this.#isIdle) reject();
-    else this.#enqueue(reject);
+    if (this.#isIdle) serve();
+    else this.#enqueue(serve);
   }
 
   readonly #onResponseClose = (): void => {
     this.#isServing = false;
     if (!this.#lastRequest?.isBodyIncomplete) this.#lastRequest = null;
-    if (this.#state.name === 'closing' || this.#socket.destroyed) return;
+    if (this.#isClosing || this.#socket.destroyed) return;
     if (this.#queue.length > 0) setImmediate(this.#serveNext);
-    else if (this.#state.name === 'broken' || this.#server.isDraining) this.close();
+    else if (this.#isBroken || this.#server.isDraining) this.close();
   };
 
   readonly #serveNext = (): void => {
@@ -222,7 +215,7 @@ export class Connection implements ResponseConnection {
     this.#server.adjustQueued(-1);
     if (this.#queue.length === 0) {
       this.#reading.release();
-      this.#restartTimeout();
+      if (this.#isLate) this.#restartTimeout();
     }
     start();
   };
@@ -233,16 +226,23 @@ export class Connection implements ResponseConnection {
    * not come `requestTimeout` after the GET, it is rejected then.
    */
   #restartTimeout(): void {
-    const late = this.#late;
-    if (late === null) return;
-    this.#late = null;
+    this.#isLate = false;
+    const late = this.#parsing;
     const rejectIfLate = () => late === this.#parsing && this.onParserError(TIMED_OUT);
-    setTimeout(rejectIfLate, this.#server.timeLimits.requestTimeout).unref();
+    setTimeout(rejectIfLate, this.#server.options.timeLimits.requestTimeout).unref();
   }
+}
+
+/** Stands for bytes that are no request. Its target is empty. */
+function unparsedRequest(socket: Socket, isHead: boolean): IncomingRequest {
+  const request = new IncomingRequest(socket);
+  // The response to HEAD has no body.
+  if (isHead) request.method = 'HEAD';
+  return request;
 }
 
 /** Whether the rest of a body is short enough to be read and dropped. */
 function isAwaited({ awaitsContinue, headers }: IncomingRequest): boolean {
   // A client that is never asked for its body may not send it at all.
-  return !awaitsContinue && Number(headers['content-length'] ?? Number.NaN) <= MAX_AWAITED_BODY;
+  return !awaitsContinue && Number(headers['content-length']) <= MAX_AWAITED_BODY;
 }

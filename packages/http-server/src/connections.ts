@@ -1,34 +1,25 @@
 import type { Socket } from 'node:net';
-import { Connection, type ConnectionServer } from './connection.ts';
+import { Connection, type ConnectionOptions, type ConnectionServer } from './connection.ts';
 import { FairScheduler } from './reading.ts';
 import type { DropReason } from './server.ts';
 import { MAX_QUEUED_REQUESTS } from './size-limits.ts';
 
-/** What a server does for each of its connections. */
-export interface Serving extends Pick<ConnectionServer, 'listener' | 'renderRejection' | 'timeLimits'> {
-  readonly onDrop: (reason: DropReason) => void;
-}
-
 /** The open connections of a server. */
 export class Connections implements ConnectionServer {
-  readonly listener: Serving['listener'];
-  readonly renderRejection: Serving['renderRejection'];
-  readonly timeLimits: Serving['timeLimits'];
+  readonly options: ConnectionOptions;
   readonly scheduler = new FairScheduler();
   isStopping = false;
   isDraining = false;
   /** When a connection was opened or a request arrived last: on the clock of `performance.now()`, in milliseconds. */
   lastActivityAt = Number.NEGATIVE_INFINITY;
-  readonly #onDrop: Serving['onDrop'];
+  readonly #onDrop: (reason: DropReason) => void;
   readonly #open = new Set<Connection>();
   readonly #bySocket = new WeakMap<Socket, Connection>();
   #queued = 0;
 
-  constructor({ listener, renderRejection, onDrop, timeLimits }: Serving) {
-    this.listener = listener;
-    this.renderRejection = renderRejection;
+  constructor(options: ConnectionOptions, onDrop: (reason: DropReason) => void) {
+    this.options = options;
     this.#onDrop = onDrop;
-    this.timeLimits = timeLimits;
   }
 
   get size(): number {

@@ -103,22 +103,18 @@ export class IncomingRequest extends IncomingMessage {
   /** Node's parser calls this for each chunk of the body, and with null at its end. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     const receiver = this.#receiver;
-    if (receiver === null) {
-      // Otherwise nobody reads the body: Node stops reading when its buffer is full, and yielding would resume that.
-      if (this.readableFlowing === true) this.#countChunk();
-      return super.push(chunk, encoding);
-    }
-    this.#countChunk();
+    // While nobody reads the body, Node stops reading when its buffer is full, and yielding would resume that.
+    if (receiver !== null || this.readableFlowing === true) this.#countChunk();
+    if (receiver === null) return super.push(chunk, encoding);
     if (chunk !== null) {
       receiver.onChunk(chunk);
       return true;
     }
     this.#receiver = null;
     receiver.onEnd();
-    super.push(null);
     // A stream closes only if it is read to its end.
     this.resume();
-    return false;
+    return super.push(null);
   }
 
   #countChunk(): void {

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import type { Readable } from 'node:stream';
 
 /** Fair scheduling: the event loop, for connections that each could keep it busy. */
 export class FairScheduler {
@@ -30,11 +29,6 @@ export class Reading {
     this.#scheduler = scheduler;
   }
 
-  /** Whether nothing is read. */
-  get isHeld(): boolean {
-    return this.#holds > 0;
-  }
-
   /** Reads nothing until {@link release}. Node itself resumes reading at the end of each request. */
   hold(): void {
     this.#holds += 1;
@@ -61,15 +55,15 @@ export class Reading {
     });
   }
 
-  /**
-   * Reads nothing until everything is written. Then reading can be resumed, for whatever reasons it was held.
-   *
-   * @param body The body of a request that is read and dropped meanwhile: some clients read no response before they have sent it.
-   */
-  pauseUntilFlushed(body: Readable | null): void {
-    if (body === null) this.hold();
-    else body.resume();
-    this.#socket.once('finish', () => this.#socket.off('resume', this.#pause));
+  /** Reads and discards everything from now on, for whatever reasons it was held or will be. */
+  discard(): void {
+    this.#holds = Number.POSITIVE_INFINITY;
+    this.#socket.off('resume', this.#pause);
+    // Node's parser would make requests of it. A new listener takes the bytes from it.
+    this.#socket.removeAllListeners('data').on('data', () => {});
+    // The parser has read past the stream, which would wait for that read to end before it begins another.
+    this.#socket.push('');
+    this.#socket.resume();
   }
 
   readonly #pause = (): void => void this.#socket.pause();

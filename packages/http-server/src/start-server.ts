@@ -1,4 +1,4 @@
-import { type IncomingMessage, Server } from 'node:http';
+import { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from './connections.ts';
 import { IncomingRequest } from './incoming-request.ts';
@@ -26,7 +26,7 @@ class HttpServer extends Server<typeof IncomingRequest, typeof OutgoingResponse>
 export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {
   const { host, port, maxConnections, renderRejection, onDrop = () => {} } = options;
   const timeLimits = { ...TIME_LIMITS, ...options.timeLimits };
-  const connections = new Connections({ listener, renderRejection, onDrop, timeLimits });
+  const connections = new Connections({ listener, renderRejection, timeLimits }, onDrop);
   const server = new HttpServer({
     ...timeLimits,
     IncomingMessage: IncomingRequest,
@@ -57,7 +57,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   server.on('clientError', (error, socket) =>
     connections.of(socket as Socket).onParserError(parserRejection(error), isHead(error)),
   );
-  server.on('connect', (request: IncomingMessage, socket) => connections.of(socket as Socket).rejectTunnel(request));
+  server.on('connect', (request) => connections.of(request.socket).rejectTunnel(request));
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(port, host, () => {

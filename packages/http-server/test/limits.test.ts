@@ -76,6 +76,19 @@ test.each([
   expect(socket.bytesRead).toBeLessThan(19_000_000);
 });
 
+test('closes the connection of a client that sends a body without end and does not read the response', async () => {
+  const { port } = await serve((_request, response) => void response.end('x'.repeat(20_000_000)), {
+    ...SHORT,
+    inactivityTimeout: 400,
+  });
+  const { socket, closed } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+  socket.pause();
+  const sending = setInterval(() => socket.write('1\r\nx\r\n'), 50);
+  await closed;
+  clearInterval(sending);
+  expect(socket.bytesRead).toBeLessThan(19_000_000);
+});
+
 test('serves others beside 500 slow clients', async () => {
   const { port } = await serve(undefined, { headersTimeout: 2_000 });
   const slow = Array.from({ length: 500 }, () => open(port, 'GET / HTTP/1.1\r\n'));
