@@ -32,33 +32,33 @@ export async function send(url: string, request: RequestInit, options: CallOptio
       Math.max(0, Math.min(ATTEMPT_TIMEOUT, Math.ceil(deadline - performance.now()))),
     );
     const attemptSignal = signal === undefined ? attemptTimeout : AbortSignal.any([signal, attemptTimeout]);
-    const [response, text] = await fetchText(url, { ...request, signal: attemptSignal }).catch((error: unknown) => {
-      signal?.throwIfAborted();
-      return [error, ''] as const;
-    });
-    const hasResponse = response instanceof Response;
-    if (hasResponse && response.ok) return [response, text];
-
-    const error = hasResponse ? errorIn(response, text) : noResponse(url, response);
+    const { response, text, error } = await exchange(url, { ...request, signal: attemptSignal });
+    if (response?.ok) return [response, text];
+    signal?.throwIfAborted();
     // Clients whose attempts failed at once do not repeat them at once.
     const jitter = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt);
-    const pause = jitter + (hasResponse ? retryAfter(response.headers) : 0);
-    const isFinal = hasResponse && !RETRIED.has(response.status);
+    const pause = jitter + retryAfter(response);
+    const isFinal = response !== undefined && !RETRIED.has(response.status);
     if (isFinal || performance.now() + pause >= deadline) throw error;
     await sleep(pause, signal);
   }
 }
 
-async function fetchText(url: string, request: RequestInit): Promise<readonly [Response, string]> {
-  // A redirected POST may become a GET.
-  const response = await fetch(url, { ...request, redirect: 'manual' });
-  return [response, await response.text()];
-}
+/** A response that was read to its end, or none, and the error if it is not of 2xx. */
+type Exchange = { readonly response?: Response; readonly text: string; readonly error?: AnimalStoreError };
 
-function noResponse(url: string, error: unknown): AnimalStoreError {
-  // In Node.js the reason is in the cause.
-  const { message } = ((error as Error).cause ?? error) as Error;
-  return new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { cause: error });
+async function exchange(url: string, request: RequestInit): Promise<Exchange> {
+  try {
+    // A redirected POST may become a GET.
+    const response = await fetch(url, { ...request, redirect: 'manual' });
+    const text = await response.text();
+    return response.ok ? { response, text } : { response, text, error: errorIn(response, text) };
+  } catch (cause) {
+    // In Node.js the reason is in the cause.
+    const { message } = ((cause as Error).cause ?? cause) as Error;
+    const error = new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { cause });
+    return { text: '', error };
+  }
 }
 
 /** The error that a response describes. */
@@ -80,8 +80,8 @@ function errorIn({ status, headers }: Response, text: string): AnimalStoreError 
 }
 
 /** The pause that a response asks for (RFC 9110, section 10.2.3), in milliseconds. */
-function retryAfter(headers: Headers): number {
-  const value = headers.get('retry-after') ?? '0';
+function retryAfter(response: Response | undefined): number {
+  const value = response?.headers.get('retry-after') ?? '0';
   const pause = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
   return Math.max(pause || 0, 0);
 }
