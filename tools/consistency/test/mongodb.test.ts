@@ -27,9 +27,7 @@ describeWithPartitions('two processes on a replica set of three', () => {
     const startService = async () => {
       const service = await startServiceProcess(url);
       onTestFinished(() => service[Symbol.asyncDispose]());
-      const client = createServiceClient(service.port);
-      onTestFinished(() => client.close());
-      return client;
+      return createServiceClient(service.port);
     };
     const clients = startClients([await startService(), await startService()], CLIENTS);
     const end = performance.now() + SECONDS * 1_000;
