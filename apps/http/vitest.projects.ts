@@ -16,9 +16,6 @@ const WITHOUT_STORAGE = [
   'tracing',
 ].map((name) => `test/${name}.test.ts`);
 
-/** Tests that need a browser or proxies. */
-const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];
-
 const PACKAGES = `${import.meta.dirname}/../../packages`;
 
 /** The storages that outlive a process, by the names of their adapters' folders. */
@@ -26,14 +23,17 @@ const DURABLE = readdirSync(PACKAGES)
   .map((folder) => /^adapter-(?!contract$|memory$)(.+)$/.exec(folder)?.[1])
   .filter((name) => name !== undefined);
 
-/** What the tests on a storage need besides, or run instead of those in which pets are stored. */
+/** All tests run on a server, not only those in which pets are stored. */
+const onServer = (name: string, others: readonly string[]): ProjectOptions => ({
+  include: ['test/**/*.test.ts'],
+  exclude: [...WITHOUT_STORAGE, ...others.map((other) => `test/${other}*.test.ts`)],
+  env: { TEST_STORAGE: name, HOSTILE_REQUESTS: '2000' },
+  setupFiles: ['test/needs-server.ts'],
+});
+
 const SPECIAL: Readonly<Record<string, ProjectOptions>> = {
-  mongodb: {
-    include: ['test/**/*.test.ts'],
-    exclude: [...WITHOUT_STORAGE, 'test/sqlite*.test.ts'],
-    env: { TEST_STORAGE: 'mongodb', HOSTILE_REQUESTS: '2000' },
-    setupFiles: ['test/needs-mongodb.ts'],
-  },
+  mongodb: onServer('mongodb', ['sqlite']),
+  postgres: onServer('postgres', ['mongodb', 'sqlite']),
 };
 
 /** The setup that the tests of an adapter need, such as a server: those of the application need it, too. */
@@ -53,7 +53,6 @@ const onStorage = async (name: string): Promise<ProjectOptions> => ({
 });
 
 export default [
-  { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts', ...OTHER_PROGRAMS] },
-  { name: 'with other programs', release: true, include: OTHER_PROGRAMS },
+  { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts'] },
   ...(await Promise.all(DURABLE.map(onStorage))),
 ] satisfies ProjectOptions[];

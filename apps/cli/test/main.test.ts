@@ -45,7 +45,7 @@ test('imports all pets if the reader of its messages closes the pipe', async () 
 });
 
 test.each([
-  [{}, /^animal-store: set MONGODB_URL [A-Z_ or]+: no storage is named, and nothing in memory outlives a command\n$/],
+  [{}, /^animal-store: set MONGODB_URL, [A-Z_ or]+: no storage is named, and nothing in memory outlives a command\n$/],
   [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: MONGODB_URL: the MongoDB URL (?!.*secret)/],
   [{ SQLITE_FILE: '/nowhere/animals.db' }, /^animal-store: .*\n$/],
 ] as [Record<string, string>, RegExp][])('rejects the environment %o in one line', async (environment, line) => {
@@ -70,7 +70,7 @@ test('warns of a misspelled variable, and names it if the storage is missing', a
     err: `animal-store: ${warning}`,
   });
   const { code, err } = await run({ MONGO_URL: 'mongodb://h/d' }, 'pets', 'list');
-  expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: set MONGODB_URL /)]);
+  expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: set MONGODB_URL, /)]);
   expect(err.endsWith(`; ${warning}`)).toBe(true);
 });
 
@@ -82,7 +82,7 @@ test('is installed under the name that its usage shows', () => {
 });
 
 test.each([
-  [[], /^Usage: animal-store .*MONGODB_URL or SQLITE_FILE selects the storage/s],
+  [[], /^Usage: animal-store .*MONGODB_URL, POSTGRES_URL or SQLITE_FILE selects the storage/s],
   [['pets', 'create', '--help'], /^Usage: animal-store pets create .*\nExample:\n/s],
   [['--version'], /^animal-store \d+\./],
 ])('prints help and version without a storage: %j', async (words, output) => {

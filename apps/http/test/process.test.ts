@@ -15,9 +15,12 @@ test('prints a key once and a curl command that works as it stands on the first 
   const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
   expect(stdout).toBe('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
   // In memory that is worth a warning.
-  const storage = { mongodb: /Storage: +MongoDB\n/, sqlite: /Storage: +a SQLite file\n/ }[
-    storageEnvironment()['STORAGE'] ?? ''
-  ];
+  const storages = {
+    mongodb: /Storage: +MongoDB\n/,
+    postgres: /Storage: +PostgreSQL\n/,
+    sqlite: /Storage: +a SQLite file\n/,
+  };
+  const storage = storages[storageEnvironment()['STORAGE'] as keyof typeof storages];
   expect(running.output.out).toMatch(storage ?? /gone when the service stops/);
   expect(running.output.out.match(/made for this run/g)).toHaveLength(1);
   const port = await listeningAt(running);
@@ -148,7 +151,7 @@ test.each([
 
 test.each([
   ['--version', 0, /^animal-store \d+\.\d+\.\d+ \(revision 0a1b2c3\)\n$/, /^$/],
-  ['--help', 0, /^Usage: animal-store .*MONGODB_URL or SQLITE_FILE says where/s, /^$/],
+  ['--help', 0, /^Usage: animal-store .*MONGODB_URL, POSTGRES_URL or SQLITE_FILE says where/s, /^$/],
   ['--port', 2, /^$/, /^animal-store: unexpected argument "--port": settings are environment variables, see --help\n$/],
 ])('responds to the argument %s without starting', async (argument, code, out, err) => {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, argument], {

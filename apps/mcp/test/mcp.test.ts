@@ -214,7 +214,9 @@ test('warns of a misspelled variable, and of storage in memory', () => {
   expect([status, stdout]).toEqual([0, '']);
   expect(stderr.split('\n')).toEqual([
     'animal-store-mcp: MONGO_URL is not a setting: MONGODB_URL is probably meant',
-    expect.stringMatching(/^animal-store-mcp: the animals are kept in memory, .*: set MONGODB_URL or SQLITE_FILE to /),
+    expect.stringMatching(
+      /^animal-store-mcp: the animals are kept in memory, .*: set MONGODB_URL, POSTGRES_URL or SQLITE_FILE to /,
+    ),
     '',
   ]);
 });

@@ -9,6 +9,7 @@ import { createConnection } from './connection/connection.ts';
 import { createMongoKeyStore } from './keys/mongo-key-store.ts';
 import { openDatabase } from './open-database.ts';
 import { createMongoPetStore } from './pets/mongo-pet-store.ts';
+import { createMongoRateLimiter } from './rate-limit/mongo-rate-limiter.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
@@ -66,9 +67,7 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
 
     ready: () => connection.call(({ check }) => check()),
 
-    createRateLimiter: (policy) => ({
-      take: (holder) => connection.call(({ countRequest }) => countRequest(holder, policy)),
-    }),
+    createRateLimiter: (policy) => createMongoRateLimiter(connection, policy),
 
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),

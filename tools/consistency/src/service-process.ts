@@ -15,13 +15,12 @@ export interface ServiceProcess extends AsyncDisposable {
 /**
  * Starts the service on a database.
  *
- * @param port A free one by default.
  * @throws Error if the process ends before it listens.
  */
-export async function startServiceProcess(mongodbUrl: string, port = 0): Promise<ServiceProcess> {
+export async function startServiceProcess(mongodbUrl: string): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: {
-      PORT: String(port),
+      PORT: '0',
       API_KEYS: API_KEY,
       STORAGE: 'mongodb',
       MONGODB_URL: mongodbUrl,
@@ -31,7 +30,7 @@ export async function startServiceProcess(mongodbUrl: string, port = 0): Promise
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exit = once(child, 'close');
-  const listening = await new Promise<number>((resolve, reject) => {
+  const port = await new Promise<number>((resolve, reject) => {
     // All of it is read, so that the log never blocks the process.
     createInterface(child.stdout).on('line', (line) => {
       const [, number] = /127\.0\.0\.1:(\d+)\/v1/.exec(line) ?? [];
@@ -41,7 +40,7 @@ export async function startServiceProcess(mongodbUrl: string, port = 0): Promise
     exit.then(([code]) => reject(new Error(`the service ended with code ${code}`)), reject);
   });
   return {
-    port: listening,
+    port,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exit;

@@ -20,7 +20,7 @@ export async function readSurface(): Promise<Surface> {
     metrics: names(metrics()),
     'error codes': names(errorCodes()),
     exports: names(PACKAGES.flatMap(exportsOf)),
-    'stored formats': { ...(await mongoFormats()), ...(await sqliteFormats()) },
+    'stored formats': { ...(await mongoFormats()), ...(await postgresFormat()), ...(await sqliteFormats()) },
   };
 }
 
@@ -112,4 +112,9 @@ async function mongoFormats(): Promise<Record<string, string>> {
   return Object.fromEntries(
     COLLECTIONS.map((definition: { name: string }) => [`MongoDB ${definition.name}`, digest(text(definition))]),
   );
+}
+
+async function postgresFormat(): Promise<Record<string, string>> {
+  const { CREATE_TABLES } = await import(join(ROOT, 'packages/adapter-postgres/src/schema.ts'));
+  return { 'PostgreSQL tables': digest(CREATE_TABLES) };
 }

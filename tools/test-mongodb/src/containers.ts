@@ -10,19 +10,21 @@ const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 /** Options that make mongod a small server. */
 export const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128'];
 
-/** A container of the server's image that a later run recognises if this one crashes. Its data is in memory. */
-export function mongoContainer(): GenericContainer {
-  return new GenericContainer(IMAGE)
-    .withLabels({ [OWNER]: PROCESS })
-    .withTmpFs({ '/data/db': 'rw' })
-    .withStartupTimeout(60_000);
+/** A container that a later run recognises if this one crashes. */
+export function testContainer(image: string): GenericContainer {
+  return new GenericContainer(image).withLabels({ [OWNER]: PROCESS }).withStartupTimeout(60_000);
 }
 
-/** Why there can be no containers: no engine responds, or the image can't be pulled. Null if there can. */
-export async function whyNoContainers(): Promise<string | null> {
+/** A container of MongoDB. Its data is in memory. */
+export function mongoContainer(): GenericContainer {
+  return testContainer(IMAGE).withTmpFs({ '/data/db': 'rw' });
+}
+
+/** Why there can be no containers of an image: no engine responds, or the image can't be pulled. Null if there can. */
+export async function whyNoContainers(of: string = IMAGE): Promise<string | null> {
   try {
     const { image } = await getContainerRuntimeClient();
-    const name = ImageName.fromString(IMAGE);
+    const name = ImageName.fromString(of);
     if (!(await image.exists(name))) await image.pull(name);
     return null;
   } catch (error) {
@@ -58,4 +60,10 @@ export async function removeStaleContainers(): Promise<void> {
       .remove({ force: true, v: true })
       .catch(() => {});
   }
+}
+
+/** Lines that nobody overlooks at the end of a run. */
+export function box(lines: readonly string[]): string {
+  const rule = '='.repeat(96);
+  return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
 }

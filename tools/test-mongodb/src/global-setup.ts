@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { box } from './containers.ts';
 import type {} from './index.ts';
 import { type RunningServer, startServer } from './server.ts';
 
@@ -63,9 +64,4 @@ function notPartitioned(projects: readonly string[]): string {
     ...projects.map((project) => `  - ${project}`),
     "because containers of Docker Desktop don't share the network of this machine.",
   ]);
-}
-
-function box(lines: readonly string[]): string {
-  const rule = '='.repeat(96);
-  return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
 }

@@ -1,27 +1,22 @@
 import { resolve } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { type Awaitable, closed } from '@animal-store/domain/ports';
-import { prepareKeyReads } from '../keys/sqlite-key-store.ts';
-import { preparePetReads } from '../pets/sqlite-pet-store.ts';
-import { prepareFormatCheck } from '../schema.ts';
+import { type Awaitable, closed, StorageMisconfigured } from '@animal-store/domain/ports';
 import { TIME_LIMITS } from '../time-limits.ts';
 import { createGroupCommit } from '../writing/group-commit.ts';
 import type { Write, Writes } from '../writing/transaction.ts';
 import { createWriterThread } from '../writing/writer-thread.ts';
 import { isBusy, isDamage, isEnvironmental } from './errors.ts';
-import { toMisconfigured, toPortError } from './failures.ts';
-import { identityOf } from './file-identity.ts';
-import { openFile } from './open-file.ts';
+import { toOpenError, toPortError } from './failures.ts';
+import type { FileIdentity } from './file-identity.ts';
 import { checkName } from './place.ts';
 
 /** One open file: it is read in this thread and written in another. */
-export interface Connection {
+export interface Connection<T> {
   /**
    * Reads at once, or later if another process holds a lock. It sees everything that was acknowledged before.
    *
    * @throws DomainError `storage_unavailable` if the file can't be read.
    */
-  read<R>(work: (database: Database) => R): Awaitable<R>;
+  read<R>(work: (database: T) => R): Awaitable<R>;
 
   /** Resolves to the result when the write is on the disk. Rejects with DomainError `storage_unavailable` otherwise. */
   write<Name extends keyof Writes>(name: Name, ...args: Parameters<Writes[Name]>): Promise<ReturnType<Writes[Name]>>;
@@ -30,37 +25,41 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type Database = ReturnType<typeof openDatabase>;
-
-function openDatabase(path: string) {
-  const db = openFile(path);
-  return {
-    pets: preparePetReads(db),
-    keys: prepareKeyReads(db),
-    identity: identityOf(path),
-    checkFormat: prepareFormatCheck(db),
-    close: () => db.close(),
-  };
+/** What a connection needs of an open database. */
+interface Opened {
+  readonly identity: FileIdentity;
+  readonly checkFormat: () => void;
+  close(): void;
 }
 
-/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
-export function openConnection(file: string): Connection {
+/**
+ * @param open Opens what calls read, at an absolute path.
+ * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
+ */
+export function openConnection<T extends Opened>(file: string, open: (path: string) => T): Connection<T> {
   const path = resolve(file);
   let database = openIfPossible();
   let closing: Promise<void> | null = null;
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
-  const thread = createWriterThread(() => ({ path, identity: (database as Database).identity }));
+  const thread = createWriterThread(() => ({ path, identity: (database as T).identity }));
   const writes = createGroupCommit<Write>(thread.commit);
 
-  /** @returns null if it can't be opened now, because it is locked or the disk is full. */
-  function openIfPossible(): Database | null {
+  function openNow(): T {
     try {
       checkName(file);
-      return openDatabase(path);
+      return open(path);
     } catch (error) {
-      const misconfigured = toMisconfigured(path, error);
-      if (misconfigured !== null) throw misconfigured;
+      throw toOpenError(path, error);
+    }
+  }
+
+  /** @returns null if the file can't be opened now, because it is locked or the disk is full. */
+  function openIfPossible(): T | null {
+    try {
+      return openNow();
+    } catch (error) {
+      if (StorageMisconfigured.is(error)) throw error;
       return null;
     }
   }
@@ -71,9 +70,9 @@ export function openConnection(file: string): Connection {
     return thrown;
   }
 
-  function attempt<R>(work: (database: Database) => R): R {
+  function attempt<R>(work: (database: T) => R): R {
     if (closing !== null) throw closed();
-    database ??= openDatabase(path);
+    database ??= openNow();
     try {
       return work(database);
     } catch (error) {
@@ -83,10 +82,9 @@ export function openConnection(file: string): Connection {
     }
   }
 
-  async function attemptAgain<R>(work: (database: Database) => R): Promise<R> {
-    const end = performance.now() + TIME_LIMITS.read;
+  async function attemptUntil<R>(end: number, work: (database: T) => R): Promise<R> {
     for (;;) {
-      await sleep(TIME_LIMITS.retry);
+      await new Promise((resume) => setTimeout(resume, TIME_LIMITS.retry));
       try {
         return attempt(work);
       } catch (error) {
@@ -95,12 +93,12 @@ export function openConnection(file: string): Connection {
     }
   }
 
-  function read<R>(work: (database: Database) => R): Awaitable<R> {
+  function read<R>(work: (database: T) => R): Awaitable<R> {
     try {
       return attempt(work);
     } catch (error) {
       if (!isBusy(error)) throw toThrown(error);
-      return attemptAgain(work);
+      return attemptUntil(performance.now() + TIME_LIMITS.read, work);
     }
   }
 
@@ -109,7 +107,7 @@ export function openConnection(file: string): Connection {
     await writes.close();
     // Not the last connection, unless there was no write: the last one copies the log into the database.
     database?.close();
-    await thread.end(Math.max(Math.ceil(end - performance.now()), 0));
+    await thread.end(Math.max(end - performance.now(), 0));
   }
 
   return {

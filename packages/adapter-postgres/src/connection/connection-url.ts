@@ -1,0 +1,59 @@
+import { getSystemErrorMessage } from 'node:util';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import pg from 'pg';
+
+const FORM =
+  'postgres://[user:password@]host[:port]/database[?options], with the special characters of user and password ' +
+  'percent-encoded';
+
+/** The driver warns of these, because its next version will verify less. */
+const VERIFIED = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+
+/** What is known of a server before anything is connected. */
+export interface Server {
+  /** The URL for the driver. */
+  readonly url: string;
+  /** `host:port`, or the path of a socket. */
+  readonly location: string;
+  /** Insecure options, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Parses a URL without connecting to anything.
+ *
+ * @throws StorageMisconfigured whose message never quotes the URL.
+ */
+export function parseUrl(given: string): Server {
+  const [, authority = '', database = ''] = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?/.exec(given) ?? [];
+  if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
+    throw new StorageMisconfigured('the PostgreSQL URL must name one server: an address that leads to the primary');
+  }
+  if (database === '') throw new StorageMisconfigured(`the PostgreSQL URL must be ${FORM}`);
+  // Verified in every version of the driver: the certificate and the name of the server.
+  const url = given.replace(VERIFIED, '$1verify-full');
+  const { host, port, ssl } = parsed(url);
+  return { url, location: host.startsWith('/') ? host : `${host}:${port}`, warnings: warningsAbout(ssl) };
+}
+
+function parsed(url: string): pg.Client {
+  try {
+    return new pg.Client({ connectionString: url });
+  } catch (error) {
+    const { errno, syscall } = error as NodeJS.ErrnoException;
+    // The driver's messages may quote the URL.
+    if (errno === undefined || syscall === undefined) {
+      throw new StorageMisconfigured(`the PostgreSQL URL cannot be read: it must be ${FORM}`);
+    }
+    throw new StorageMisconfigured(
+      `a file that the URL names (sslrootcert, sslcert, sslkey) cannot be read: ${getSystemErrorMessage(errno)}`,
+    );
+  }
+}
+
+function warningsAbout(ssl: unknown): string[] {
+  // The driver reads `sslmode=no-verify` and `ssl=no-verify`.
+  return (ssl as { rejectUnauthorized?: boolean })?.rejectUnauthorized === false
+    ? ["sslmode=no-verify: the server's certificate is not verified, use verify-full"]
+    : [];
+}

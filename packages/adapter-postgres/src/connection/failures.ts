@@ -1,0 +1,52 @@
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import pg from 'pg';
+
+/** What the operator must do, by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
+  '28000': 'the server rejects the role or its way of authentication',
+  '28P01': 'the server rejects the user or the password',
+  '3D000': 'the database does not exist: create it',
+  '3F000': 'the schema in which tables are created does not exist',
+  '42501': 'the role has too few privileges',
+};
+
+/** Classes of errors that show a defect: unsupported features, invalid data, violated constraints, wrong SQL. */
+const DEFECTS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
+
+/** The server has rolled the statement back, which may succeed when it is repeated: serialization failure, deadlock. */
+const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01']);
+
+/** The code of an error of the server; empty for any other error. */
+export function codeOf(failure: unknown): string {
+  return (failure instanceof pg.DatabaseError && failure.code) || '';
+}
+
+export function mustBeRepeated(failure: unknown): boolean {
+  return REPEATABLE.has(codeOf(failure));
+}
+
+/** Whether the server rejected what a statement says, or the values in it. */
+export function isDefect(failure: unknown): boolean {
+  const code = codeOf(failure);
+  return DEFECTS.has(code.slice(0, 2)) && !(code in MISCONFIGURATIONS);
+}
+
+/**
+ * A failure of the driver as the ports throw it: `storage_unavailable`, unless it shows a defect. The message is for the
+ * caller and has no driver text. The cause is for the log: what the driver said, and nothing that is attached to it.
+ */
+export function toPortError(failure: unknown): unknown {
+  // The driver throws a TypeError for a value that it can't send.
+  if (isDefect(failure) || failure instanceof TypeError) return failure;
+  return unavailable(StorageMisconfigured.is(failure) ? failure : causeOf(failure as Error));
+}
+
+function causeOf(failure: Error & { code?: unknown }): Error {
+  // Of a server with several addresses, none of which accepts connections.
+  const errors: readonly Error[] = failure instanceof AggregateError ? failure.errors : [failure];
+  const cause = Object.assign(new Error(errors.map(({ message }) => message).join(', ')), { code: failure.code });
+  const misconfiguration = MISCONFIGURATIONS[codeOf(failure)];
+  return misconfiguration === undefined
+    ? cause
+    : new StorageMisconfigured(`${misconfiguration}: ${cause.message}`, { cause });
+}

@@ -1,0 +1,57 @@
+/** @module @animal-store/adapter-postgres */
+
+import { createCachedKeyStore } from '@animal-store/batching';
+import type { MonotonicClock } from '@animal-store/domain';
+import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
+import { createConnection } from './connection/connection.ts';
+import { parseUrl } from './connection/connection-url.ts';
+import { createPostgresKeyStore } from './keys/postgres-key-store.ts';
+import { createPetCreation } from './pets/pet-creation.ts';
+import { createPetReads } from './pets/pet-reads.ts';
+import { createPostgresRateLimiter } from './rate-limit/postgres-rate-limiter.ts';
+import { checkWritable, prepareSchema } from './schema.ts';
+import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
+
+export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
+
+export interface PostgresStorageOptions extends StorageEvents {
+  /** Server and database: `postgres://host:5432/animals`. */
+  readonly url: string;
+  /** Milliseconds from any start, for the ages of what is cached. Absent: the process's monotonic clock. */
+  readonly clock?: MonotonicClock;
+  /** Those that differ from {@link TIME_LIMITS}. */
+  readonly timeLimits?: Partial<TimeLimits>;
+}
+
+/** Storage in PostgreSQL, and what else its processes share. */
+export interface PostgresStorage extends PetStorage {
+  /** A limiter that counts for all processes on the database. */
+  createRateLimiter(policy: RatePolicy): RateLimiter;
+}
+
+/**
+ * Storage in PostgreSQL. It connects when it is first used and after every failure, and creates its tables: a server that
+ * can't be reached is no error here, but `storage_unavailable` in each call until it can.
+ *
+ * @throws StorageMisconfigured if the URL can't be read.
+ * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
+ */
+export function createPostgresStorage(options: PostgresStorageOptions): PostgresStorage {
+  const { url, clock = () => performance.now(), onKeyLookup } = options;
+  const limits = { ...TIME_LIMITS, ...options.timeLimits };
+  const server = parseUrl(url);
+  const connection = createConnection(server.url, limits, prepareSchema);
+  return {
+    pets: { add: createPetCreation(connection, { limits, clock }), ...createPetReads(connection, limits) },
+    keys: createCachedKeyStore(createPostgresKeyStore(connection, limits), clock, onKeyLookup),
+    location: server.location,
+    warnings: server.warnings,
+
+    ready: () => connection.call(() => checkWritable(connection.query)),
+
+    createRateLimiter: (policy) => createPostgresRateLimiter(connection, policy, limits),
+
+    close: () => connection.close(),
+    [Symbol.asyncDispose]: () => connection.close(),
+  };
+}

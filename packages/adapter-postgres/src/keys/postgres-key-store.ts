@@ -1,0 +1,64 @@
+import { createBatches } from '@animal-store/batching';
+import type { ApiKey } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
+import type { Connection } from '../connection/connection.ts';
+import { fromStored, toStored } from '../connection/text.ts';
+import type { TimeLimits } from '../time-limits.ts';
+
+const COLUMNS = `id, digest, visible_prefix, holder,
+  created_at::float8, expires_at::float8, revoked_at::float8, last_used_at::float8`;
+
+export const KEY_SQL = {
+  // A later format may have more columns.
+  add: `INSERT INTO api_keys (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
+    VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
+  find: `SELECT ${COLUMNS} FROM api_keys WHERE digest = ANY ($1::text[])`,
+  list: `SELECT ${COLUMNS} FROM api_keys ORDER BY api_keys.created_at, api_keys.id`,
+  revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${COLUMNS}`,
+  recordUse: 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)',
+} as const;
+
+/** How many keys one query looks up at most: a fraction of a megabyte if all of them exist. */
+const MAX_KEYS = 1_000;
+
+export function createPostgresKeyStore({ query, call }: Connection, { batch }: TimeLimits): KeyStore {
+  // One query at a time. Anybody can make keys whose checksum is right, so one query for each would let anybody choose the
+  // load of the database.
+  const find = createBatches<string, ApiKey | null>(
+    async (digests) => {
+      const found = new Map((await query<KeyRow>(KEY_SQL.find, [...digests])).map((row) => [row[1], apiKeyOf(row)]));
+      return (digest) => found.get(digest) ?? null;
+    },
+    { parallel: 1, maxItems: MAX_KEYS, maxWait: batch },
+  );
+
+  return {
+    async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+      const values = [id, digest, visiblePrefix, toStored(holder), createdAt, expiresAt, revokedAt, lastUsedAt];
+      await call(() => query(KEY_SQL.add, ...values));
+    },
+
+    find: (digest) => call(() => find(digest)),
+
+    list: () => call(async () => (await query<KeyRow>(KEY_SQL.list)).map(apiKeyOf)),
+
+    revoke: (id, at) =>
+      call(async () => {
+        const [row] = await query<KeyRow>(KEY_SQL.revoke, id, at);
+        return row === undefined ? null : apiKeyOf(row);
+      }),
+
+    async recordUse(id, at) {
+      await call(() => query(KEY_SQL.recordUse, id, at));
+    },
+  };
+}
+
+type Time = number | null;
+type KeyRow = [id: string, digest: string, prefix: string, holder: string, created: number, Time, Time, Time];
+
+/** Frozen, so that it can be handed out more than once. */
+function apiKeyOf([id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]: KeyRow): ApiKey {
+  const name = fromStored(holder);
+  return Object.freeze({ id, digest, visiblePrefix, holder: name, createdAt, expiresAt, revokedAt, lastUsedAt });
+}

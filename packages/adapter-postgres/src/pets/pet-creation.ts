@@ -1,0 +1,115 @@
+import { type BatchWork, createBatches, createIdBlocks } from '@animal-store/batching';
+import type { MonotonicClock, NewPet } from '@animal-store/domain';
+import { type Creation, type Idempotency, type PetStore, unavailable } from '@animal-store/domain/ports';
+import type { Connection } from '../connection/connection.ts';
+import { codeOf, isDefect } from '../connection/failures.ts';
+import { toStored } from '../connection/text.ts';
+import type { TimeLimits } from '../time-limits.ts';
+import { PET_SQL, type PetRow, petOf } from './pet-statements.ts';
+
+/** How many insertions may be in flight: the server writes the log of both with one flush. */
+const PARALLEL = 2;
+
+/** How many pets are inserted at once, and the greatest length of all their texts, in UTF-16 code units. */
+const MAX_PETS = 500;
+const MAX_LENGTH = 1_000_000;
+
+/** How often ids may turn out to be taken, by pets that were restored or inserted without the counter. */
+const MAX_TRIES = 3;
+const UNIQUE_VIOLATION = '23505';
+
+/** The columns of a pet without its id, and those of its idempotency key. */
+type NewRow = readonly [name: string, bigint, PetRow[3], holder: string | null, key: string | null, string | null];
+
+/** Creates pets, each idempotency key once: those that come while insertions are in flight share a statement. */
+export function createPetCreation(
+  { query, call }: Connection,
+  { limits, clock }: { limits: TimeLimits; clock: MonotonicClock },
+): PetStore['add'] {
+  const ids = createIdBlocks({
+    clock,
+    async reserve(count) {
+      const [row] = await query<[bigint]>(PET_SQL.reserveIds, count);
+      return (row as [bigint])[0];
+    },
+  });
+
+  /** @returns The ids of the pets, except of those that earlier creations stand for. */
+  async function insert(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, bigint>> {
+    for (let tried = 1; ; tried += 1) {
+      // As late as possible, so that ids are stored nearly in order.
+      const taken = await ids.take(rows.length);
+      try {
+        const stored = new Set((await query<[bigint]>(PET_SQL.create, taken, ...columnsOf(rows))).flat());
+        const all = rows.map((row, index) => [row, taken[index] as bigint] as const);
+        return new Map(all.filter(([, id]) => stored.has(id)));
+      } catch (failure) {
+        // No other unique index rejects a row: that of the keys leaves it out.
+        if (codeOf(failure) !== UNIQUE_VIOLATION || tried === MAX_TRIES) throw failure;
+        ids.discard();
+      }
+    }
+  }
+
+  /** @returns What earlier creations have created: null if it is another pet. */
+  async function findCreated(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow | undefined, Creation | null>> {
+    if (rows.length === 0) return new Map();
+    const keys = columnsOf(rows).slice(-3);
+    const found = await query<[number: bigint, isSame: string, ...PetRow]>(PET_SQL.findCreated, ...keys);
+    return new Map(
+      found.map(([number, isSame, ...pet]) => [
+        rows[Number(number) - 1],
+        isSame === 't' ? { pet: petOf(pet), created: false } : null,
+      ]),
+    );
+  }
+
+  const createAll: BatchWork<NewRow, Creation | null> = async (rows) => {
+    try {
+      const inserted = await insert(rows);
+      const earlier = await findCreated(rows.filter((row) => !inserted.has(row)));
+      return (row) => {
+        const id = inserted.get(row);
+        if (id !== undefined) return { pet: petOf([id, row[0], row[1], row[2]]), created: true };
+        const creation = earlier.get(row);
+        if (creation === undefined) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
+        return creation;
+      };
+    } catch (failure) {
+      // The server does not say which row it rejects.
+      if (!isDefect(failure) || rows.length === 1) throw failure;
+      const ends = await Promise.allSettled(rows.map((row) => createAll([row])));
+      return (row, index) => {
+        const end = ends[index] as (typeof ends)[number];
+        if (end.status === 'rejected') throw end.reason;
+        return end.value(row, 0);
+      };
+    }
+  };
+
+  const create = createBatches(createAll, {
+    parallel: PARALLEL,
+    maxItems: MAX_PETS,
+    maxWeight: MAX_LENGTH,
+    weigh: (row) => row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0),
+    maxWait: limits.batch,
+  });
+
+  return async (newPet, idempotency) => {
+    // Copied now: it may wait for others.
+    const row = rowOf(newPet, idempotency);
+    return call(() => create(row));
+  };
+}
+
+function rowOf({ name, categoryId, status }: NewPet, idempotency: Idempotency | undefined): NewRow {
+  const pet = [toStored(name), categoryId, status ?? null] as const;
+  if (idempotency === undefined) return [...pet, null, null, null];
+  const { holder, key, fingerprint } = idempotency;
+  return [...pet, toStored(holder), toStored(key), toStored(fingerprint)];
+}
+
+/** The values of each column, for `unnest`. */
+function columnsOf(rows: readonly NewRow[]): unknown[][] {
+  return (rows[0] as NewRow).map((_, column) => rows.map((row) => row[column]));
+}

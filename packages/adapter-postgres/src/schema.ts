@@ -1,0 +1,101 @@
+import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
+import type { Query } from './connection/connection.ts';
+import { codeOf } from './connection/failures.ts';
+
+/** What this version creates, stored in the table animal_store (docs/releasing.md). */
+const FORMAT = 1;
+
+/**
+ * One statement: of several processes one creates everything. Times are milliseconds since the epoch. The collation "C"
+ * compares bytes: no update of the operating system changes an index. A name has up to 200 characters, each of which an
+ * escape may double. Counts of requests are unlogged: a crash empties their table, and none waits for the disk.
+ *
+ * @public The list of published names compares it.
+ */
+export const CREATE_TABLES = `DO $$ BEGIN
+  CREATE TABLE pets (
+    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991),
+    name text COLLATE "C" NOT NULL CHECK (char_length(name) BETWEEN 1 AND 400),
+    category_id bigint NOT NULL,
+    status text COLLATE "C" CHECK (status IN ('available', 'pending', 'sold')),
+    idempotency_holder text COLLATE "C",
+    idempotency_key text COLLATE "C" CHECK (char_length(idempotency_key) BETWEEN 1 AND 510),
+    idempotency_fingerprint text COLLATE "C",
+    CHECK (num_nulls(idempotency_holder, idempotency_key, idempotency_fingerprint) IN (0, 3))
+  );
+  CREATE INDEX pets_by_status ON pets (status, id) WHERE status IS NOT NULL;
+  CREATE UNIQUE INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)
+    WHERE idempotency_key IS NOT NULL;
+
+  CREATE TABLE api_keys (
+    id text COLLATE "C" PRIMARY KEY CHECK (id = left(digest, 16)),
+    digest text COLLATE "C" NOT NULL UNIQUE CHECK (digest ~ '^[0-9a-f]{64}$'),
+    visible_prefix text COLLATE "C" NOT NULL,
+    holder text COLLATE "C" NOT NULL,
+    created_at bigint NOT NULL,
+    expires_at bigint,
+    revoked_at bigint,
+    last_used_at bigint
+  );
+  CREATE INDEX api_keys_by_age ON api_keys (created_at, id);
+
+  CREATE UNLOGGED TABLE rates (
+    holder text COLLATE "C" PRIMARY KEY,
+    used bigint NOT NULL,
+    ends_at timestamptz NOT NULL
+  );
+
+  CREATE TABLE animal_store (
+    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    format integer NOT NULL,
+    last_pet_id bigint NOT NULL CHECK (last_pet_id BETWEEN 0 AND 9007199254740991)
+  );
+  INSERT INTO animal_store (format, last_pet_id) VALUES (${FORMAT}, 0);
+END $$`;
+
+export const SCHEMA_SQL = {
+  format: 'SELECT format FROM animal_store WHERE only_row',
+  /** A server that is read-only rejects it. */
+  lockFormat: 'SELECT format FROM animal_store WHERE only_row FOR NO KEY UPDATE',
+} as const;
+
+const UNDEFINED_TABLE = '42P01';
+const DUPLICATE_TABLE = '42P07';
+
+/**
+ * Creates the tables in a new database.
+ *
+ * @throws StorageMisconfigured if the tables are another program's, or have a format that this version can't work with.
+ */
+export async function prepareSchema(query: Query): Promise<void> {
+  if (await hasFormat(query)) return;
+  try {
+    await query(CREATE_TABLES);
+  } catch (failure) {
+    // Another process may have created them.
+    if (await hasFormat(query)) return;
+    if (codeOf(failure) !== DUPLICATE_TABLE) throw failure;
+    throw new StorageMisconfigured(
+      `${(failure as Error).message} for another program: name another database or schema`,
+    );
+  }
+}
+
+async function hasFormat(query: Query): Promise<boolean> {
+  try {
+    check(await query<[number]>(SCHEMA_SQL.format));
+    return true;
+  } catch (failure) {
+    if (codeOf(failure) !== UNDEFINED_TABLE) throw failure;
+    return false;
+  }
+}
+
+/** Succeeds if the database can be written, and no newer version has changed its format too far. */
+export async function checkWritable(query: Query): Promise<void> {
+  check(await query<[number]>(SCHEMA_SQL.lockFormat));
+}
+
+function check(rows: readonly [number][]): void {
+  for (const [format] of rows) checkFormat('the database', format, FORMAT);
+}

@@ -1,0 +1,35 @@
+import {
+  behindProxy,
+  type ProxiedPlace,
+  sharedRateLimiterContract,
+  storageContract,
+} from '@animal-store/adapter-contract';
+import { describeWithPostgres, lockTables } from '@animal-store/test-postgres';
+import { createPostgresStorage } from '../src/index.ts';
+import { freshPlace } from './fresh-place.ts';
+
+const password = 'a password that no user has';
+
+/** What ends the locks of each place. */
+const locks = new Map<string, () => Promise<void>>();
+
+describeWithPostgres('on a server', () => {
+  const proxied = behindProxy({
+    freshPlace,
+    open: (url) => createPostgresStorage({ url }),
+    misconfiguredPlace: () => freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`),
+    secrets: [password, encodeURIComponent(password)],
+  });
+  const adapter = {
+    ...proxied,
+    outages: {
+      ...proxied.outages,
+      locked: {
+        begin: async ({ url }: ProxiedPlace) => void locks.set(url, await lockTables(url)),
+        end: async ({ url }: ProxiedPlace) => locks.get(url)?.(),
+      },
+    },
+  };
+  storageContract('postgres', adapter);
+  sharedRateLimiterContract('postgres', adapter);
+});

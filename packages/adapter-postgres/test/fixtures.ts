@@ -1,0 +1,53 @@
+import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
+import { fingerprint, type Idempotency, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
+import { onTestFinished } from 'vitest';
+import { createPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
+
+export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
+
+/** A storage that is closed when the running test ends. */
+export function openStorage(url: string, options: Partial<PostgresStorageOptions> = {}): PostgresStorage {
+  const storage = createPostgresStorage({ url, ...options });
+  onTestFinished(async () => storage.close());
+  return storage;
+}
+
+/** An idempotency key, and the pet it stands for. */
+export function idempotent(key: string, newPet: NewPet = rex): Idempotency {
+  return { holder: 'the zoo', key, fingerprint: fingerprint(newPet) };
+}
+
+/** Adds a pet. Returns the stored one, the earlier one, or null: see `PetStore.add`. */
+export async function addTo(pets: PetStore, ...given: Parameters<PetStore['add']>): Promise<Pet | null> {
+  return (await pets.add(...given))?.pet ?? null;
+}
+
+/** A record with a digest of its own for each number from 0 to 9. */
+export function apiKey(number: number): ApiKey {
+  const digest = String(number).repeat(64);
+  return {
+    id: digest.slice(0, 16),
+    digest,
+    visiblePrefix: 'anst_0000',
+    holder: 'the zoo',
+    createdAt: number,
+    expiresAt: null,
+    revokedAt: null,
+    lastUsedAt: null,
+  };
+}
+
+/** What a call throws or rejects with; null if it succeeds. */
+export async function failureOf(call: () => unknown): Promise<unknown> {
+  try {
+    await call();
+    return null;
+  } catch (error) {
+    return error;
+  }
+}
+
+/** The line for the operator that an error of a port carries, or null for every other error. */
+export function misconfigurationOf(error: unknown): string | null {
+  return DomainError.is(error) && StorageMisconfigured.is(error.cause) ? error.cause.message : null;
+}
