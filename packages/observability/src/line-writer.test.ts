@@ -94,9 +94,8 @@ describe('createLineWriter', () => {
     const given = lines(976);
     for (const line of given) add(line);
     expect(lost()).toBe(816);
-    add('last\n');
-    const text = await readUntil('last\n');
-    expect(text.replace(/^lost .*\n/m, '')).toBe(`${given.slice(0, 160).join('')}last\n`);
+    const text = await readUntil(given[159] as string);
+    expect(text.replace(/^lost .*\n/m, '')).toBe(given.slice(0, 160).join(''));
     expect(text.match(/^lost .*$/gm)).toEqual(['lost 816: the reader is too slow']);
   });
 

@@ -34,12 +34,6 @@ export interface LineWriter {
 
 const writeAsync = promisify(write);
 
-/** What could not be written, and why. */
-interface WriteFailure {
-  readonly rest: Buffer;
-  readonly reason: string;
-}
-
 /**
  * @param output Writes to it are synchronous if they can't block, because a thread of libuv's pool costs ten times as much.
  * @param reportLoss Makes the line that is written as soon as writing succeeds again. It gets the number of lines lost since the
@@ -50,28 +44,28 @@ export function createLineWriter(
   reportLoss: (lines: number, reason: string) => string,
   limits: typeof LINE_WRITER_LIMITS = LINE_WRITER_LIMITS,
 ): LineWriter {
-  /** Abandoned: closed, and the reader has not taken the rest in time. */
-  let state: 'open' | 'closed' | 'abandoned' = 'open';
-  /** Lines that wait for others, until the timer ends. */
-  let collected = '';
+  /** Lines that wait for others or for the reader. */
+  let waiting = '';
   let timer: NodeJS.Timeout | null = null;
-  /** Lines that wait for the reader. */
-  const queue: Buffer[] = [];
-  let queuedBytes = 0;
-  let draining: Promise<void> | null = null;
-  /** In lines. */
+  /** Whether the lines that wait are to be written now. */
+  let isDue = false;
+  let writing: Promise<void> | null = null;
+  /** How many characters wait or are being written. */
+  let size = 0;
+  /** When writing to a full pipe is given up, on the clock of `performance.now()`. */
+  let deadline = Number.POSITIVE_INFINITY;
   const losses = { total: 0, unreported: 0, reason: '' };
   let endsMidLine = false;
 
-  function countLost({ rest, reason }: WriteFailure): void {
-    const lines = rest.toString('latin1').split('\n').length - 1;
-    losses.total += lines;
-    losses.unreported += lines;
+  function countLost(lines: Buffer | string, reason: string): void {
+    const count = String(lines).split('\n').length - 1;
+    losses.total += count;
+    losses.unreported += count;
     losses.reason = reason;
   }
 
-  /** Writes all of a text unless an error occurs. While a pipe or terminal is full, it tries again until the writer is abandoned. */
-  async function writeAll(text: Buffer): Promise<WriteFailure | null> {
+  /** Writes a text, again and again while a pipe or terminal is full. Returns the error that ended it, and what it left. */
+  async function writeAll(text: Buffer): Promise<{ rest: Buffer; reason: string } | null> {
     let rest = text;
     let pause = 1;
     while (rest.length > 0) {
@@ -82,7 +76,7 @@ export function createLineWriter(
         pause = 1;
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        if (code !== 'EAGAIN' || state === 'abandoned') return { rest, reason: message };
+        if (code !== 'EAGAIN' || performance.now() > deadline) return { rest, reason: message };
         await sleep(pause);
         pause = Math.min(pause * 2, RETRY_MAX);
       }
@@ -90,57 +84,53 @@ export function createLineWriter(
     return null;
   }
 
-  async function writeLossReport(): Promise<WriteFailure | null> {
-    const lines = losses.unreported;
-    const failure = await writeAll(Buffer.from((endsMidLine ? '\n' : '') + reportLoss(lines, losses.reason)));
-    if (failure === null) losses.unreported -= lines;
-    return failure;
+  async function reportLosses(): Promise<string | null> {
+    const { unreported, reason } = losses;
+    if (unreported === 0) return null;
+    const failure = await writeAll(Buffer.from((endsMidLine ? '\n' : '') + reportLoss(unreported, reason)));
+    if (failure === null) losses.unreported -= unreported;
+    return failure?.reason ?? null;
   }
 
-  async function drain(): Promise<void> {
-    while (queue.length > 0) {
-      // All at once: if the event loop is delayed, so is each write.
-      const chunk = queue.length === 1 ? (queue.pop() as Buffer) : Buffer.concat(queue.splice(0));
-      const unreported = losses.unreported === 0 ? null : await writeLossReport();
-      const failure = unreported === null ? await writeAll(chunk) : { ...unreported, rest: chunk };
-      if (failure !== null) countLost(failure);
-      queuedBytes -= chunk.length;
+  async function writeDue(): Promise<void> {
+    while (isDue) {
+      isDue = false;
+      const lines = waiting;
+      waiting = '';
+      const reason = await reportLosses();
+      const failure = reason === null ? await writeAll(Buffer.from(lines)) : { rest: lines, reason };
+      if (failure !== null) countLost(failure.rest, failure.reason);
+      size -= lines.length;
     }
-    draining = null;
+    writing = null;
   }
 
   function flush(): void {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    if (collected === '') return;
-    const chunk = Buffer.from(collected);
-    collected = '';
-    if (queuedBytes + chunk.length > limits.waiting) {
-      countLost({ rest: chunk, reason: 'the reader is too slow' });
-      return;
-    }
-    queue.push(chunk);
-    queuedBytes += chunk.length;
-    draining ??= drain();
+    if (waiting === '') return;
+    isDue = true;
+    writing ??= writeDue();
   }
 
   return {
     add(lines) {
-      if (state !== 'open') return;
-      collected += lines;
-      if (collected.length >= limits.chunk) flush();
+      if (deadline !== Number.POSITIVE_INFINITY) return;
+      if (size + lines.length > limits.waiting) {
+        countLost(lines, 'the reader is too slow');
+        return;
+      }
+      waiting += lines;
+      size += lines.length;
+      if (waiting.length >= limits.chunk) flush();
       else timer ??= setTimeout(flush, limits.delay);
     },
     flush,
     lost: () => losses.total,
     async close() {
       flush();
-      state = 'closed';
-      const timeout = setTimeout(() => {
-        state = 'abandoned';
-      }, limits.closeTimeout);
-      await draining;
-      clearTimeout(timeout);
+      deadline = performance.now() + limits.closeTimeout;
+      await writing;
     },
   };
 }
