@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/domain';
-import type { KeyStore, PetStorage, PetStore, RateLimiter } from '@animal-store/domain/ports';
+import type { PetStorage, PetStore } from '@animal-store/domain/ports';
 import { Registry } from 'prom-client';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createStorageInstrumentation } from './storage-calls.ts';
@@ -7,7 +7,7 @@ import { createStorageInstrumentation } from './storage-calls.ts';
 const UNAVAILABLE = new DomainError('storage_unavailable', 'unavailable');
 const DEFECT = new TypeError('a defect');
 
-/** Its methods are on prototypes and need `this`. */
+/** Its methods are on a prototype and need `this`. */
 class Pets implements PetStore {
   readonly nothing = Promise.resolve(null);
   add(): never {
@@ -21,39 +21,18 @@ class Pets implements PetStore {
   }
 }
 
-class Keys implements KeyStore {
-  readonly records = [];
-  add() {}
-  find() {
-    return null;
-  }
-  list() {
-    return this.records;
-  }
-  revoke() {
-    return null;
-  }
-  recordUse() {}
-}
+const QUOTA = { allowed: true, remaining: 0, resetsIn: 0 };
 
-class Storage implements PetStorage {
-  readonly pets = new Pets();
-  readonly keys = new Keys();
-  readonly location = 'here';
-  readonly quota = { allowed: true, remaining: 0, resetsIn: 0 };
-  isClosed = false;
-  createRateLimiter(): RateLimiter {
-    return { take: () => this.quota };
-  }
-  ready() {
-    if (this.isClosed) throw UNAVAILABLE;
-  }
-  close() {
-    this.isClosed = true;
-  }
-  async [Symbol.asyncDispose]() {
-    this.close();
-  }
+function createStorage() {
+  return {
+    pets: new Pets(),
+    keys: { add() {}, find: () => null, list: () => [], revoke: () => null, recordUse() {} },
+    location: 'here',
+    createRateLimiter: () => ({ take: () => QUOTA }),
+    ready: vi.fn(() => {}),
+    close: vi.fn(() => {}),
+    async [Symbol.asyncDispose]() {},
+  } satisfies PetStorage;
 }
 
 function instrumented(storage: PetStorage) {
@@ -70,7 +49,7 @@ describe('createStorageInstrumentation', () => {
     const {
       storage: { keys, pets },
       read,
-    } = instrumented(new Storage());
+    } = instrumented(createStorage());
     expect(keys.list()).toEqual([]);
     expect(await pets.find(1n)).toBeNull();
     await expect(pets.find(2n)).rejects.toBe(UNAVAILABLE);
@@ -90,7 +69,7 @@ describe('createStorageInstrumentation', () => {
   test('times successful and failed calls by operation', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const storage = new Storage();
+    const storage = createStorage();
     const slow = <T>(result: T) => new Promise<T>((resolve) => setTimeout(resolve, 2_000, result));
     vi.spyOn(storage.pets, 'find')
       .mockReturnValueOnce(slow(null))
@@ -114,18 +93,18 @@ describe('createStorageInstrumentation', () => {
   });
 
   test('preserves the other members of the storage', async () => {
-    const storage = new Storage();
+    const storage = createStorage();
     const { storage: wrapped, read } = instrumented(storage);
     expect(wrapped.location).toBe('here');
-    expect(await wrapped.createRateLimiter?.({ limit: 1, window: 1 }).take('the zoo')).toBe(storage.quota);
+    expect(await wrapped.createRateLimiter?.({ limit: 1, window: 1 }).take('the zoo')).toBe(QUOTA);
     expect(await read('animal_store_storage_calls_total')).toEqual([
       'animal_store_storage_calls_total{operation="rateLimiter.take",outcome="ok"} 1',
     ]);
     await wrapped.ready();
     await wrapped.close();
-    expect(() => wrapped.ready()).toThrow(UNAVAILABLE);
-    expect(
-      instrumented({ ...storage, ready() {}, close() {}, async [Symbol.asyncDispose]() {} }).storage,
-    ).not.toHaveProperty('createRateLimiter');
+    expect(storage.ready).toHaveBeenCalledOnce();
+    expect(storage.close).toHaveBeenCalledOnce();
+    const { createRateLimiter: _, ...others } = storage;
+    expect(instrumented(others).storage).not.toHaveProperty('createRateLimiter');
   });
 });

@@ -7,22 +7,20 @@ import { registerHistogram } from './histogram.ts';
 /** Wraps a storage so that its calls are counted and timed. */
 export type InstrumentStorage = (storage: PetStorage) => PetStorage;
 
-/** Records the calls of one operation. `start` is from `performance.now()`. */
-interface CallRecorder {
-  succeed(start: number): void;
-  /** @throws the error. */
-  fail(start: number, error: unknown): never;
-}
+/** Counts and times a call of one operation. `start` is from `performance.now()`. */
+type RecordCall = (start: number, outcome: Outcome) => void;
+
+type Outcome = 'ok' | 'unavailable' | 'error';
 
 /** Registers the metrics of calls of the storage. */
 export function createStorageInstrumentation(registry: Registry): InstrumentStorage {
-  const createRecorder = registerCallMetrics(registry);
+  const createRecordCall = registerCallMetrics(registry);
 
   function instrument<T>(port: T, name: string, methods: Record<keyof T & string, true>): T {
     const instrumented: Record<string, unknown> = {};
     for (const method of Object.keys(methods) as (keyof T & string)[]) {
       const call = port[method] as (...given: unknown[]) => unknown;
-      instrumented[method] = recorded(port, call, createRecorder(`${name}.${method}`));
+      instrumented[method] = recorded(call.bind(port), createRecordCall(`${name}.${method}`));
     }
     return instrumented as T;
   }
@@ -48,41 +46,50 @@ export function createStorageInstrumentation(registry: Registry): InstrumentStor
   };
 }
 
-/** @returns A method that calls another one, of `port`, and records how the call ends. */
-function recorded(port: unknown, call: (...given: unknown[]) => unknown, { succeed, fail }: CallRecorder) {
+/** Returns a method that calls another one and records how the call ends. */
+function recorded(call: (...given: unknown[]) => unknown, record: RecordCall) {
   return (...given: unknown[]) => {
     const start = performance.now();
     try {
-      const result = call.apply(port, given);
+      const result = call(...given);
       if (isPromise(result)) {
         return result.then(
-          (value: unknown) => {
-            succeed(start);
+          (value) => {
+            record(start, 'ok');
             return value;
           },
-          (error: unknown) => fail(start, error),
+          (error) => {
+            record(start, failureOf(error));
+            throw error;
+          },
         );
       }
-      succeed(start);
+      record(start, 'ok');
       return result;
     } catch (error) {
-      return fail(start, error);
+      record(start, failureOf(error));
+      throw error;
     }
   };
 }
 
-function registerCallMetrics(registry: Registry): (operation: string) => CallRecorder {
-  /** Successful calls since the metrics were last read. prom-client gets them only then, because its counters are slow. */
-  const successes = new Map<string, { count: number }>();
-  const calls = new Counter({
+function failureOf(error: unknown): Outcome {
+  return DomainError.is(error) && error.code === 'storage_unavailable' ? 'unavailable' : 'error';
+}
+
+function registerCallMetrics(registry: Registry): (operation: string) => RecordCall {
+  // From the start, so that the first failure is an increase.
+  const counts = new Map<string, Record<Outcome, number>>();
+  new Counter({
     name: 'animal_store_storage_calls_total',
     help: 'Calls of the storage, by operation and outcome (ok, unavailable, error).',
     labelNames: ['operation', 'outcome'],
     registers: [registry],
+    // Only when the metrics are read: counting with prom-client is slow.
     collect() {
-      for (const [operation, success] of successes) {
-        this.inc({ operation, outcome: 'ok' }, success.count);
-        success.count = 0;
+      this.reset();
+      for (const [operation, outcomes] of counts) {
+        for (const [outcome, count] of Object.entries(outcomes)) this.inc({ operation, outcome }, count);
       }
     },
   });
@@ -90,25 +97,13 @@ function registerCallMetrics(registry: Registry): (operation: string) => CallRec
     name: 'animal_store_storage_call_duration_seconds',
     help: 'Duration of calls of the storage, by operation.',
   });
-
   return (operation) => {
+    const outcomes = { ok: 0, unavailable: 0, error: 0 };
+    counts.set(operation, outcomes);
     const observe = createSeries({ operation });
-    const success = { count: 0 };
-    successes.set(operation, success);
-    // From the start, so that the first failure is an increase.
-    for (const outcome of ['unavailable', 'error']) calls.labels(operation, outcome).inc(0);
-    const end = (start: number) => observe((performance.now() - start) / 1000);
-    return {
-      succeed(start) {
-        success.count += 1;
-        end(start);
-      },
-      fail(start, error) {
-        const isUnavailable = DomainError.is(error) && error.code === 'storage_unavailable';
-        calls.labels(operation, isUnavailable ? 'unavailable' : 'error').inc();
-        end(start);
-        throw error;
-      },
+    return (start, outcome) => {
+      outcomes[outcome] += 1;
+      observe((performance.now() - start) / 1000);
     };
   };
 }
