@@ -42,52 +42,44 @@ export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
   const { storage, names, messages, misconfiguration, findMisconfiguration, onMisconfiguration, onCheck, log } =
     options;
   let wasAvailable = false;
-  let failing = false;
+  let isFailing = false;
   let throttle = createThrottle();
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  function succeed(): void {
-    onCheck(true);
-    if (failing) log.info('the storage is available', names);
-    wasAvailable = true;
-    failing = false;
-    throttle = createThrottle();
-  }
-
-  function fail(error: unknown, message: string | null): void {
-    onCheck(false);
-    if (message !== null) {
-      if (throttle() > 0) log.error(`${messages.misconfigured}: ${message}`, names);
-    } else if (!failing) {
-      log.warn(messages.unavailable, { ...names, reason: reasonOf(error) });
+  /** What is wrong with the storage: why it is unavailable, and which configuration error that shows; null if nothing is. */
+  async function findProblem(): Promise<{ reason: string; misconfigured: string | null } | null> {
+    try {
+      await storage.ready();
+      const misconfigured = wasAvailable ? null : await findMisconfiguration();
+      return misconfigured === null ? null : { reason: misconfigured, misconfigured };
+    } catch (error) {
+      return { reason: reasonOf(error), misconfigured: misconfiguration(error) };
     }
-    failing = true;
   }
 
   async function check(): Promise<void> {
+    const problem = await findProblem();
     if (stopped) return;
-    let fatal: string | null = null;
-    try {
-      await storage.ready();
-      if (!wasAvailable) fatal = await findMisconfiguration();
-      if (stopped) return;
-      if (fatal === null) succeed();
-    } catch (error) {
-      if (stopped) return;
-      const message = misconfiguration(error);
-      if (!wasAvailable) fatal = message;
-      if (fatal === null) fail(error, message);
-    }
-    if (fatal !== null) {
-      onMisconfiguration(fatal);
+    if (problem === null) {
+      if (isFailing) log.info('the storage is available', names);
+      wasAvailable = true;
+      throttle = createThrottle();
+    } else if (problem.misconfigured === null) {
+      if (!isFailing) log.warn(messages.unavailable, { ...names, reason: problem.reason });
+    } else if (wasAvailable) {
+      if (throttle() > 0) log.error(`${messages.misconfigured}: ${problem.misconfigured}`, names);
+    } else {
+      onMisconfiguration(problem.misconfigured);
       return;
     }
-    timer = setTimeout(check, failing ? PAUSE.unavailable : PAUSE.available).unref();
+    isFailing = problem !== null;
+    onCheck(!isFailing);
+    timer = setTimeout(check, isFailing ? PAUSE.unavailable : PAUSE.available).unref();
   }
 
-  // Not now: a callback may stop the monitor, which the caller does not have yet.
-  queueMicrotask(check);
+  // No callback is called before the caller has the monitor, which it may stop.
+  void check();
   return {
     stop() {
       stopped = true;
