@@ -6,13 +6,7 @@ import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import type { Listener, RenderRejection } from '@animal-store/http-server';
-import {
-  createLoadShedding,
-  createMetrics,
-  type Log,
-  type Metrics,
-  registerBuildInfo,
-} from '@animal-store/observability';
+import { createLoadShedding, createMetrics, type Log, type Metrics } from '@animal-store/observability';
 import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
 import { createRateLimit } from './access/rate-limit.ts';
 import { createApps } from './app.ts';
@@ -72,11 +66,7 @@ export function compose({
   let stopping = false;
 
   // Observability
-  const metrics = provide('metrics', () => {
-    const created = createMetrics(log.linesLost);
-    registerBuildInfo(created.registry, { ...version });
-    return created;
-  });
+  const metrics = provide('metrics', () => createMetrics({ ...version }, log.linesLost));
   const requestMetrics = provide('request metrics', () => createRequestMetrics(metrics().registry));
   const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
     metrics().countUnexpectedError();

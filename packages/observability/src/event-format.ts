@@ -1,5 +1,20 @@
 import { inspect } from 'node:util';
-import { LEVELS, type LogLevel } from './levels.ts';
+
+/** Severities by the numbers that pino gives them, which log viewers know. */
+export const LEVELS = {
+  trace: 10,
+  debug: 20,
+  info: 30,
+  warn: 40,
+  error: 50,
+  fatal: 60,
+  silent: Number.POSITIVE_INFINITY,
+} as const;
+
+export type LogLevel = keyof typeof LEVELS;
+
+/** Names of levels, the most verbose first. */
+export const LOG_LEVELS = Object.keys(LEVELS) as LogLevel[];
 
 /** Formats an event as text that ends with a line feed. */
 export type EventFormat = (level: LogLevel, message: string, details: object) => string;

@@ -1,8 +1,8 @@
 /** @module @animal-store/observability */
 
-export { registerBuildInfo, registerCountsByReason, registerGauge } from './gauges-and-counters.ts';
+export { LEVELS, LOG_LEVELS, type LogLevel } from './event-format.ts';
+export { registerCountsByReason, registerGauge } from './gauges-and-counters.ts';
 export { type CreateSeries, type Observe, registerHistogram } from './histogram.ts';
-export { LEVELS, LOG_LEVELS, type LogLevel } from './levels.ts';
 export { createLoadShedding, type LoadShedding } from './load-shedding.ts';
 export { createLog, type Log } from './log.ts';
 export { createMetrics, type Metrics, type Registry } from './metrics.ts';

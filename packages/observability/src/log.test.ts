@@ -2,7 +2,7 @@ import { closeSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { LogLevel } from './levels.ts';
+import type { LogLevel } from './event-format.ts';
 import { createLog, type Log } from './log.ts';
 
 /** What is in the log after this. */

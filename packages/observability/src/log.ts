@@ -1,6 +1,5 @@
 import { createThrottle } from '@animal-store/async';
-import { errorFields, jsonEvent, readableEvent } from './event-format.ts';
-import { LEVELS, type LogLevel } from './levels.ts';
+import { errorFields, jsonEvent, LEVELS, type LogLevel, readableEvent } from './event-format.ts';
 import { createLineWriter } from './line-writer.ts';
 import type { Output } from './open-standard-output.ts';
 

@@ -3,7 +3,7 @@ import { createMetrics } from './metrics.ts';
 
 describe('createMetrics', () => {
   test('renders the metrics once for concurrent calls, and anew for later ones', async () => {
-    const { countUnexpectedError, read } = createMetrics(() => 0);
+    const { countUnexpectedError, read } = createMetrics({ version: '1.0.0' }, () => 0);
     const first = read();
     expect(read()).toBe(first);
     await first;
@@ -13,7 +13,7 @@ describe('createMetrics', () => {
 
   test('counts key lookups by result, and lost lines, and says whether the storage is available', async () => {
     let lost = 0;
-    const { keyLookedUp, storageChecked, read } = createMetrics(() => lost);
+    const { keyLookedUp, storageChecked, read } = createMetrics({ version: '1.0.0' }, () => lost);
     const values = async () => {
       const lines = (await read()).split('\n');
       return lines.filter((line) => /^animal_store_(?:key_lookups|log_lines_lost|storage_up)/.test(line)).sort();

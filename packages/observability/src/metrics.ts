@@ -2,8 +2,7 @@ import { totalmem } from 'node:os';
 import { singleFlight } from '@animal-store/async';
 import type { PetStorage } from '@animal-store/domain/ports';
 import type { Awaitable } from '@animal-store/domain/transport';
-import { Counter, collectDefaultMetrics, Registry } from 'prom-client';
-import { registerGauge } from './gauges-and-counters.ts';
+import { Counter, collectDefaultMetrics, Gauge, Registry } from 'prom-client';
 import { createStorageInstrumentation } from './storage-calls.ts';
 
 export type { Registry } from 'prom-client';
@@ -30,8 +29,11 @@ export interface Metrics {
   read(): Awaitable<string>;
 }
 
-/** @param logLinesLost How many lines of the log could not be written since the start. */
-export function createMetrics(logLinesLost: () => number): Metrics {
+/**
+ * @param build What runs: its version and revision, as labels.
+ * @param logLinesLost How many lines of the log could not be written since the start.
+ */
+export function createMetrics(build: Readonly<Record<string, string>>, logLinesLost: () => number): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -43,25 +45,24 @@ export function createMetrics(logLinesLost: () => number): Metrics {
     registers,
   });
 
-  let storageUp = 0;
-  registerGauge(
-    registry,
-    {
-      name: 'animal_store_storage_up',
-      help: 'Whether the storage was available (1) or not (0) at the last check, every 3 to 15 seconds.',
-    },
-    () => storageUp,
-  );
+  const storageUp = new Gauge({
+    name: 'animal_store_storage_up',
+    help: 'Whether the storage was available (1) or not (0) at the last check, every 3 to 15 seconds.',
+    registers,
+  });
 
-  const memoryLimit = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
-  registerGauge(
-    registry,
-    {
-      name: 'animal_store_memory_limit_bytes',
-      help: 'The memory that the process may use: the limit of its container or the memory of the machine.',
-    },
-    () => memoryLimit,
-  );
+  new Gauge({
+    name: 'animal_store_memory_limit_bytes',
+    help: 'The memory that the process may use: the limit of its container or the memory of the machine.',
+    registers,
+  }).set(Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()));
+
+  new Gauge({
+    name: 'animal_store_build_info',
+    help: 'Always 1, with the version that runs and, if the build says it, its revision.',
+    labelNames: Object.keys(build),
+    registers,
+  }).set({ ...build }, 1);
 
   new Counter({
     name: 'animal_store_log_lines_lost_total',
@@ -84,9 +85,7 @@ export function createMetrics(logLinesLost: () => number): Metrics {
     instrument: createStorageInstrumentation(registry),
     keyLookedUp: (cached) => keyLookups.inc({ result: cached ? 'hit' : 'miss' }),
     countUnexpectedError: () => unexpectedErrors.inc(),
-    storageChecked(available) {
-      storageUp = available ? 1 : 0;
-    },
+    storageChecked: (available) => storageUp.set(available ? 1 : 0),
     contentType: registry.contentType,
     read: singleFlight(() => registry.metrics()),
   };
