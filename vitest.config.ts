@@ -37,8 +37,8 @@ export default defineConfig(async () => ({
   ssr: { resolve: { conditions: ['@animal-store/source', 'module', 'node', 'development|production'] } },
   test: {
     environment: 'node',
-    // At least two, even on one core: most tests wait for something.
-    maxWorkers: Math.max(2, availableParallelism() - 1),
+    // At least four, even on one core: most tests wait for something.
+    maxWorkers: Math.max(4, availableParallelism() - 1),
     // Limits for a test that hangs. A busy machine may be several times slower than a quiet one.
     testTimeout: 60_000,
     hookTimeout: 90_000,

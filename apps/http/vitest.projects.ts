@@ -16,6 +16,9 @@ const WITHOUT_STORAGE = [
   'tracing',
 ].map((name) => `test/${name}.test.ts`);
 
+/** Tests that need a browser or proxies. */
+const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];
+
 const PACKAGES = `${import.meta.dirname}/../../packages`;
 
 /** The storages that outlive a process, by the names of their adapters' folders. */
@@ -53,6 +56,7 @@ const onStorage = async (name: string): Promise<ProjectOptions> => ({
 });
 
 export default [
-  { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts'] },
+  { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts', ...OTHER_PROGRAMS] },
+  { name: 'with other programs', release: true, include: OTHER_PROGRAMS },
   ...(await Promise.all(DURABLE.map(onStorage))),
 ] satisfies ProjectOptions[];

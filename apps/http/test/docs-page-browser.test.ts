@@ -1,45 +1,13 @@
-import { existsSync } from 'node:fs';
 import axe from 'axe-core';
-import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { isMissing } from './is-missing.ts';
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, test } from 'vitest';
+import { describeInBrowser, HOST } from './browser.ts';
 import { KEY, type Service, startService } from './service.ts';
-
-// Where Debian's package puts it. No browser is downloaded.
-const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
-
-/** To the browser a host like any other: pages of a local one have more rights. */
-const HOST = 'animals.test';
-
-/** It talks to nobody but the service. Without a sandbox, which root can't have. */
-const QUIET = [
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-  `--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP * ~NOTFOUND`,
-];
 
 const INT64_MAX = '9223372036854775807';
 const INT64_MIN = '-9223372036854775808';
 
-const missing = isMissing({
-  found: existsSync(CHROMIUM),
-  tests: 'the tests of the documentation page in a browser',
-  because: `there is no browser at ${CHROMIUM}`,
-  remedy: "To run them, install Chromium (Debian's package chromium), or set CHROMIUM to its path.",
-});
-
-describe.skipIf(missing)('the documentation page in a browser', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: QUIET });
-  });
-  afterAll(() => browser?.close());
-
+describeInBrowser('the documentation page', (openContext) => {
   interface Opening {
     readonly prepare?: (page: Page, service: Service) => Promise<unknown>;
     /** The path that a proxy puts before those of the service. */
@@ -52,8 +20,7 @@ describe.skipIf(missing)('the documentation page in a browser', () => {
   /** The page in a profile of its own, on a service of its own. */
   async function openPage({ prepare, prefix = '', width = 1280, colorScheme = 'light' }: Opening = {}) {
     const service = await startService();
-    const context = await browser.newContext({ viewport: { width, height: 1000 }, colorScheme });
-    onTestFinished(() => context.close());
+    const context = await openContext({ viewport: { width, height: 1000 }, colorScheme });
     const page = await context.newPage();
     const origin = `http://${HOST}:${service.port}`;
     const requests: string[] = [];

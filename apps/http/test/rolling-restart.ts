@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { freePort, KEY, serviceAt } from './service.ts';
 import { listeningAt, type Running, startProcess } from './service-process.ts';
 
-/** How many restarts there are; the environment can ask for more. */
-export const RESTARTS = Number(process.env['ROLLING_RESTARTS'] ?? 4);
+/** How many restarts there are: one of each instance; the environment can ask for more. */
+export const RESTARTS = Number(process.env['ROLLING_RESTARTS'] ?? 2);
 
 /** How long a restart takes at most with default settings, in milliseconds. */
 export const RESTART_TIME = 25_000;

@@ -147,12 +147,9 @@ export function createServer({ catalogue, description, calls, reportError }: Ser
 /** A double keeps 15 digits: the SDK's JSON.parse may have rounded a number of more digits to this integer. */
 const EXACT_BELOW = 1e15;
 
-/** Text of more digits is not converted, which would take long. */
-const LONGEST_INTEGER = 1_000;
-
 /** Converts an integer. Numbers are accepted, too: models forget quotes. */
 function integer(name: string, given: unknown, { min, max }: { min: bigint; max: bigint }): unknown {
-  if (typeof given === 'string' && given.length <= LONGEST_INTEGER && /^-?\d+$/.test(given)) return BigInt(given);
+  if (typeof given === 'string' && /^-?\d+$/.test(given)) return BigInt(given);
   if (typeof given !== 'number' || !Number.isInteger(given)) return given;
   return Math.abs(given) < EXACT_BELOW ? BigInt(given) : new Violation(MESSAGES.inexact(name, min, max));
 }

@@ -9,7 +9,6 @@ import { createConnection } from './connection/connection.ts';
 import { createMongoKeyStore } from './keys/mongo-key-store.ts';
 import { openDatabase } from './open-database.ts';
 import { createMongoPetStore } from './pets/mongo-pet-store.ts';
-import { createMongoRateLimiter } from './rate-limit/mongo-rate-limiter.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
@@ -67,7 +66,9 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
 
     ready: () => connection.call(({ check }) => check()),
 
-    createRateLimiter: (policy) => createMongoRateLimiter(connection, policy),
+    createRateLimiter: (policy) => ({
+      take: (holder) => connection.call(({ countRequest }) => countRequest(holder, policy)),
+    }),
 
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),

@@ -1,5 +1,5 @@
 import type { MonotonicClock } from '@animal-store/domain';
-import type { Collection, CollectionOptions, Db, MongoClient } from 'mongodb';
+import { type Collection, type MongoClient, ReadConcern } from 'mongodb';
 import { checkFormats, prepareCollections } from './connection/collection-definition.ts';
 import { checkDeployment } from './connection/deployment.ts';
 import { createFence } from './connection/fence.ts';
@@ -21,14 +21,6 @@ import {
 } from './rate-limit/request-counter.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** The collections of a database, with the concerns that every operation on them has. */
-interface Collections {
-  readonly pets: Collection<PetDocument>;
-  readonly keys: Collection<KeyDocument>;
-  readonly counters: Collection<CounterDocument>;
-  readonly rates: Collection<RateDocument>;
-}
-
 /**
  * Every collection, as a new database gets it. The list of published names compares them.
  *
@@ -37,8 +29,9 @@ interface Collections {
 export const COLLECTIONS = [PET_COLLECTION, KEY_COLLECTION, COUNTER_COLLECTION, RATE_COLLECTION] as const;
 
 /** A database that is ready for work. */
-export interface OpenDatabase extends Pick<Collections, 'keys'> {
+export interface OpenDatabase {
   readonly pets: PetOperations;
+  readonly keys: Collection<KeyDocument>;
   readonly findKey: KeyLookup;
   readonly countRequest: RequestCounter;
   readonly barrier: ReadBarrier;
@@ -62,20 +55,37 @@ export async function openDatabase(
 ): Promise<OpenDatabase> {
   const primary = followPrimary(client);
   try {
-    primary.start(await checkDeployment(client));
-    const db = client.db(name, { readPreference: 'primary', ...INT64_AS_LONG });
+    const hello = await client.db('admin').command({ hello: 1 }, { readPreference: 'primary' });
+    checkDeployment(hello);
+    primary.start(hello);
+    const db = client.db(name, {
+      ...INT64_AS_LONG,
+      // Acknowledged writes survive every failover, and reads return only what would survive one.
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: limits.operation },
+      readConcern: new ReadConcern('majority'),
+      // A secondary may not have everything yet.
+      readPreference: 'primary',
+    });
     await prepareCollections(db, COLLECTIONS);
-    const collections = collectionsOf(db, limits);
-    const confirm = () => readLinearizable(collections, limits);
+    const pets = db.collection<PetDocument>(PET_COLLECTION.name);
+    const keys = db.collection<KeyDocument>(KEY_COLLECTION.name);
+    const counters = db.collection<CounterDocument>(COUNTER_COLLECTION.name);
+    const rates = db.collection<RateDocument>(RATE_COLLECTION.name);
+
+    /** A linearizable read: it succeeds on a primary that a majority has just followed, so it can be written, too. */
+    async function confirm(): Promise<void> {
+      await counters.findOne({ _id: 'pets' }, { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation });
+    }
+
     const barrier = createReadBarrier(primary.current, confirm);
     return {
       pets: {
-        create: createPetCreation(collections, { fence: createFence(client), limits, clock }),
+        create: createPetCreation({ pets, counters }, { fence: createFence(client), limits, clock }),
         ...createPetReads(db, barrier, limits),
       },
-      keys: collections.keys,
-      findKey: createKeyLookup(collections.keys, barrier, limits),
-      countRequest: createRequestCounter(collections.rates, limits),
+      keys,
+      findKey: createKeyLookup(keys, barrier, limits),
+      countRequest: createRequestCounter(rates, limits),
       barrier,
       async check() {
         await confirm();
@@ -87,25 +97,4 @@ export async function openDatabase(
     primary.stop();
     throw failure;
   }
-}
-
-/** Succeeds on a primary that a majority has just followed: it can be written, too. */
-async function readLinearizable({ counters }: Collections, limits: TimeLimits): Promise<void> {
-  await counters.findOne({ _id: 'pets' }, { readConcern: { level: 'linearizable' }, maxTimeMS: limits.operation });
-}
-
-function collectionsOf(db: Db, limits: TimeLimits): Collections {
-  const options: CollectionOptions = {
-    // Acknowledged writes survive every failover, and reads return only what would survive one.
-    writeConcern: { w: 'majority', journal: true, wtimeoutMS: limits.operation },
-    readConcern: { level: 'majority' },
-    // A secondary may not have everything yet.
-    readPreference: 'primary',
-  };
-  return {
-    pets: db.collection(PET_COLLECTION.name, options),
-    keys: db.collection(KEY_COLLECTION.name, options),
-    counters: db.collection(COUNTER_COLLECTION.name, options),
-    rates: db.collection(RATE_COLLECTION.name, options),
-  };
 }

@@ -4,7 +4,6 @@ import { resolve } from 'node:path';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { openConnection } from './connection/connection.ts';
 import { createSqliteKeyStore } from './keys/sqlite-key-store.ts';
-import { openDatabase } from './open-database.ts';
 import { createSqlitePetStore } from './pets/sqlite-pet-store.ts';
 
 export interface SqliteStorageOptions {
@@ -21,7 +20,7 @@ export interface SqliteStorageOptions {
  * @example const storage = createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
 export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage {
-  const connection = openConnection(file, openDatabase);
+  const connection = openConnection(file);
   return {
     pets: createSqlitePetStore(connection),
     keys: createSqliteKeyStore(connection),

@@ -4,9 +4,6 @@ import { UnusableFile } from './connection/errors.ts';
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
 const APPLICATION_ID = 0x416e696d;
 
-/** "AnSt" marks files of versions that were never published. */
-const UNPUBLISHED_ID = 0x416e5374;
-
 /** The format of a new file, stored as its `user_version` (docs/releasing.md). */
 const FORMAT = 1;
 
@@ -52,6 +49,14 @@ const SCHEMA = `
   PRAGMA application_id = ${APPLICATION_ID};
   PRAGMA user_version = ${FORMAT};`;
 
+const FOREIGN =
+  'it is the database of another program, or of a version of Animal Store that was never published: name another file';
+
+const HEADER = `
+  SELECT application_id AS owner,
+    application_id = 0 AND user_version = 0 AND NOT EXISTS (SELECT * FROM sqlite_schema) AS isEmpty
+  FROM pragma_application_id, pragma_user_version`;
+
 /**
  * Creates the tables in a new file, in one transaction: of several processes one does it.
  *
@@ -74,7 +79,7 @@ export function prepareSchema(db: DatabaseSync): void {
 export function prepareFormatCheck(db: DatabaseSync): () => void {
   const version = db.prepare('PRAGMA user_version');
   return () => {
-    const format = numberOf(version.get());
+    const { user_version: format } = version.get() as { user_version: number };
     if (format <= NEWEST_FORMAT) return;
     const newest = `this version of Animal Store works with formats up to ${NEWEST_FORMAT}`;
     throw new UnusableFile(`its format is ${format}, and ${newest}: start a newer version`);
@@ -82,20 +87,8 @@ export function prepareFormatCheck(db: DatabaseSync): () => void {
 }
 
 function isNew(db: DatabaseSync): boolean {
-  const [owner, format, objects] = [
-    'PRAGMA application_id',
-    'PRAGMA user_version',
-    'SELECT count(*) FROM sqlite_schema',
-  ].map((sql) => numberOf(db.prepare(sql).get()));
+  const { owner, isEmpty } = db.prepare(HEADER).get() as { owner: number; isEmpty: number };
   if (owner === APPLICATION_ID) return false;
-  if (owner === UNPUBLISHED_ID) {
-    throw new UnusableFile('it is of a version of Animal Store that was never published: start with a new file');
-  }
-  if (owner !== 0 || format !== 0 || objects !== 0) throw new UnusableFile('it is the database of another program');
+  if (!isEmpty) throw new UnusableFile(FOREIGN);
   return true;
-}
-
-/** The one number of a row. */
-function numberOf(row: object | undefined): number {
-  return Number(Object.values(row ?? {})[0]);
 }

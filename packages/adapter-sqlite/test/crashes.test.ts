@@ -1,13 +1,10 @@
-import { DatabaseSync } from 'node:sqlite';
-import { expect, onTestFinished, test } from 'vitest';
-import { createSqliteStorage } from '../src/index.ts';
-import { freshFile } from './fresh-file.ts';
+import { expect, test } from 'vitest';
+import { databaseAt, freshFile, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 /** The stored idempotency keys, each with the id of its pet. */
 function storedKeys(file: string): (readonly [string, bigint])[] {
-  const db = new DatabaseSync(file, { readBigInts: true });
-  onTestFinished(() => db.close());
+  const db = databaseAt(file, { readBigInts: true });
   expect(db.prepare('PRAGMA integrity_check').get()).toEqual({ integrity_check: 'ok' });
   const rows = db.prepare('SELECT idempotency_key AS key, id FROM pets ORDER BY id').all();
   return rows.map(({ key, id }) => [String(key), id as bigint]);
@@ -43,29 +40,25 @@ test.each([1, 20])(
   async (together) => {
     const file = freshFile();
     const program = `
-    let failures = 0;
-    for (let key = 0; key < 5_000 && failures < 20; key += ${together}) {
-      await addFrom(key, ${together}).catch((error) => {
-        if (error.code !== 'storage_unavailable' || /disk|database|SQL/.test(error.message)) throw error;
-        failures += 1;
-      });
-    }
-    await storage.pets.find(1n);
-    await storage.ready().then(() => { throw new Error('ready') }, ({ code }) => writeSync(1, code + ' 0\\n'));
-    writeSync(1, 'failures ' + failures + '\\n');
-  `;
-    const {
-      failures,
-      storage_unavailable: notReady,
-      ...acknowledged
-    } = Object.fromEntries(await startProcess(file, program, '400').acknowledged());
-    expect(failures).toBe(20n);
-    expect(notReady).toBe(0n);
+      let failures = 0;
+      for (let key = 0; key < 5_000 && failures < 20; key += ${together}) {
+        await addFrom(key, ${together}).catch((error) => {
+          if (error.code !== 'storage_unavailable' || /disk|database|SQL/.test(error.message)) throw error;
+          failures += 1;
+        });
+      }
+      await storage.pets.find(1n);
+      await storage.ready().then(() => { throw new Error('ready') }, ({ code }) => writeSync(1, code + ' 0\\n'));
+      writeSync(1, 'failures ' + failures + '\\n');
+    `;
+    const output = Object.fromEntries(await startProcess(file, program, '400').acknowledged());
+    const { failures, storage_unavailable: notReady, ...acknowledged } = output;
+    expect([failures, notReady]).toEqual([20n, 0n]);
     expect(Object.keys(acknowledged).length).toBeGreaterThan(0);
     expect(storedKeys(file)).toEqual(Object.entries(acknowledged));
     // When the disk has space again, the file can be written.
-    const storage = createSqliteStorage({ file });
-    onTestFinished(async () => storage.close());
+    const storage = storageAt(file);
+    await storage.ready();
     expect(await storage.pets.find(1n)).toMatchObject({ id: 1n, name: 'Rex' });
   },
 );

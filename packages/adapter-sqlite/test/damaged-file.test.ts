@@ -1,23 +1,13 @@
 import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
-import type { NewPet } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
-import { addTo } from './add-to.ts';
-import { freshFile } from './fresh-file.ts';
+import { addTo, everyPet, fileWith, rex, storageAt } from './fixtures.ts';
 
-const rex: NewPet = { name: 'Rex', categoryId: 1n };
 const PAGE = 4_096;
-const PETS = 2_000n;
 
-/** A closed file with {@link PETS} pets, on about ten pages. */
-async function fileWithPets(): Promise<string> {
-  const file = freshFile();
-  const storage = createSqliteStorage({ file });
-  await Promise.all(Array.from({ length: Number(PETS) }, () => addTo(storage.pets, rex)));
-  await storage.close();
-  return file;
-}
+/** On about ten pages. */
+const PETS = 2_000;
 
 /** Overwrites part of a file, as a disk does that fails. */
 function overwrite(file: string, position: number, length: number): void {
@@ -27,12 +17,6 @@ function overwrite(file: string, position: number, length: number): void {
   writeSync(handle, Buffer.alloc(length, 0x5a), 0, length, position);
 }
 
-function storageOn(file: string) {
-  const storage = createSqliteStorage({ file });
-  onTestFinished(() => storage.close() as Promise<void>);
-  return storage;
-}
-
 const failureWith = (file: string, reason: string) => ({
   code: 'storage_unavailable',
   message: 'the storage cannot be used until its operator has repaired it',
@@ -40,34 +24,33 @@ const failureWith = (file: string, reason: string) => ({
 });
 
 test('a damaged page makes the reads that meet it, every write and ready fail as a configuration error', async () => {
-  const file = await fileWithPets();
-  const storage = storageOn(file);
+  const file = await fileWith(PETS);
+  const storage = storageAt(file);
   await storage.ready();
   // Neither the first pets nor the last ones.
   const position = Math.floor(statSync(file).size * 0.75);
   overwrite(file, position - (position % PAGE), 2 * PAGE);
 
   const damaged = failureWith(file, 'it is damaged: restore a backup');
-  const everyPet = async () => storage.pets.list({ after: 0n, limit: Number(PETS) });
-  await expect(everyPet()).rejects.toMatchObject(damaged);
+  await expect(everyPet(storage)).rejects.toMatchObject(damaged);
   await expect(storage.ready()).rejects.toMatchObject(damaged);
-  await expect(addTo(storage.pets, rex)).rejects.toMatchObject(damaged);
+  await expect(addTo(storage, rex)).rejects.toMatchObject(damaged);
   // What is not damaged is still read, and nothing was added.
   expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
-  expect(await storage.pets.find(PETS + 1n)).toBeNull();
+  expect(await storage.pets.find(BigInt(PETS + 1))).toBeNull();
 });
 
 test('rejects the next write after the file was overwritten', async () => {
-  const file = await fileWithPets();
-  const storage = storageOn(file);
+  const file = await fileWith(PETS);
+  const storage = storageAt(file);
   overwrite(file, 0, PAGE);
   const failure = failureWith(file, 'it is not a SQLite database');
-  await expect(addTo(storage.pets, rex)).rejects.toMatchObject(failure);
+  await expect(addTo(storage, rex)).rejects.toMatchObject(failure);
   await expect(storage.ready()).rejects.toMatchObject(failure);
 });
 
 test('rejects a damaged file as a configuration error, and leaves it unchanged', async () => {
-  const file = await fileWithPets();
+  const file = await fileWith(PETS);
   const bytes = readFileSync(file);
   // The first page holds the schema, behind a header of 100 bytes.
   bytes.fill(0x5a, 100, 200);

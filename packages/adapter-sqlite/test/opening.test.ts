@@ -1,55 +1,36 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import type { NewPet } from '@animal-store/domain';
+import type { DatabaseSync } from 'node:sqlite';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFile } from '../src/connection/open-file.ts';
 import { createSqliteStorage } from '../src/index.ts';
-import { addTo } from './add-to.ts';
-import { freshFile } from './fresh-file.ts';
+import { addTo, databaseAt, everyPet, fileWith, freshFile, rex, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
-
-const rex: NewPet = { name: 'Rex', categoryId: 1n };
-
-/** A connection beside the storage's own. */
-function databaseAt(file: string): DatabaseSync {
-  const db = new DatabaseSync(file);
-  onTestFinished(() => {
-    if (db.isOpen) db.close();
-  });
-  return db;
-}
 
 test('connections sync the log before a commit returns', () => {
   const db = openFile(freshFile());
   onTestFinished(() => db.close());
-  const setting = (name: string) => db.prepare(`PRAGMA ${name}`).get();
-  expect(setting('journal_mode')).toEqual({ journal_mode: 'wal' });
-  expect(setting('synchronous')).toEqual({ synchronous: 2 });
-  expect(setting('fullfsync')).toEqual({ fullfsync: 1 });
+  const setting = (name: string) => Object.values(db.prepare(`PRAGMA ${name}`).get() ?? {});
+  expect(['journal_mode', 'synchronous', 'fullfsync'].flatMap(setting)).toEqual(['wal', 2, 1]);
 });
 
 describe('a new file', () => {
-  const modeOf = (path: string) => statSync(path).mode & 0o777;
+  const modesOf = (file: string) =>
+    ['', '-wal', '-shm'].map((suffix) => (statSync(file + suffix).mode & 0o777).toString(8));
 
   test('can be read and written by its owner alone, and so can its log', async () => {
     const file = freshFile();
-    const storage = createSqliteStorage({ file });
-    onTestFinished(async () => storage.close());
-    await addTo(storage.pets, rex);
-    for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('600');
+    await addTo(storageAt(file), rex);
+    expect(modesOf(file)).toEqual(['600', '600', '600']);
   });
 
   test('retains the mode that its operator sets', async () => {
-    const file = freshFile();
-    await createSqliteStorage({ file }).close();
+    const file = await fileWith(0);
     chmodSync(file, 0o660);
-    const storage = createSqliteStorage({ file });
-    onTestFinished(async () => storage.close());
-    await addTo(storage.pets, rex);
-    for (const suffix of ['', '-wal', '-shm']) expect(modeOf(file + suffix).toString(8), suffix).toBe('660');
+    await addTo(storageAt(file), rex);
+    expect(modesOf(file)).toEqual(['660', '660', '660']);
   });
 
   test('is unavailable on a full disk', async () => {
@@ -70,80 +51,76 @@ test('processes that open a new file at the same time create one pet for each id
   const [first, ...others] = await Promise.all(running.map(({ acknowledged }) => acknowledged()));
   expect(first?.size).toBe(200);
   for (const other of others) expect(new Map([...other].sort())).toEqual(new Map([...(first ?? [])].sort()));
-  const again = createSqliteStorage({ file });
-  onTestFinished(async () => again.close());
-  expect(await again.pets.list({ after: 0n, limit: 1_000 })).toHaveLength(200);
+  expect(await everyPet(storageAt(file))).toHaveLength(200);
 });
 
 describe('a file that another process has locked', { retry: 2 }, () => {
-  const read = (storage: PetStorage) => storage.pets.list({ after: 0n, limit: 1 });
+  const EXCLUSIVE = 'PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT';
 
   async function openedLocked(lock: string): Promise<{ storage: PetStorage; other: DatabaseSync }> {
-    const file = freshFile();
-    await createSqliteStorage({ file }).close();
+    const file = await fileWith(0);
     const other = databaseAt(file);
     other.exec(lock);
     const begin = performance.now();
-    const storage = createSqliteStorage({ file });
-    onTestFinished(async () => storage.close());
+    const storage = storageAt(file);
     expect(performance.now() - begin).toBeLessThan(500);
     return { storage, other };
   }
 
+  const calls = (storage: PetStorage) => [storage.ready(), addTo(storage, rex), everyPet(storage)];
+
   test('can be read at once if the lock is for writing, and written when it is released', async () => {
     const { storage, other } = await openedLocked('BEGIN IMMEDIATE');
-    expect(await read(storage)).toEqual([]);
-    const creating = addTo(storage.pets, rex);
+    expect(await everyPet(storage)).toEqual([]);
+    const creating = addTo(storage, rex);
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.exec('ROLLBACK');
-    expect(await read(storage)).toEqual([]);
+    expect(await everyPet(storage)).toEqual([]);
     expect(await creating).toMatchObject({ name: 'Rex' });
   });
 
   test('is opened when an exclusive lock is released', async () => {
-    const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
-    const calls = Promise.all([storage.ready(), addTo(storage.pets, rex), read(storage)]);
+    const { storage, other } = await openedLocked(EXCLUSIVE);
+    const waiting = Promise.all(calls(storage));
     await new Promise((resolve) => setTimeout(resolve, 200));
     other.close();
-    await calls;
-    expect(await read(storage)).toHaveLength(1);
+    await waiting;
+    expect(await everyPet(storage)).toHaveLength(1);
   });
 
   test('is unavailable within 5 seconds, until the lock is released', async () => {
-    const { storage, other } = await openedLocked('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+    const { storage, other } = await openedLocked(EXCLUSIVE);
     const begin = performance.now();
-    const outcomes = await Promise.allSettled([storage.ready(), addTo(storage.pets, rex), read(storage)]);
+    const outcomes = await Promise.allSettled(calls(storage));
     expect(performance.now() - begin).toBeLessThan(5_000);
     for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'storage_unavailable' } });
     other.close();
     await storage.ready();
-    expect(await addTo(storage.pets, rex)).toMatchObject({ name: 'Rex' });
+    expect(await addTo(storage, rex)).toMatchObject({ name: 'Rex' });
   });
 });
 
-describe('ready', () => {
-  const changesSeenBy = (db: DatabaseSync) => db.prepare('PRAGMA data_version').get()?.['data_version'];
-
-  test('writes what a creation writes, and leaves pets, keys and ids as they were', async () => {
-    const file = freshFile();
-    const storage = createSqliteStorage({ file });
-    onTestFinished(async () => storage.close());
-    const other = databaseAt(file);
-    for (let id = 1n; id <= 3n; id += 1n) {
-      const before = changesSeenBy(other);
-      await storage.ready();
-      expect(changesSeenBy(other)).not.toBe(before);
-      expect(await addTo(storage.pets, rex)).toEqual({ id, ...rex });
-    }
-    const pages = () => (other.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get() as { log: number }).log;
-    const logOf = () => statSync(`${file}-wal`).size;
-    pages();
+test('ready writes what a creation writes, and leaves pets, keys and ids as they were', async () => {
+  const file = freshFile();
+  const storage = storageAt(file);
+  const other = databaseAt(file);
+  const changes = () => other.prepare('PRAGMA data_version').get()?.['data_version'];
+  for (let id = 1n; id <= 3n; id += 1n) {
+    const before = changes();
     await storage.ready();
-    const written = logOf();
-    pages();
-    await addTo(storage.pets, { ...rex, status: 'sold' }, { holder: 'the zoo', key: 'k', fingerprint: 'f' });
-    expect(written).toBe(logOf());
-  });
+    expect(changes()).not.toBe(before);
+    expect(await addTo(storage, rex)).toEqual({ id, ...rex });
+  }
+  /** What a write appends to an empty log, in bytes. */
+  const sizeOf = async (write: () => unknown) => {
+    other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    await write();
+    return statSync(`${file}-wal`).size;
+  };
+  const idempotency = { holder: 'the zoo', key: 'k', fingerprint: 'f' };
+  expect(await sizeOf(() => storage.ready())).toBe(
+    await sizeOf(() => addTo(storage, { ...rex, status: 'sold' }, idempotency)),
+  );
 });
 
 describe('opening rejects in one line', () => {
@@ -154,8 +131,8 @@ describe('opening rejects in one line', () => {
     } catch (error) {
       const { message } = error as Error;
       expect(message).not.toContain('\n');
-      expect(message.startsWith(`${file} cannot be used: `)).toBe(true);
-      return message.slice(`${file} cannot be used: `.length);
+      expect(message.startsWith(`${resolve(file)} cannot be used: `)).toBe(true);
+      return message.slice(`${resolve(file)} cannot be used: `.length);
     }
     throw new Error('accepted');
   }
@@ -174,13 +151,12 @@ describe('opening rejects in one line', () => {
     const cwd = process.cwd();
     process.chdir(dirname(freshFile()));
     onTestFinished(() => process.chdir(cwd));
-    const reason = `it is a name of SQLite, not a path: for a file of that name write ./${name}`;
-    expect(() => createSqliteStorage({ file: name })).toThrow(`${resolve(name)} cannot be used: ${reason}`);
+    expect(rejectionOf(name)).toBe(`it is a name of SQLite, not a path: for a file of that name write ./${name}`);
     expect(readdirSync('.')).toEqual([]);
   });
 
   test('an empty path', () => {
-    expect(() => createSqliteStorage({ file: '' })).toThrow('cannot be used: it must be a regular file');
+    expect(rejectionOf('')).toBe('it must be a regular file');
   });
 
   test('a file in a folder that does not exist', () => {
@@ -199,6 +175,8 @@ describe('opening rejects in one line', () => {
     'CREATE TABLE invoices (id)',
     'PRAGMA user_version = 1',
     'PRAGMA application_id = 7',
+    // Of a version that was never published.
+    'PRAGMA application_id = 0x416e5374; PRAGMA user_version = 2',
     'PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE pets (id, name)',
   ])('the database of another program, and leaves it as it is: %s', (sql) => {
     const file = freshFile();
@@ -206,7 +184,9 @@ describe('opening rejects in one line', () => {
     db.exec(sql);
     db.close();
     const before = readFileSync(file);
-    expect(rejectionOf(file)).toBe('it is the database of another program');
+    expect(rejectionOf(file)).toMatch(
+      /^it is the database of another program, or of a version of Animal Store that was never published: /,
+    );
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
@@ -226,8 +206,7 @@ describe('opening rejects in one line', () => {
     ['that is not readable', 0o000, 0o777, /where this user may write$/],
     ['in a read-only folder', 0o666, 0o555, /may not write it$|where this user may write$/],
   ])('a file %s', async (_, fileMode, folderMode, reason) => {
-    const file = freshFile();
-    await createSqliteStorage({ file }).close();
+    const file = await fileWith(0);
     chmodSync(file, fileMode);
     chmodSync(dirname(file), folderMode);
     expect(asOrdinaryUser(() => rejectionOf(file))).toMatch(reason);

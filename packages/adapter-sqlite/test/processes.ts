@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
-import { freshFile } from './fresh-file.ts';
+import { freshFile } from './fixtures.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 

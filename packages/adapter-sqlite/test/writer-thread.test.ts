@@ -4,15 +4,27 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { identityOf } from '../src/connection/file-identity.ts';
 import { openFile } from '../src/connection/open-file.ts';
 import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
-import { freshFile } from './fresh-file.ts';
+import { freshFile } from './fixtures.ts';
 
 /** More than a thread that is well needs to end, in milliseconds. */
 const END_TIMEOUT = 20_000;
 
 const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
 
-/** The program of a thread, as text. `commits` is called for each batch, `reply` responds to it. */
-function program(onBatch: string): URL {
+/** A file that the running test has open, and a thread that writes it. */
+function opened(): { file: string; db: DatabaseSync; thread: WriterThread } {
+  const file = freshFile();
+  const db = openFile(file);
+  const thread = createWriterThread(() => ({ path: file, identity: identityOf(file) }));
+  onTestFinished(async () => {
+    if (db.isOpen) db.close();
+    await thread.end(END_TIMEOUT);
+  });
+  return { file, db, thread };
+}
+
+/** A thread with a program of its own, which runs for each batch, may call `reply`, and knows the first batch. */
+function threadWith(onBatch: string): WriterThread {
   const text = `
     import { existsSync, rmSync } from 'node:fs';
     import { parentPort, workerData } from 'node:worker_threads';
@@ -20,45 +32,20 @@ function program(onBatch: string): URL {
     const reply = () => parentPort.postMessage({ results: ['written'], errors: new Map() });
     parentPort.on('message', (writes) => {
       if (writes === null) process.exit();
+      const isFirst = existsSync(file);
+      rmSync(file, { force: true });
       ${onBatch}
     });
   `;
-  return new URL(`data:text/javascript,${encodeURIComponent(text)}`);
-}
-
-/** For the writer's own program. */
-const dataOf = (path: string) => () => ({ path, identity: identityOf(path) });
-
-/** For other programs. */
-const pathOnly = (path: string) => () => ({ path, identity: { database: '', log: '', index: '' } });
-
-function threadOn(file: string, onBatch?: string): WriterThread {
-  const thread =
-    onBatch === undefined ? createWriterThread(dataOf(file)) : createWriterThread(pathOnly(file), program(onBatch));
-  onTestFinished(() => thread.end(END_TIMEOUT));
-  return thread;
-}
-
-/** A file that exists, so that a thread can tell its first batch by it. */
-function markedFile(): string {
-  const file = freshFile();
-  writeFileSync(file, '');
-  return file;
-}
-
-/** A file that the running test has open. */
-function opened(): { file: string; db: DatabaseSync } {
-  const file = freshFile();
-  const db = openFile(file);
-  onTestFinished(() => {
-    if (db.isOpen) db.close();
-  });
-  return { file, db };
+  const path = freshFile();
+  writeFileSync(path, '');
+  const data = () => ({ path, identity: { database: '', log: '', index: '' } });
+  return createWriterThread(data, new URL(`data:text/javascript,${encodeURIComponent(text)}`));
 }
 
 test('commits on a connection of its own, whose writes others see when they are acknowledged', async () => {
-  const { file, db } = opened();
-  const { results, errors } = await threadOn(file).commit([createRex, createRex]);
+  const { db, thread } = opened();
+  const { results, errors } = await thread.commit([createRex, createRex]);
   expect(results).toEqual([
     { id: 1, created: true },
     { id: 2, created: true },
@@ -68,8 +55,7 @@ test('commits on a connection of its own, whose writes others see when they are 
 });
 
 test("passes SQLite's errors on with their codes", async () => {
-  const { file, db } = opened();
-  const thread = threadOn(file);
+  const { db, thread } = opened();
   const { errors } = await thread.commit([createRex, ['createPet', '', 7n, null, null, null, null]]);
   expect(errors.get(1)).toMatchObject({ name: 'Error', code: 'ERR_SQLITE_ERROR', errcode: 275 });
   db.exec('BEGIN IMMEDIATE');
@@ -81,37 +67,41 @@ describe('a thread that ends unexpectedly', () => {
     ['ends', 'process.exit(7);', /^the writer thread ended with code 7$/],
     ['throws', "throw new Error('out of order');", /^out of order$/],
   ])('(it %s) makes the batch unavailable, and the next one starts another', async (_, end, message) => {
-    const thread = threadOn(markedFile(), `if (existsSync(file)) { rmSync(file); ${end} } reply();`);
+    const thread = threadWith(`if (isFirst) { ${end} } reply();`);
     await expect(thread.commit([createRex])).rejects.toMatchObject({
       code: 'storage_unavailable',
       cause: expect.objectContaining({ message: expect.stringMatching(message) }),
     });
     expect((await thread.commit([createRex])).results).toEqual(['written']);
+    await thread.end(END_TIMEOUT);
   });
 
   // A batch that meets a thread on its way out is unavailable.
   test('while it is idle fails no call', { retry: 2 }, async () => {
-    const onBatch = 'reply(); if (existsSync(file)) { rmSync(file); setTimeout(() => process.exit(7), 20); }';
-    const thread = threadOn(markedFile(), onBatch);
+    const thread = threadWith('reply(); if (isFirst) setTimeout(() => process.exit(7), 20);');
     await thread.commit([createRex]);
     await new Promise((resolve) => setTimeout(resolve, 200));
     expect((await thread.commit([createRex])).results).toEqual(['written']);
+    await thread.end(END_TIMEOUT);
   });
 });
 
 test('a thread that can not be started makes the batch unavailable', async () => {
-  const thread = createWriterThread(pathOnly(freshFile()), new URL('http://localhost/writer.js'));
+  const { file } = opened();
+  const thread = createWriterThread(
+    () => ({ path: file, identity: identityOf(file) }),
+    new URL('http://localhost/writer.js'),
+  );
   await expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 describe('the end', () => {
   test('of a thread that was never needed is immediate', async () => {
-    await createWriterThread(pathOnly(freshFile())).end(END_TIMEOUT);
+    await opened().thread.end(END_TIMEOUT);
   });
 
   test('writes the log back into the file', async () => {
-    const { file, db } = opened();
-    const thread = createWriterThread(dataOf(file));
+    const { file, db, thread } = opened();
     await thread.commit([createRex]);
     db.close();
     expect(existsSync(`${file}-wal`)).toBe(true);
@@ -120,7 +110,7 @@ describe('the end', () => {
   });
 
   test('does not wait for a thread that hangs', async () => {
-    const thread = createWriterThread(pathOnly(freshFile()), program('for (;;);'));
+    const thread = threadWith('for (;;);');
     const batch = expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
     const begin = performance.now();
     await thread.end(700);

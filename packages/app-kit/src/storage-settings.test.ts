@@ -1,13 +1,20 @@
+import type { StorageAdapter } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
 import { type MemoryPolicy, readStorageSettings } from './storage-settings.ts';
-import { STORAGES, storageChoices } from './storages.ts';
+import { STORAGES, type Storages, storageChoices } from './storages.ts';
+
+/** The adapter of a module that STORAGE named, or of a new package. */
+const acme: StorageAdapter = {
+  ...STORAGES.sqlite,
+  variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
+};
 
 const NAMES = Object.keys(STORAGES).join(', ');
 const VARIABLES = storageChoices(STORAGES);
 
-function read(environment: Record<string, string>, memory: MemoryPolicy = 'allowed') {
+function read(environment: Record<string, string>, memory: MemoryPolicy = 'allowed', storages: Storages = STORAGES) {
   const errors: string[] = [];
-  const settings = readStorageSettings(environment, STORAGES, memory, errors);
+  const settings = readStorageSettings(environment, storages, memory, errors);
   return { settings, errors };
 }
 
@@ -43,6 +50,15 @@ describe('readStorageSettings', () => {
   ])('rejects %o if memory is %s', (environment, memory, message) => {
     const { errors } = read(environment, memory);
     expect(errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);
+  });
+
+  test.each<[Record<string, string>, object, string[]]>([
+    [{ ACME_SHELF: 'shelf:zoo' }, { name: 'acme', adapter: acme, setting: 'shelf:zoo' }, []],
+    [{ STORAGE: 'acme' }, { name: 'acme' }, ['ACME_SHELF must be set if STORAGE is acme, as in shelf:zoo']],
+    [{ ACME_SHELF: "'x'" }, { name: 'acme' }, ['ACME_SHELF is in quotes: remove them, they are part of the value']],
+  ])('knows a further storage of the table in %o', (environment, expected, errors) => {
+    const found = read(environment, 'never', { ...STORAGES, acme });
+    expect(found).toMatchObject({ settings: expected, errors });
   });
 
   test.each<[Record<string, string>, MemoryPolicy]>([

@@ -1,5 +1,5 @@
-import { readJson } from './read-json.ts';
 import { rawJSON } from './stringify.ts';
+import { findSyntaxError } from './syntax-error.ts';
 
 /** How {@link parse} reads a text. */
 export interface ParseOptions {
@@ -28,6 +28,9 @@ type NumberParts = readonly [literal: string, sign: string, whole: string, fract
 /** What `JSON.parse` may round: a number with a fraction, with an exponent, or of 16 digits. Some strings match, too. */
 const MAY_BE_ROUNDED = /\d(?:[.eE]|\d{15})/;
 
+/** The strings and the numbers of a text that is JSON. In another text it may take time that grows with the square. */
+const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
+
 /**
  * Like `JSON.parse`, without rounding integers. An integer is a number without a fraction however it is written: `1.0` and
  * `1e3` are integers, as in JSON Schema.
@@ -39,30 +42,36 @@ const MAY_BE_ROUNDED = /\d(?:[.eE]|\d{15})/;
  */
 export function parse(text: string, options: ParseOptions = {}): unknown {
   const { integers = 'unsafe', others = 'number', name = 'text' } = options;
-  if (!MAY_BE_ROUNDED.test(text)) {
-    try {
-      const value: unknown = JSON.parse(text);
-      return integers === 'unsafe' ? value : withBigInts(value);
-    } catch {
-      // Read again, for an error that says where the text stops being JSON.
-    }
-  }
-  return readJson(text, name, (literal) => {
-    const integer = integerOf(literal);
-    if (integer === null) return others === 'raw' ? rawJSON(literal) : Number(literal);
+  const value = parseOrLocate(text, name);
+  if (!MAY_BE_ROUNDED.test(text)) return integers === 'unsafe' ? value : withNumbers(value, BigInt);
+  // The same JSON, in which the index of a number takes its place.
+  const literals: string[] = [];
+  const toIndex = (token: string) => (token.startsWith('"') ? token : String(literals.push(token) - 1));
+  return withNumbers(JSON.parse(text.replace(STRING_OR_NUMBER, toIndex)), (index) => {
+    const literal = literals[index] as string;
     const rounded = Number(literal);
+    const integer = integerOf(literal);
+    if (integer === null) return others === 'raw' ? rawJSON(literal) : rounded;
     return integers === 'unsafe' && Number.isSafeInteger(rounded) ? rounded : integer;
   });
 }
 
+function parseOrLocate(text: string, name: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw findSyntaxError(text, name) ?? error;
+  }
+}
+
 /** Replaces each number, in a loop: recursion would limit the depth. */
-function withBigInts(root: unknown): unknown {
+function withNumbers(root: unknown, replace: (number: number) => unknown): unknown {
   const parent = { root };
   const open: Record<string, unknown>[] = [parent];
   for (let container = open.pop(); container !== undefined; container = open.pop()) {
     for (const key of Object.keys(container)) {
       const member = container[key];
-      if (typeof member === 'number') container[key] = BigInt(member);
+      if (typeof member === 'number') container[key] = replace(member);
       else if (typeof member === 'object' && member !== null) open.push(member as Record<string, unknown>);
     }
   }

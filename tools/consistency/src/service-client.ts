@@ -1,4 +1,3 @@
-import { Agent, request as sendRequest } from 'node:http';
 import type { Page, Pet } from './history.ts';
 import { API_KEY } from './service-process.ts';
 
@@ -16,41 +15,26 @@ export interface ServiceClient {
   find(id: number): Promise<Result<Pet | null>>;
   /** @param target The target of a page as the service gave it, or of the first page. */
   list(target: string): Promise<Result<Page & { next: string | null }>>;
-  close(): void;
 }
 
 /** More than the service takes for any request, in milliseconds. */
 const TIMEOUT = 10_000;
 
 export function createServiceClient(port: number): ServiceClient {
-  const agent = new Agent({ keepAlive: true });
-
-  function call(method: string, path: string, headers: Record<string, string>, body?: string): Promise<Result<Reply>> {
-    return new Promise((resolve) => {
-      const request = sendRequest({
-        host: '127.0.0.1',
-        port,
+  async function call(method: string, target: string, headers = {}, body?: string): Promise<Result<Reply>> {
+    try {
+      const response = await fetch(`http://127.0.0.1:${port}${target}`, {
         method,
-        path,
-        agent,
-        timeout: TIMEOUT,
         headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+        signal: AbortSignal.timeout(TIMEOUT),
+        ...(body !== undefined && { body }),
       });
-      request.on('timeout', () => request.destroy());
-      request.on('error', ({ code }: NodeJS.ErrnoException) => resolve(code === 'ECONNREFUSED' ? NOT_SENT : UNKNOWN));
-      request.on('response', (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (chunk: string) => {
-          text += chunk;
-        });
-        response.on('error', () => resolve(UNKNOWN));
-        response.on('end', () => {
-          const status = response.statusCode as number;
-          resolve(status === 503 ? UNKNOWN : { status, text, link: String(response.headers['link'] ?? '') });
-        });
-      });
-      request.end(body);
-    });
+      const reply = { status: response.status, text: await response.text(), link: response.headers.get('link') ?? '' };
+      return reply.status === 503 ? UNKNOWN : reply;
+    } catch (error) {
+      const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
+      return code === 'ECONNREFUSED' ? NOT_SENT : UNKNOWN;
+    }
   }
 
   return {
@@ -61,21 +45,17 @@ export function createServiceClient(port: number): ServiceClient {
     },
 
     async find(id) {
-      const reply = await call('GET', `/v1/pets/${id}`, {});
+      const reply = await call('GET', `/v1/pets/${id}`);
       if (typeof reply === 'symbol') return reply;
       return reply.status === 404 ? null : petIn(expectStatus(reply, 200));
     },
 
     async list(target) {
-      const reply = await call('GET', target, {});
+      const reply = await call('GET', target);
       if (typeof reply === 'symbol') return reply;
       const pets = (JSON.parse(expectStatus(reply, 200).text) as Pet[]).map(petOf);
       const [, next = null] = /<([^>]+)>; rel="next"/.exec(reply.link) ?? [];
       return { pets, isLast: next === null, next };
-    },
-
-    close() {
-      agent.destroy();
     },
   };
 }

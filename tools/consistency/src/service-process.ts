@@ -15,12 +15,13 @@ export interface ServiceProcess extends AsyncDisposable {
 /**
  * Starts the service on a database.
  *
+ * @param port A free one by default.
  * @throws Error if the process ends before it listens.
  */
-export async function startServiceProcess(mongodbUrl: string): Promise<ServiceProcess> {
+export async function startServiceProcess(mongodbUrl: string, port = 0): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: {
-      PORT: '0',
+      PORT: String(port),
       API_KEYS: API_KEY,
       STORAGE: 'mongodb',
       MONGODB_URL: mongodbUrl,
@@ -30,7 +31,7 @@ export async function startServiceProcess(mongodbUrl: string): Promise<ServicePr
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exit = once(child, 'close');
-  const port = await new Promise<number>((resolve, reject) => {
+  const listening = await new Promise<number>((resolve, reject) => {
     // All of it is read, so that the log never blocks the process.
     createInterface(child.stdout).on('line', (line) => {
       const [, number] = /127\.0\.0\.1:(\d+)\/v1/.exec(line) ?? [];
@@ -40,7 +41,7 @@ export async function startServiceProcess(mongodbUrl: string): Promise<ServicePr
     exit.then(([code]) => reject(new Error(`the service ended with code ${code}`)), reject);
   });
   return {
-    port,
+    port: listening,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exit;

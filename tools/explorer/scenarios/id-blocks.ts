@@ -1,4 +1,4 @@
-import { type SeededError, trial } from '../src/trial.ts';
+import { type TrialOptions, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
 // Ids in blocks from a counter that another process uses, too. The response to a reservation may be lost. Ids are
@@ -30,8 +30,8 @@ const scenario =
     const handedOut = new Set<bigint>();
     /** The last id that was reserved when blocks were discarded. */
     let discarded = 0n;
-    /** The ids of each call that got some, in the order of the calls. */
-    const taken: (readonly bigint[])[] = [];
+    /** The ids of each call, in the order of the calls. */
+    const taken: bigint[][] = [];
 
     const ids = createIdBlocks({
       clock: () => world.now(),
@@ -56,6 +56,8 @@ const scenario =
       const take = (count: number) =>
         async function take(): Promise<void> {
           const reserved = discarded;
+          const own: bigint[] = [];
+          taken.push(own);
           for (const id of await ids.take(count).catch(() => [])) {
             const block = blocks.find(({ first, last }) => first <= id && id <= last);
             if (block === undefined) throw new Error(`${id} was not reserved`);
@@ -64,6 +66,7 @@ const scenario =
             if (id <= reserved) throw new Error(`${id} was reserved before blocks were discarded`);
             if (world.now() - block.at >= 1_000) throw new Error(`${id} from a block that has expired`);
             handedOut.add(id);
+            own.push(id);
             previous = id;
           }
         };
@@ -93,15 +96,34 @@ const scenario =
     world.pass(1_000);
   };
 
-const trialOf = (title: string, sizes: Sizes, errors: readonly SeededError[]) =>
-  trial<Modules>(title, [BLOCKS], scenario(sizes), { errors, samples: 200 });
+const trialOf = (title: string, sizes: Sizes, options: TrialOptions) =>
+  trial<Modules>(title, [BLOCKS], scenario(sizes), { samples: 200, ...options });
 
-await trialOf('3 ids for 2 callers, a discard, 1 s', { calls: [[1, 1], [1]] }, [
-  ['a block begins one id too early', BLOCKS, 'first = last - BigInt(size) + 1n', 'first = last - BigInt(size)'],
-  ['ids of an expired block are handed out', BLOCKS, 'next > last || clock() >= expiresAt', 'next > last'],
-  ['one more id after a discard', BLOCKS, 'last = next - 1n', 'last = next'],
-  ['a block that is being reserved is not discarded', BLOCKS, 'if (discards !== discardsBefore) return;', ''],
-]);
-await trialOf('4 ids in calls of 1 and 3, no failure', { calls: [[1], [3]], canFail: false, discards: 0 }, [
-  ['a later call is served before an earlier one', BLOCKS, 'waiting.push({', 'waiting.unshift({'],
-]);
+await trialOf(
+  '2 ids for 2 callers, a discard, 1 s',
+  { calls: [[1], [1]] },
+  {
+    errors: [
+      ['a block begins one id too early', BLOCKS, 'first = last - BigInt(size) + 1n', 'first = last - BigInt(size)'],
+      ['one more id after a discard', BLOCKS, 'last = next - 1n', 'last = next'],
+    ],
+  },
+);
+await trialOf(
+  '3 ids for 2 callers, a discard, 1 s',
+  { calls: [[1, 1], [1]] },
+  {
+    errors: [
+      ['ids of an expired block are handed out', BLOCKS, 'next > last || clock() >= expiresAt', 'next > last'],
+      ['a block that is being reserved is not discarded', BLOCKS, 'if (discards !== discardsBefore) return;', ''],
+    ],
+    isLarge: true,
+  },
+);
+await trialOf(
+  '4 ids in calls of 1 and 3, no failure',
+  { calls: [[1], [3]], canFail: false, discards: 0 },
+  {
+    errors: [['a later call is served before an earlier one', BLOCKS, 'waiting.push({', 'waiting.unshift({']],
+  },
+);

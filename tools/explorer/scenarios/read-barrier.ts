@@ -1,4 +1,4 @@
-import { type SeededError, trial } from '../src/trial.ts';
+import { type TrialOptions, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
 // The read barrier of MongoDB with batches of reads: a creation and reads of two clients while another primary is elected. No
@@ -91,27 +91,30 @@ const scenario =
 
 const small: Clients = ({ create, look }) => ({ first: [create], second: [look, look] });
 const large: Clients = ({ create, look }) => ({ first: [create, look], second: [look, look] });
-const trialOf = (title: string, clients: Clients, errors: readonly SeededError[], parallel?: number) =>
-  trial<Modules>(title, [BARRIER, BATCHES], scenario(clients, parallel), { errors, samples: 200 });
+const trialOf = (title: string, clients: Clients, { parallel, ...options }: TrialOptions & { parallel?: number }) =>
+  trial<Modules>(title, [BARRIER, BATCHES], scenario(clients, parallel), { samples: 200, ...options });
 
-await trialOf('1 creation, 2 reads', small, [
-  ['the primary is not compared after a read', BARRIER, 'if (primary() === term) return result;', 'return result;'],
-  ['the primary after a confirmation counts as confirmed', BARRIER, 'confirmed = term;', 'confirmed = primary();'],
-  ['only the first primary is confirmed', BARRIER, 'term === null || term !== confirmed', 'confirmed === null'],
-]);
-await trialOf('1 creation, 3 reads', large, [
-  ['a batch does not start the next one', BATCHES, 'if (waiting.length > 0) start();', ''],
-  [
-    'a call joins the batch in flight',
-    BATCHES,
-    'waiting = waiting.slice(size);',
-    'waiting = waiting.slice(size);\n    waiting.push = (...calls) => batch.push(...calls);',
+await trialOf('1 creation, 2 reads', small, {
+  errors: [
+    ['the primary is not compared after a read', BARRIER, 'if (primary() === term) return result;', 'return result;'],
+    ['the primary after a confirmation counts as confirmed', BARRIER, 'confirmed = term;', 'confirmed = primary();'],
+    ['only the first primary is confirmed', BARRIER, 'term === null || term !== confirmed', 'confirmed === null'],
   ],
-]);
-await trialOf(
-  '1 creation, 3 reads, two batches at a time',
-  large,
-  [
+});
+await trialOf('1 creation, 3 reads', large, {
+  errors: [
+    ['a batch does not start the next one', BATCHES, 'if (waiting.length > 0) start();', ''],
+    [
+      'a call joins the batch in flight',
+      BATCHES,
+      'waiting = waiting.slice(size);',
+      'waiting = waiting.slice(size);\n    waiting.push = (...calls) => batch.push(...calls);',
+    ],
+  ],
+});
+await trialOf('1 creation, 3 reads, two batches at a time', large, {
+  parallel: 2,
+  errors: [
     [
       'a primary counts as confirmed before it is',
       BARRIER,
@@ -119,5 +122,5 @@ await trialOf(
       'confirmed = term;\n    await confirm();',
     ],
   ],
-  2,
-);
+  isLarge: true,
+});

@@ -14,6 +14,12 @@ export interface Finding extends Omit<Explored, 'failing'> {
   readonly failing: { readonly events: readonly string[]; readonly error: string } | null;
 }
 
+export interface TrialOptions extends ExploreOptions {
+  readonly errors?: readonly SeededError[];
+  /** The modules as they are are explored only with the tests of a release, because that takes long. */
+  readonly isLarge?: boolean;
+}
+
 /**
  * Explores a scenario on modules as they are, then once with each deliberate error.
  *
@@ -24,11 +30,11 @@ export async function trial<Modules>(
   title: string,
   paths: readonly string[],
   scenarioOf: (modules: Modules) => Scenario,
-  { errors = [], ...options }: ExploreOptions & { errors?: readonly SeededError[] } = {},
+  { errors = [], isLarge = false, ...options }: TrialOptions = {},
 ): Promise<void> {
   const imported = await Promise.all(paths.map((path) => import(new URL(path, ROOT).href)));
   const originals: Modules = Object.assign({}, ...imported);
-  report(title, null, await explore(scenarioOf(originals), options));
+  if (!isLarge || process.env['ALL_TESTS']) report(title, null, await explore(scenarioOf(originals), options));
   for (const [seeded, path, from, to] of errors) {
     const changed = await importMutant({ module: new URL(path, ROOT), from, to });
     report(title, seeded, await explore(scenarioOf({ ...originals, ...changed }), { ...options, samples: 0 }));

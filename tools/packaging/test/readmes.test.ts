@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, test } from 'vitest';
+import { startService } from '@animal-store/clients/service';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, ROOT, run } from './packages.ts';
 import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
@@ -21,8 +22,16 @@ function runProgram(name: string, program: string, environment: NodeJS.ProcessEn
   return output.trimEnd().split('\n');
 }
 
-/** The variables that the program of an adapter reads: they name a place for the running test, which may skip it. */
+/**
+ * The variables that a program reads: for the client a service, for an adapter a place for the running test, which may
+ * skip it.
+ */
 async function environmentOf(name: string, program: string): Promise<NodeJS.ProcessEnv> {
+  if (name === 'client') {
+    const service = await startService();
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    return service.environment;
+  }
   const variables = [...program.matchAll(/process\.env\.(\w+)/g)].map(([, variable]) => variable as string);
   if (variables.length === 0) return {};
   const { freshPlace } = await import(join(folderOf(name), 'test/fresh-place.ts'));

@@ -1,11 +1,15 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, test } from 'vitest';
+import { startService } from '@animal-store/clients/service';
+import { afterAll, describe, expect, inject, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
 import { oldestNode, RUNTIMES, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
+
+const service = await startService();
+afterAll(() => service[Symbol.asyncDispose]());
 
 /** Programs that use a package, with what they print. */
 const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
@@ -30,6 +34,19 @@ const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
       console.log(stringify(parse('{"id":42,"categoryId":9223372036854775807}')));
     `,
     '{"id":42,"categoryId":9223372036854775807}\n',
+  ],
+  client: [
+    `
+      import { createClient } from '@animal-store/client';
+      const client = createClient({ url: process.env.BASE_URL, key: process.env.API_KEY, onDeprecation() {} });
+      const { id } = await client.createPet({ name: 'Rex', categoryId: 9223372036854775807n });
+      const { categoryId } = await client.getPet(id);
+      let found = 0;
+      for await (const pet of client.allPets()) if (pet.id === id) found += 1;
+      const { code, requestId } = await client.getPet(0n).catch((error) => error);
+      console.log(String(categoryId), found, code, typeof requestId);
+    `,
+    '9223372036854775807 1 pet_not_found string\n',
   ],
   'adapter-mongodb': [
     `
@@ -97,7 +114,7 @@ for (const runtime of RUNTIMES) {
       const [command, ...args] = runtime.command;
       const file = `${name}-in-${slug}.mjs`;
       writeFileSync(join(consumer, file), program);
-      return run(command, [...args, file], consumer);
+      return run(command, [...args, file], consumer, { ...process.env, ...service.environment });
     };
 
     test.each(PACKAGES.filter((name) => supports(name, runtime)))('%s can be imported by its entry points', (name) => {
@@ -116,6 +133,15 @@ for (const runtime of RUNTIMES) {
         expect(() => runProgram('import-exact-json', "import '@animal-store/exact-json';")).toThrow(
           '@animal-store/exact-json needs JSON.rawJSON',
         );
+      });
+    }
+
+    if (runtime.name === 'Bun') {
+      test('the client takes 5 kB at most in a browser', () => {
+        const [bun] = runtime.command;
+        const entry = join(consumer, 'node_modules/@animal-store/client/dist/index.js');
+        const bundle = run(bun, ['build', '--minify', '--target=browser', entry], consumer);
+        expect(bundle.length).toBeLessThan(5_000);
       });
     }
 

@@ -12,6 +12,9 @@ export interface Runtime {
   readonly node?: string;
 }
 
+/** It calls services of this machine, and knows which. */
+const DENO_PERMISSIONS = ['--allow-net=127.0.0.1', '--allow-env=BASE_URL,API_KEY'];
+
 /** The oldest Node.js of each range in the packages' `engines`, and what else runs those that need no part of Node.js. */
 export const RUNTIMES: readonly Runtime[] = [
   ...['20.19.0', '22.12.0', '24.16.0'].map((node): Runtime => {
@@ -19,12 +22,11 @@ export const RUNTIMES: readonly Runtime[] = [
     return { name: `Node.js ${node}`, command: [installed(`node-${major}/bin/node`)], node };
   }),
   { name: 'Bun', command: [installed('@oven/bun-linux-x64/bin/bun')] },
-  // It asks for no permission.
-  { name: 'Deno', command: [installed('@deno/linux-x64-glibc/deno'), 'run', '--no-prompt'] },
+  { name: 'Deno', command: [installed('@deno/linux-x64-glibc/deno'), 'run', '--no-prompt', ...DENO_PERMISSIONS] },
 ];
 
 /** The packages that need no part of Node.js. */
-const ANYWHERE: readonly string[] = ['domain', 'adapter-memory', 'exact-json'];
+const ANYWHERE: readonly string[] = ['domain', 'adapter-memory', 'exact-json', 'client'];
 
 /** The oldest Node.js that a package supports: major and minor version, and patch if it is given. */
 export const oldestNode = (name: string): string =>

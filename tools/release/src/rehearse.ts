@@ -81,8 +81,10 @@ function use(runtime: Runtime, artifacts: string, folder: string): void {
       console.log(`- ${runtime.name}: ${name} is installed; its README needs ${unsupported.join(', ')}`);
       continue;
     }
-    if (program.includes('MONGODB_URL') && !process.env['MONGODB_URL']) {
-      console.log(`- ${runtime.name}: ${name} is installed; its README needs MONGODB_URL`);
+    const variables = [...program.matchAll(/process\.env\.(\w+)/g)].map(([, variable = '']) => variable);
+    const unset = variables.filter((variable) => !process.env[variable]);
+    if (unset.length > 0) {
+      console.log(`- ${runtime.name}: ${name} is installed; its README needs ${unset.join(' and ')}`);
       continue;
     }
     const isTest = name === 'adapter-contract';

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Document, MongoClient } from 'mongodb';
+import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
 import { freePorts } from './free-ports.ts';
 import { initiate } from './initiate.ts';
 import { type MemberProcesses, startMemberProcesses } from './member-processes.ts';
@@ -46,6 +46,12 @@ const SETTINGS = {
   // Every member follows the primary.
   chainingAllowed: false,
 };
+
+/** A member that steps down closes its connections. */
+function unlessClosed(failure: unknown): null {
+  if (failure instanceof MongoNetworkError) return null;
+  throw failure;
+}
 
 /**
  * Needs the host's network for its container, because members must reach proxies in this process.
@@ -94,8 +100,8 @@ export async function startPartitionableSet(
     try {
       const deadline = Date.now() + 40_000;
       for (;;) {
-        const response = await client.db().command(command);
-        if (isRight(response)) return response;
+        const response = await client.db().command(command).catch(unlessClosed);
+        if (response !== null && isRight(response)) return response;
         if (Date.now() > deadline) throw new Error(`member ${member} after 40 seconds: ${JSON.stringify(response)}`);
         await pause(20);
       }

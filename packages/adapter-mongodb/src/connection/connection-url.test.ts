@@ -2,6 +2,8 @@ import { inspect } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoClient } from 'mongodb';
 import { describe, expect, test } from 'vitest';
+import { TIME_LIMITS } from '../time-limits.ts';
+import { clientsFromUrl } from './client-source.ts';
 import { checkDatabase, parseUrl } from './connection-url.ts';
 
 describe('checkDatabase', () => {
@@ -69,18 +71,15 @@ describe('parseUrl', () => {
     const everything = [stack, message, inspect(thrown, { depth: 20, showHidden: true })].join('\n');
     for (const spelling of SPELLINGS) expect(everything).not.toContain(spelling);
   });
+});
 
-  test('accepts several hosts, a percent-encoded password and options', () => {
-    const url = `mongodb://us%3Aer:${SECRET}@one:1,two:2/animals?authSource=admin&replicaSet=rs0&tls=true`;
-    expect(parseUrl(url, {}).warnings).toEqual([]);
-  });
-
+describe('clientsFromUrl', () => {
   test.each([
     [`mongodb://us%3Aer:${SECRET}@one:1,two/animals?replicaSet=rs0`, 'one:1,two:27017'],
     ['mongodb://[::1]:5/animals', '[::1]:5'],
     [`mongodb+srv://user:${SECRET}@cluster.example.com/animals`, 'cluster.example.com'],
   ])('names the servers of %s without credentials', (url, servers) => {
-    expect(parseUrl(url, {}).servers).toBe(servers);
+    expect(clientsFromUrl(url, TIME_LIMITS).servers).toBe(servers);
   });
 
   const NOT_VERIFIED = expect.stringMatching(/^tlsInsecure or tlsAllowInvalidCertificates: .* not verified/);
@@ -93,6 +92,7 @@ describe('parseUrl', () => {
     ['tls=true', []],
     ['tls=false', []],
   ])('warns about what %s weakens', (query, warnings) => {
-    expect(parseUrl(`mongodb://user:${SECRET}@localhost/animals?${query}`, {}).warnings).toEqual(warnings);
+    const url = `mongodb://us%3Aer:${SECRET}@one:1,two:2/animals?authSource=admin&replicaSet=rs0&${query}`;
+    expect(clientsFromUrl(url, TIME_LIMITS).warnings).toEqual(warnings);
   });
 });

@@ -1,6 +1,5 @@
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import type { Redact } from './failures.ts';
 
 const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
 
@@ -10,23 +9,25 @@ const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
 /** The server's own databases, whose documents can't have a schema. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
 
-/** What is known of a server's clients before they connect. */
-export interface ClientDescription {
-  /** The servers, `host:port` and comma-separated. */
-  readonly servers: string;
-  /** Insecure options, one sentence each. */
-  readonly warnings: readonly string[];
-  /** Removes the secrets of the options from a text. */
-  readonly redact: Redact;
-}
+const URL_RULE =
+  'it must be mongodb://[user:password@]host[:port]/database[?options], with options that the driver knows, a name that ' +
+  'a database can have, and the special characters of user and password percent-encoded';
 
 /**
- * Parses a URL without connecting to anything.
+ * Checks a URL without connecting to anything.
  *
+ * @param options What clients get beside the URL.
+ * @returns All options of such a client.
  * @throws StorageMisconfigured whose message never quotes the URL.
  */
-export function parseUrl(url: string, options: MongoClientOptions): ClientDescription {
-  const parsed = parsedOptions(url, options);
+export function parseUrl(url: string, options: MongoClientOptions): MongoClient['options'] {
+  const parsed = parse(url, options);
+  if (parsed === null) {
+    // The driver's message may quote the part of the URL that holds the password.
+    const wrong = wrongOptions(url, options);
+    const reason = wrong.length > 0 ? `correct or remove the option ${wrong.join(', ')}` : URL_RULE;
+    throw new StorageMisconfigured(`the MongoDB URL cannot be read: ${reason}`);
+  }
   if (!WITH_DATABASE.test(url)) {
     throw new StorageMisconfigured('the MongoDB URL must name the database, as in mongodb://localhost:27017/animals');
   }
@@ -35,7 +36,7 @@ export function parseUrl(url: string, options: MongoClientOptions): ClientDescri
       `the MongoDB URL must name a database of its own, not the server's ${parsed.dbName}; ?authSource=admin says where users are`,
     );
   }
-  return describeOptions(parsed);
+  return parsed;
 }
 
 /**
@@ -57,36 +58,6 @@ export function checkDatabase(name: string | undefined, { dbName }: MongoClient[
       `\`database\` must have 1 to 63 characters, no space and none of / \\ . " $ * < > : | ?, was ${JSON.stringify(chosen)}`,
     );
   }
-}
-
-/** Describes clients with the given options. */
-export function describeOptions(options: MongoClient['options']): ClientDescription {
-  const { hosts, srvHost, credentials, proxyPassword, passphrase } = options;
-  const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
-  return {
-    servers: srvHost ?? hosts.join(','),
-    warnings: warningsAbout(options),
-    redact: redactor([credentials?.password, proxyPassword, passphrase, token]),
-  };
-}
-
-function parsedOptions(url: string, options: MongoClientOptions): MongoClient['options'] {
-  const parsed = parse(url, options);
-  if (parsed === null) {
-    // The driver's message may quote the part of the URL that holds the password.
-    const wrong = wrongOptions(url, options);
-    if (wrong.length > 0) {
-      throw new StorageMisconfigured(
-        `the MongoDB URL cannot be read: correct or remove the option ${wrong.join(', ')}`,
-      );
-    }
-    throw new StorageMisconfigured(
-      'the MongoDB URL cannot be read: it must be mongodb://[user:password@]host[:port]/database[?options], with ' +
-        'options that the driver knows, a name that a database can have, and the special characters of user and password ' +
-        'percent-encoded',
-    );
-  }
-  return parsed;
 }
 
 /** null if the driver can't read the URL, or if no database can have the name. */
@@ -115,23 +86,4 @@ function wrongOptions(url: string, options: MongoClientOptions): string[] {
   const single = pairs.filter((pair) => canBeRead(pairs.filter((other) => other !== pair)));
   const wrong = single.length > 0 ? single : pairs.filter((pair) => !canBeRead([pair]));
   return wrong.map((pair) => pair.slice(0, pair.indexOf('=')));
-}
-
-function warningsAbout({ tls, rejectUnauthorized, checkServerIdentity }: MongoClient['options']): string[] {
-  if (!tls) return [];
-  if (rejectUnauthorized === false) {
-    return ["tlsInsecure or tlsAllowInvalidCertificates: the server's certificate is not verified, remove the option"];
-  }
-  return checkServerIdentity === undefined
-    ? []
-    : ["tlsAllowInvalidHostnames: the name in the server's certificate is not verified, remove the option"];
-}
-
-function redactor(secrets: readonly (string | undefined)[]): Redact {
-  const known = secrets.filter((secret) => secret !== undefined && secret !== '') as string[];
-  const texts = [...known, ...known.map(encodeURIComponent)].sort((a, b) => b.length - a.length);
-  return (text) => {
-    const withoutUserInfo = text.replace(/\/\/[^/\s]*@/g, '//[redacted]@');
-    return texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
-  };
 }

@@ -1,9 +1,9 @@
-import { closed, StorageMisconfigured } from '@animal-store/domain/ports';
+import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import type { TimeLimits } from '../time-limits.ts';
 import type { ClientSource } from './client-source.ts';
 import { hasNoServer, unusableFile } from './deployment.ts';
-import { isViolation, toPortError, unavailable } from './failures.ts';
+import { isViolation, toPortError } from './failures.ts';
 
 /** A connection that is made when it is first needed, and made again after a failure. */
 export interface Connection<T> {
@@ -37,15 +37,8 @@ export function createConnection<T extends Opened>(
   limits: Pick<TimeLimits, 'call'>,
   open: (client: MongoClient) => Promise<T>,
 ): Connection<T> {
-  const { redact } = clients;
   let current: Opening<T> | null = null;
   let isClosed = false;
-
-  function opened(): Opening<T> {
-    if (isClosed) throw closed();
-    current ??= begin();
-    return current;
-  }
 
   function begin(): Opening<T> {
     const client = clients.get();
@@ -64,27 +57,24 @@ export function createConnection<T extends Opened>(
     return open(client);
   }
 
-  /** Makes the next call open anew, unless another call has done so. */
-  function discard(opening: Opening<T>): void {
+  /** Makes the next call open anew, unless another call has done so. Never throws. */
+  async function discard(opening: Opening<T>): Promise<void> {
     if (current === opening) current = null;
-    release(opening).catch(() => {});
-  }
-
-  async function release({ client, database }: Opening<T>): Promise<void> {
-    database.then((opened) => opened.stop()).catch(() => {});
-    await clients.release(client);
+    opening.database.then((database) => database.stop()).catch(() => {});
+    await clients.release(opening.client).catch(() => {});
   }
 
   /** Stops waiting for work that takes too long. The work itself ends by the limits of its stages. */
   function withTimeout<R>(work: Promise<R>): Promise<R> {
     return new Promise((resolve, reject) => {
-      const onTimeout = () => reject(unavailable(new Error(`no response within ${limits.call} ms`), redact));
+      const onTimeout = () => reject(unavailable(new Error(`no response within ${limits.call} ms`)));
       const timer = setTimeout(onTimeout, limits.call);
       work.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   }
 
-  async function attempt<R>(database: T, work: (database: T) => Promise<R>): Promise<R> {
+  async function run<R>(opening: Opening<T>, work: (database: T) => Promise<R>): Promise<R> {
+    const database = await opening.database;
     try {
       return await work(database);
     } catch (failure) {
@@ -96,19 +86,21 @@ export function createConnection<T extends Opened>(
 
   return {
     async call(work) {
-      const opening = opened();
+      if (isClosed) throw closed();
+      current ??= begin();
+      const opening = current;
       try {
-        return await withTimeout(opening.database.then((database) => attempt(database, work)));
+        return await withTimeout(run(opening, work));
       } catch (failure) {
         // A client never recovers from the loss of all its servers. A rejected format is checked again before the next call.
         if (hasNoServer(failure) || StorageMisconfigured.is(failure)) discard(opening);
-        throw toPortError(failure, redact);
+        throw toPortError(failure, clients.redact);
       }
     },
 
     async close() {
       isClosed = true;
-      if (current !== null) await withTimeout(release(current)).catch(() => {});
+      if (current !== null) await withTimeout(discard(current)).catch(() => {});
     },
   };
 }

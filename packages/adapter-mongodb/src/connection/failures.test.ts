@@ -2,13 +2,14 @@ import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { BSON, MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { parseUrl } from './connection-url.ts';
+import { TIME_LIMITS } from '../time-limits.ts';
+import { clientsFromUrl } from './client-source.ts';
 import { NotInitiated } from './deployment.ts';
-import { isDuplicateKey, toPortError, unavailable } from './failures.ts';
+import { isDuplicateKey, toPortError } from './failures.ts';
 
-const { redact } = parseUrl(
+const { redact } = clientsFromUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
-  {},
+  TIME_LIMITS,
 );
 
 const serverError = (code?: unknown) => Object.assign(new MongoServerError({ message: 'no' }), { code });
@@ -64,28 +65,24 @@ describe('toPortError', () => {
   });
 });
 
-describe('unavailable', () => {
+describe('the cause of storage_unavailable', () => {
+  const causeOf = (failure: Error) => (toPortError(failure, redact) as DomainError).cause as Error;
+
   test('has no secret, in any spelling, and nothing of what was stored', () => {
     const text =
       'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
       '{ insert: "pets", documents: [\n{ name: "Rex" } ] }';
-    const { cause } = unavailable(new MongoServerError({ message: text, code: 1 }), redact) as { cause?: unknown };
-    expect((cause as Error).message).toBe(
+    const { message, stack } = causeOf(new MongoServerError({ message: text, code: 1 }));
+    expect(message).toBe(
       'at mongodb://[redacted]@localhost/animals and [redacted] and [redacted] and [redacted]: not authorized to ' +
         'execute command',
     );
-    expect((cause as Error).stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
+    expect(stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
   });
 
-  test('has a cause of one line', () => {
-    const failure = new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n');
-    expect(unavailable(failure, redact)).toMatchObject({
-      cause: { message: '0A00010B:SSL routines: wrong version number:' },
-    });
-  });
-
-  test('accepts a value that is not an Error', () => {
-    expect(unavailable('no error at all', redact)).toMatchObject({ code: 'storage_unavailable' });
+  test('has one line', () => {
+    const { message } = causeOf(new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n'));
+    expect(message).toBe('0A00010B:SSL routines: wrong version number:');
   });
 });
 

@@ -1,5 +1,5 @@
 import { type BatchWork, createKeyedBatches } from '@animal-store/batching';
-import type { RatePolicy } from '@animal-store/domain/ports';
+import { type Quota, quotaAfter, type RatePolicy } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import type { CollectionDefinition } from '../connection/collection-definition.ts';
 import { isDuplicateKey } from '../connection/failures.ts';
@@ -33,21 +33,13 @@ export const RATE_COLLECTION: CollectionDefinition = {
 /** Two processes may open a holder's first window at once: one of them then counts in the other's document. */
 const MAX_TRIES = 3;
 
-/** A request of a holder that is to be counted. */
-interface Take extends Pick<RatePolicy, 'window'> {
+/** Counts a request of a holder. Fails with the driver's errors. */
+export type RequestCounter = (holder: string, policy: RatePolicy) => Promise<Quota>;
+
+interface Request {
   readonly holder: string;
+  readonly policy: RatePolicy;
 }
-
-/** A request that was counted. */
-interface Count {
-  /** The requests of its window up to this one. */
-  readonly used: number;
-  /** Milliseconds until the window ends. */
-  readonly resetsIn: number;
-}
-
-/** Counts a request. Fails with the driver's errors. */
-export type RequestCounter = (take: Take) => Promise<Count>;
 
 /**
  * Counts by the server's clock. Requests of a holder that come while a count of this holder is in flight are counted by one
@@ -57,20 +49,15 @@ export function createRequestCounter(
   rates: Collection<RateDocument>,
   { operation, batch }: TimeLimits,
 ): RequestCounter {
-  const options = {
-    upsert: true,
-    returnDocument: 'after',
-    writeConcern: { w: 1 },
-    maxTimeMS: operation,
-  } as const;
+  const options = { upsert: true, returnDocument: 'after', writeConcern: { w: 1 }, maxTimeMS: operation } as const;
 
-  async function add(count: number, { holder, window }: Take): Promise<RateDocument> {
+  async function add(count: number, { holder, policy }: Request): Promise<RateDocument> {
     const isOpen = { $gt: ['$endsAt', '$$NOW'] };
     const update = [
       {
         $set: {
           used: { $cond: [isOpen, { $add: ['$used', count] }, count] },
-          endsAt: { $cond: [isOpen, '$endsAt', { $add: ['$$NOW', window] }] },
+          endsAt: { $cond: [isOpen, '$endsAt', { $add: ['$$NOW', policy.window] }] },
           countedAt: '$$NOW',
         },
       },
@@ -84,16 +71,13 @@ export function createRequestCounter(
     }
   }
 
-  const countAll: BatchWork<Take, Count> = async (takes) => {
-    const { used, endsAt, countedAt } = await add(takes.length, takes[0] as Take);
-    const before = Number(used) - takes.length;
+  const countAll: BatchWork<Request, Quota> = async (requests) => {
+    const { used, endsAt, countedAt } = await add(requests.length, requests[0] as Request);
+    const before = Number(used) - requests.length;
     const resetsIn = endsAt.getTime() - countedAt.getTime();
-    return (_, index) => ({ used: before + index + 1, resetsIn });
+    return ({ policy }, index) => quotaAfter(before + index + 1, policy, resetsIn);
   };
-
-  return createKeyedBatches(({ holder, window }) => `${window} ${holder}`, countAll, {
-    parallel: 1,
-    maxItems: Number.POSITIVE_INFINITY,
-    maxWait: batch,
-  });
+  const one = { parallel: 1, maxItems: Number.POSITIVE_INFINITY, maxWait: batch };
+  const count = createKeyedBatches(({ holder, policy }) => `${policy.window} ${holder}`, countAll, one);
+  return (holder, policy) => count({ holder, policy });
 }

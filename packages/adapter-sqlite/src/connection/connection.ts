@@ -1,22 +1,27 @@
 import { resolve } from 'node:path';
-import { type Awaitable, closed, StorageMisconfigured } from '@animal-store/domain/ports';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Awaitable, closed } from '@animal-store/domain/ports';
+import { prepareKeyReads } from '../keys/sqlite-key-store.ts';
+import { preparePetReads } from '../pets/sqlite-pet-store.ts';
+import { prepareFormatCheck } from '../schema.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
 import { createGroupCommit } from '../writing/group-commit.ts';
 import type { Write, Writes } from '../writing/transaction.ts';
 import { createWriterThread } from '../writing/writer-thread.ts';
 import { isBusy, isDamage, isEnvironmental } from './errors.ts';
-import { toOpenError, toPortError } from './failures.ts';
-import type { FileIdentity } from './file-identity.ts';
+import { toMisconfigured, toPortError } from './failures.ts';
+import { identityOf } from './file-identity.ts';
+import { openFile } from './open-file.ts';
 import { checkName } from './place.ts';
 
 /** One open file: it is read in this thread and written in another. */
-export interface Connection<T> {
+export interface Connection {
   /**
    * Reads at once, or later if another process holds a lock. It sees everything that was acknowledged before.
    *
    * @throws DomainError `storage_unavailable` if the file can't be read.
    */
-  read<R>(work: (database: T) => R): Awaitable<R>;
+  read<R>(work: (database: Database) => R): Awaitable<R>;
 
   /** Resolves to the result when the write is on the disk. Rejects with DomainError `storage_unavailable` otherwise. */
   write<Name extends keyof Writes>(name: Name, ...args: Parameters<Writes[Name]>): Promise<ReturnType<Writes[Name]>>;
@@ -25,41 +30,37 @@ export interface Connection<T> {
   close(): Promise<void>;
 }
 
-/** What a connection needs of an open database. */
-interface Opened {
-  readonly identity: FileIdentity;
-  readonly checkFormat: () => void;
-  close(): void;
+type Database = ReturnType<typeof openDatabase>;
+
+function openDatabase(path: string) {
+  const db = openFile(path);
+  return {
+    pets: preparePetReads(db),
+    keys: prepareKeyReads(db),
+    identity: identityOf(path),
+    checkFormat: prepareFormatCheck(db),
+    close: () => db.close(),
+  };
 }
 
-/**
- * @param open Opens what calls read, at an absolute path.
- * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
- */
-export function openConnection<T extends Opened>(file: string, open: (path: string) => T): Connection<T> {
+/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
+export function openConnection(file: string): Connection {
   const path = resolve(file);
   let database = openIfPossible();
   let closing: Promise<void> | null = null;
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
-  const thread = createWriterThread(() => ({ path, identity: (database as T).identity }));
+  const thread = createWriterThread(() => ({ path, identity: (database as Database).identity }));
   const writes = createGroupCommit<Write>(thread.commit);
 
-  function openNow(): T {
+  /** @returns null if it can't be opened now, because it is locked or the disk is full. */
+  function openIfPossible(): Database | null {
     try {
       checkName(file);
-      return open(path);
+      return openDatabase(path);
     } catch (error) {
-      throw toOpenError(path, error);
-    }
-  }
-
-  /** @returns null if the file can't be opened now, because it is locked or the disk is full. */
-  function openIfPossible(): T | null {
-    try {
-      return openNow();
-    } catch (error) {
-      if (StorageMisconfigured.is(error)) throw error;
+      const misconfigured = toMisconfigured(path, error);
+      if (misconfigured !== null) throw misconfigured;
       return null;
     }
   }
@@ -70,9 +71,9 @@ export function openConnection<T extends Opened>(file: string, open: (path: stri
     return thrown;
   }
 
-  function attempt<R>(work: (database: T) => R): R {
+  function attempt<R>(work: (database: Database) => R): R {
     if (closing !== null) throw closed();
-    database ??= openNow();
+    database ??= openDatabase(path);
     try {
       return work(database);
     } catch (error) {
@@ -82,9 +83,10 @@ export function openConnection<T extends Opened>(file: string, open: (path: stri
     }
   }
 
-  async function attemptUntil<R>(end: number, work: (database: T) => R): Promise<R> {
+  async function attemptAgain<R>(work: (database: Database) => R): Promise<R> {
+    const end = performance.now() + TIME_LIMITS.read;
     for (;;) {
-      await new Promise((resume) => setTimeout(resume, TIME_LIMITS.retry));
+      await sleep(TIME_LIMITS.retry);
       try {
         return attempt(work);
       } catch (error) {
@@ -93,12 +95,12 @@ export function openConnection<T extends Opened>(file: string, open: (path: stri
     }
   }
 
-  function read<R>(work: (database: T) => R): Awaitable<R> {
+  function read<R>(work: (database: Database) => R): Awaitable<R> {
     try {
       return attempt(work);
     } catch (error) {
       if (!isBusy(error)) throw toThrown(error);
-      return attemptUntil(performance.now() + TIME_LIMITS.read, work);
+      return attemptAgain(work);
     }
   }
 
@@ -107,7 +109,7 @@ export function openConnection<T extends Opened>(file: string, open: (path: stri
     await writes.close();
     // Not the last connection, unless there was no write: the last one copies the log into the database.
     database?.close();
-    await thread.end(Math.max(end - performance.now(), 0));
+    await thread.end(Math.max(Math.ceil(end - performance.now()), 0));
   }
 
   return {

@@ -1,56 +1,78 @@
 // What errors of SQLite and of the system mean. The writer thread uses it: no package may be imported here.
 
-/** Primary result codes (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine. */
-export const RESULT = {
-  BUSY: 5,
-  NOMEM: 7,
-  READONLY: 8,
-  IOERR: 10,
-  CORRUPT: 11,
-  FULL: 13,
-  CANTOPEN: 14,
-  PROTOCOL: 15,
-  NOTADB: 26,
-} as const;
+const BUSY = 5;
+const CORRUPT = 11;
+const NOTADB = 26;
+export const CANTOPEN = 14;
 
-const ENVIRONMENTAL: ReadonlySet<number> = new Set(Object.values(RESULT));
+/**
+ * Primary result codes (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine. Each with the
+ * reason why an operator must do something; null if a later call may succeed.
+ */
+const ENVIRONMENTAL: ReadonlyMap<number | null, string | null> = new Map([
+  [BUSY, null],
+  [7, null], // NOMEM
+  [8, 'this user may not write it'], // READONLY
+  [10, null], // IOERR
+  [CORRUPT, 'it is damaged: restore a backup'],
+  [13, null], // FULL
+  [CANTOPEN, 'it must be a file in a folder that exists, where this user may write'],
+  [15, 'its file system does not lock files: put it on a local disk'], // PROTOCOL
+  [NOTADB, 'it is not a SQLite database'],
+]);
 
 /** The error of a file that can't be used until its operator does something. The message is the reason. */
 export class UnusableFile extends Error {
   override readonly name = 'UnusableFile';
   readonly code = 'ERR_UNUSABLE_FILE';
+}
 
-  /** Also of an error that came from another thread. */
-  static is(error: unknown): error is UnusableFile {
-    return (error as { code?: unknown } | null | undefined)?.code === 'ERR_UNUSABLE_FILE';
-  }
+/** Why an operator must do something before the file can be used; null if nothing says so. */
+export function reasonForOperator(error: unknown): string | null {
+  if (codeOf(error) === 'ERR_UNUSABLE_FILE') return (error as UnusableFile).message;
+  return ENVIRONMENTAL.get(resultCode(error)) ?? null;
 }
 
 /** SQLite's primary result code, or null if the error is not SQLite's. */
 export function resultCode(error: unknown): number | null {
-  const { code, errcode } = (error ?? {}) as { code?: unknown; errcode?: number };
   // The higher bits distinguish kinds of the same failure.
-  return code === 'ERR_SQLITE_ERROR' && errcode !== undefined ? errcode & 0xff : null;
+  return codeOf(error) === 'ERR_SQLITE_ERROR' ? (error as { errcode: number }).errcode & 0xff : null;
 }
 
 /** Whether another connection held a lock: the same call may succeed in a moment. */
 export function isBusy(error: unknown): boolean {
-  return resultCode(error) === RESULT.BUSY;
+  return resultCode(error) === BUSY;
 }
 
 /** Whether what the file contains is damaged. */
 export function isDamage(error: unknown): boolean {
   const code = resultCode(error);
-  return code === RESULT.CORRUPT || code === RESULT.NOTADB;
+  return code === CORRUPT || code === NOTADB;
 }
 
 /** Whether the file, the disk or the machine is the cause. Any other error, a violated constraint say, is a defect. */
 export function isEnvironmental(error: unknown): boolean {
-  return ENVIRONMENTAL.has(resultCode(error) ?? -1) || isSystemError(error);
+  if (ENVIRONMENTAL.has(resultCode(error))) return true;
+  // A call of the system failed, with EACCES or EMFILE say.
+  const code = codeOf(error);
+  return typeof code === 'string' && /^E(?!RR_)[A-Z\d]+$/.test(code);
 }
 
-/** Whether a call of the system failed, like EACCES or EMFILE. Also of an error that came from another thread. */
-function isSystemError(error: unknown): boolean {
-  const { code } = (error ?? {}) as { code?: unknown };
-  return typeof code === 'string' && /^E(?!RR_)[A-Z\d]+$/.test(code);
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null | undefined)?.code;
+}
+
+/** An error that crosses threads: structuredClone keeps its name, message and stack, and drops its other members. */
+export interface ErrorMessage {
+  readonly error: unknown;
+  readonly members: { readonly code?: unknown; readonly errcode?: unknown };
+}
+
+export function toMessage(error: unknown): ErrorMessage {
+  const { code, errcode } = error as ErrorMessage['members'];
+  return { error, members: { code, errcode } };
+}
+
+export function fromMessage({ error, members }: ErrorMessage): unknown {
+  return Object.assign(error as object, members);
 }

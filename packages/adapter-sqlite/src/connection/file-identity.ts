@@ -12,47 +12,43 @@ export interface FileIdentity {
   readonly index: string;
 }
 
-/**
- * The files of a database that is open, and therefore has a log.
- *
- * @throws Error of the system.
- */
+/** The files of a database that is open, and therefore has a log. */
 export function identityOf(path: string): FileIdentity {
-  return { database: inodeAt(path), log: inodeAt(logOf(path)), index: inodeAt(indexOf(path)) };
+  return { database: inodeAt(path), log: inodeAt(`${path}-wal`), index: inodeAt(`${path}-shm`) };
 }
 
 /** The files of a database that stays open. */
 export interface HeldFiles {
-  /** @throws UnusableFile if one of them is no longer at its path. */
+  /** @throws UnusableFile if one of them is no longer at its path; the system's error if one can't be examined. */
   check(): void;
   close(): void;
 }
 
-/**
- * Holds the files of an open database. SQLite itself neither deletes nor replaces any of them while a connection is open.
- *
- * @throws UnusableFile if they are not the files of this identity. Here and in `check`, the system's error if a file can't
- * be examined.
- */
+/** Holds the files of an open database. SQLite neither deletes nor replaces any of them while a connection is open. */
 export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
-  const log = logOf(path);
-  const hasLog = () => inodeAt(log) === identity.log;
-  throwUnlessIntact(hasLog);
-  const fd = openSync(log, 'r');
-  const link = linkTo(fd);
-  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too. So the log's link is read, which says
-  // `/var/lib/animals.db-wal` until the log is moved or deleted; its inode only if that has changed, or there are no links.
-  const hasLink = () => link !== null && linkTo(fd) === link && existsSync(log);
+  const log = `${path}-wal`;
+  const fd = unlessMissing(() => openSync(log, 'r'));
+  /** Where the log was when it was last found at its path. */
+  let knownLink: string | null = null;
+
+  // Since Linux 6.13, reading the times of a file makes its next fsync write them, too. So the log's inode is read only if
+  // its link has changed: `/var/lib/animals.db-wal` until the log is moved or deleted.
+  function isLogIntact(): boolean {
+    const link = linkTo(fd);
+    if (link !== null && link === knownLink && existsSync(log)) return true;
+    if (inodeAt(log) !== identity.log) return false;
+    knownLink = link;
+    return true;
+  }
 
   function check(): void {
-    throwUnlessIntact(
-      () => inodeAt(path) === identity.database && inodeAt(indexOf(path)) === identity.index && (hasLink() || hasLog()),
+    const areIntact = unlessMissing(
+      () => inodeAt(path) === identity.database && inodeAt(`${path}-shm`) === identity.index && isLogIntact(),
     );
+    if (!areIntact) throw new UnusableFile(REPLACED);
   }
 
   try {
-    // It was not replaced just before it was opened.
-    throwUnlessIntact(hasLog);
     check();
   } catch (error) {
     closeSync(fd);
@@ -64,23 +60,13 @@ export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
 /** Errors of the system that say that a path leads to no file. */
 const NO_FILE: ReadonlySet<unknown> = new Set(['ENOENT', 'ENOTDIR', 'ELOOP']);
 
-function throwUnlessIntact(areIntact: () => boolean): void {
-  let cause: unknown;
+function unlessMissing<T>(work: () => T): T {
   try {
-    if (areIntact()) return;
-  } catch (error) {
-    if (!NO_FILE.has((error as NodeJS.ErrnoException).code)) throw error;
-    cause = error;
+    return work();
+  } catch (cause) {
+    if (!NO_FILE.has((cause as NodeJS.ErrnoException).code)) throw cause;
+    throw new UnusableFile(REPLACED, { cause });
   }
-  throw new UnusableFile(REPLACED, { cause });
-}
-
-function logOf(path: string): string {
-  return `${path}-wal`;
-}
-
-function indexOf(path: string): string {
-  return `${path}-shm`;
 }
 
 function inodeAt(path: string): string {

@@ -8,7 +8,6 @@ import { checkPlace } from './place.ts';
 /**
  * Connects to a file that exists.
  *
- * @param path An absolute path.
  * @param busyTimeout How long a call blocks its thread while another connection holds a lock, in milliseconds. SQLite
  * doesn't wait in every case.
  */
@@ -22,11 +21,7 @@ export function connect(path: string, busyTimeout: number): DatabaseSync {
   return db;
 }
 
-/**
- * Connects to a file, creates it if it doesn't exist, and checks its format. Never waits for a lock.
- *
- * @throws Error of SQLite, or UnusableFile.
- */
+/** Connects to a file, creates it if it doesn't exist, and checks its format. Never waits for a lock. */
 export function openFile(path: string): DatabaseSync {
   checkPlace(path);
   createFile(path);
@@ -43,7 +38,7 @@ export function openFile(path: string): DatabaseSync {
   }
 }
 
-/** @throws Error of SQLite if this user can't write the file. Another connection that is writing is no error. */
+/** Throws SQLite's error if this user can't write the file. Another connection that is writing is no error. */
 function tryLocking(db: DatabaseSync): void {
   try {
     // Needs the lock for writing, and changes nothing. BEGIN IMMEDIATE also succeeds on a read-only file.

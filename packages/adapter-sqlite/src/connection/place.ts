@@ -1,4 +1,4 @@
-import { statfsSync, statSync } from 'node:fs';
+import { existsSync, statfsSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { UnusableFile } from './errors.ts';
 
@@ -16,43 +16,31 @@ const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
   [0x19830326, 'BeeGFS'],
 ]);
 
-/**
- * Rejects names that SQLite would take for something else than a file: `:memory:` and URIs.
- *
- * @throws UnusableFile
- */
+/** Throws UnusableFile for names that SQLite would take for something else than a file: `:memory:` and URIs. */
 export function checkName(file: string): void {
   if (!/^(?::memory:$|file:)/.test(file)) return;
   throw new UnusableFile(`it is a name of SQLite, not a path: for a file of that name write ./${file}`);
 }
 
-/**
- * Rejects what can't hold a database, before anything is created there. A place that can't be examined is left to SQLite.
- *
- * @param path An absolute path.
- * @throws UnusableFile
- */
+/** Throws UnusableFile for what can't hold a database. A place that can't be examined is left to SQLite. */
 export function checkPlace(path: string): void {
-  const [isFile, type] = examine(path) ?? [true, 0];
-  if (!isFile) throw new UnusableFile('it must be a regular file');
-  checkFileSystem(type);
+  const exists = existsSync(path);
+  if (exists && !statSync(path).isFile()) throw new UnusableFile('it must be a regular file');
+  checkFileSystem(fileSystemOf(exists ? path : dirname(path)));
 }
 
 /**
- * Rejects file systems of a network: the write-ahead log needs memory that all processes share, and locks that hold
- * (https://sqlite.org/wal.html). Without locks SQLite blocks its thread for 10 seconds in each call.
- *
- * @throws UnusableFile
+ * Throws UnusableFile for file systems of a network: the write-ahead log needs memory that all processes share, and locks
+ * that hold (https://sqlite.org/wal.html). Without locks SQLite blocks its thread for 10 seconds in each call.
  */
-export function checkFileSystem(type: number): void {
-  const name = NETWORK_FILE_SYSTEMS.get(type);
+export function checkFileSystem(type: number | null): void {
+  const name = NETWORK_FILE_SYSTEMS.get(type ?? 0);
   if (name !== undefined) throw new UnusableFile(`it is on a network (${name}): put it on a local disk`);
 }
 
-function examine(path: string): [isFile: boolean, fileSystem: number] | null {
+function fileSystemOf(path: string): number | null {
   try {
-    const stats = statSync(path, { throwIfNoEntry: false });
-    return [stats?.isFile() ?? true, statfsSync(stats === undefined ? dirname(path) : path).type];
+    return statfsSync(path).type;
   } catch {
     return null;
   }

@@ -4,170 +4,138 @@ import type { Committed } from './transaction.ts';
 
 const LOCKED = Object.assign(new Error('database is locked'), { code: 'ERR_SQLITE_ERROR', errcode: 5 });
 const UNAVAILABLE = expect.objectContaining({ name: 'DomainError', code: 'storage_unavailable' });
+const CLOSED = expect.objectContaining({ message: 'the storage is closed' });
 
-/** A transaction that has begun, and that the test ends. */
-interface Transaction {
-  readonly writes: readonly string[];
-  /** Commits it. Each write but those with an error gets its own name in capitals. */
-  commit(errors?: Record<number, unknown>): Promise<void>;
-  fail(error: unknown): Promise<void>;
-}
-
-/** Lets everything happen that needs no time. */
-const settle = () => vi.advanceTimersByTimeAsync(0);
+/** Lets time pass, and everything happen that needs no time. */
+const pass = (milliseconds = 0) => vi.advanceTimersByTimeAsync(milliseconds);
 
 function groupCommit() {
-  const transactions: Transaction[] = [];
-  const outcomes = new Map<string, unknown>();
+  /** The writes of each transaction that has begun. */
+  const transactions: (readonly string[])[] = [];
+  /** The outcome of each write that is settled. */
+  const outcomes: Record<string, unknown> = {};
+  let last = Promise.withResolvers<Committed>();
   const { add, close } = createGroupCommit<string>((writes) => {
-    const { promise, resolve, reject } = Promise.withResolvers<Committed>();
-    transactions.push({
-      writes,
-      commit(errors = {}) {
-        const results = writes.map((write) => write.toUpperCase());
-        resolve({ results, errors: new Map(Object.entries(errors).map(([index, error]) => [Number(index), error])) });
-        return settle() as unknown as Promise<void>;
-      },
-      fail(error) {
-        reject(error);
-        return settle() as unknown as Promise<void>;
-      },
-    });
-    return promise;
+    transactions.push(writes);
+    last = Promise.withResolvers();
+    return last.promise;
   });
-  /** Calls `add` for each write and keeps what becomes of it. */
-  const write = (...writes: string[]) => {
-    for (const each of writes) {
-      add(each).then(
-        (result) => outcomes.set(each, result),
-        (error: unknown) => outcomes.set(each, error),
-      );
-    }
+  return {
+    transactions,
+    outcomes,
+    close,
+    write(...writes: string[]) {
+      for (const each of writes) {
+        const settle = (outcome: unknown) => {
+          outcomes[each] = outcome;
+        };
+        add(each).then(settle, settle);
+      }
+    },
+    /** Commits the last transaction. Each write but those with an error gets its own name in capitals. */
+    async commit(...errors: [index: number, error: unknown][]) {
+      const results = transactions.at(-1)?.map((write) => write.toUpperCase()) ?? [];
+      last.resolve({ results, errors: new Map(errors) });
+      await pass();
+    },
+    async fail(error: unknown) {
+      last.reject(error);
+      await pass();
+    },
   };
-  const transaction = (index: number) => transactions[index] as Transaction;
-  return { write, close, transaction, transactions, outcomes };
 }
 
+const numbers = (length: number) => Array.from({ length }, (_, index) => String(index));
+
 beforeEach(() => {
-  vi.useFakeTimers({
-    toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'],
-  });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'setInterval', 'clearInterval', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
 describe('group commit', () => {
-  test('commits the first write at once', async () => {
-    const { write, transactions, transaction, outcomes } = groupCommit();
-    write('a');
-    expect(transactions).toMatchObject([{ writes: ['a'] }]);
-    expect(outcomes.size).toBe(0);
-    await transaction(0).commit();
-    expect(outcomes.get('a')).toBe('A');
-  });
-
-  test('commits the writes that arrive meanwhile together, in their order, and acknowledges none before', async () => {
-    const { write, transactions, transaction, outcomes } = groupCommit();
-    write('a', 'b');
-    await settle();
-    write('c');
-    await transaction(0).commit();
-    expect(transactions.map(({ writes }) => writes)).toEqual([['a'], ['b', 'c']]);
-    expect([...outcomes]).toEqual([['a', 'A']]);
-    await transaction(1).commit();
-    expect([...outcomes]).toEqual([
-      ['a', 'A'],
-      ['b', 'B'],
-      ['c', 'C'],
-    ]);
-  });
-
-  test('begins the next transaction before the calls of the last one go on', async () => {
-    const { write, transactions, transaction } = groupCommit();
+  test('commits the first write at once, then those that arrived meanwhile together, in their order', async () => {
+    const { write, commit, transactions, outcomes } = groupCommit();
     write('a', 'b');
     write('c');
-    await transaction(0).commit();
-    expect(transactions).toHaveLength(2);
-    await transaction(1).commit();
-    write('d');
-    expect(transaction(2).writes).toEqual(['d']);
+    expect(transactions).toEqual([['a']]);
+    expect(outcomes).toEqual({});
+    await commit();
+    expect(transactions).toEqual([['a'], ['b', 'c']]);
+    expect(outcomes).toEqual({ a: 'A' });
+    await commit();
+    expect(outcomes).toEqual({ a: 'A', b: 'B', c: 'C' });
   });
 
   test('puts at most 1,000 writes into a transaction', async () => {
-    const { write, transaction } = groupCommit();
-    write('first', ...Array.from({ length: 1_200 }, (_, index) => String(index)));
-    await transaction(0).commit();
-    expect(transaction(1).writes).toHaveLength(1_000);
-    await transaction(1).commit();
-    expect(transaction(2).writes).toHaveLength(200);
+    const { write, commit, transactions } = groupCommit();
+    write('first', ...numbers(1_200));
+    await commit();
+    await commit();
+    expect(transactions.map(({ length }) => length)).toEqual([1, 1_000, 200]);
   });
 
   test('rejects the write that failed, and no other of its transaction', async () => {
-    const { write, transaction, outcomes } = groupCommit();
-    write('a', 'b', 'c', 'd');
-    await transaction(0).commit();
+    const { write, commit, outcomes } = groupCommit();
     const violation = new Error('CHECK constraint failed');
-    await transaction(1).commit({ 1: violation });
-    expect(outcomes.get('b')).toBe('B');
-    expect(outcomes.get('c')).toBe(violation);
-    expect(outcomes.get('d')).toBe('D');
+    write('a', 'b', 'c', 'd');
+    await commit();
+    await commit([1, violation]);
+    expect(outcomes).toEqual({ a: 'A', b: 'B', c: violation, d: 'D' });
   });
 
   test('rejects all writes of a transaction that failed, and goes on with the next', async () => {
-    const { write, transaction, outcomes } = groupCommit();
-    write('a', 'b', 'c');
-    await transaction(0).commit();
-    write('d');
+    const { write, commit, fail, outcomes } = groupCommit();
     const failure = new Error('disk I/O error');
-    await transaction(1).fail(failure);
-    expect([outcomes.get('b'), outcomes.get('c')]).toEqual([failure, failure]);
-    await transaction(2).commit();
-    expect(outcomes.get('d')).toBe('D');
+    write('a', 'b', 'c');
+    await commit();
+    write('d');
+    await fail(failure);
+    await commit();
+    expect(outcomes).toEqual({ a: 'A', b: failure, c: failure, d: 'D' });
   });
 
   test('rejects a call while 10,000 writes wait', async () => {
-    const { write, transaction, outcomes } = groupCommit();
-    write('first', ...Array.from({ length: 10_001 }, (_, index) => String(index)));
-    await settle();
-    expect([...outcomes]).toEqual([['10000', UNAVAILABLE]]);
-    await transaction(0).commit();
+    const { write, commit, outcomes } = groupCommit();
+    write('first', ...numbers(10_001));
+    await pass();
+    expect(outcomes).toEqual({ 10000: UNAVAILABLE });
+    await commit();
     write('again');
-    await settle();
-    expect(outcomes.has('again')).toBe(false);
+    await pass();
+    expect(outcomes).not.toHaveProperty('again');
   });
 });
 
 describe('while another process holds the lock', () => {
   test('a transaction is tried again, with the writes that have arrived since', async () => {
-    const { write, transactions, transaction, outcomes } = groupCommit();
+    const { write, commit, fail, transactions, outcomes } = groupCommit();
     write('a');
-    await transaction(0).fail(LOCKED);
+    await fail(LOCKED);
     write('b');
-    expect(transactions).toHaveLength(1);
-    await vi.advanceTimersByTimeAsync(20);
-    expect(transaction(1).writes).toEqual(['a', 'b']);
-    await transaction(1).commit();
-    expect([...outcomes.values()]).toEqual(['A', 'B']);
+    await pass(20);
+    expect(transactions).toEqual([['a'], ['a', 'b']]);
+    await commit();
+    expect(outcomes).toEqual({ a: 'A', b: 'B' });
   });
 
   test('a write waits for 3 seconds; then it is rejected with the cause, and never made', async () => {
-    const { write, transactions, outcomes } = groupCommit();
-    let tries = 0;
+    const { write, fail, transactions, outcomes } = groupCommit();
     write('a');
-    for (; outcomes.size === 0; tries += 1) {
+    while (!('a' in outcomes)) {
       // SQLite waits for a tenth of a second itself.
-      await vi.advanceTimersByTimeAsync(100);
-      await (transactions.at(-1) as Transaction).fail(LOCKED);
-      await vi.advanceTimersByTimeAsync(20);
+      await pass(100);
+      await fail(LOCKED);
+      await pass(20);
     }
-    expect(tries).toBeGreaterThan(20);
+    expect(transactions.length).toBeGreaterThan(20);
     expect(performance.now()).toBeGreaterThanOrEqual(3_000);
     expect(performance.now()).toBeLessThan(3_500);
-    expect(outcomes.get('a')).toBe(LOCKED);
+    expect(outcomes).toEqual({ a: LOCKED });
     write('b');
-    await vi.advanceTimersByTimeAsync(20);
-    expect(transactions.at(-1)?.writes).toEqual(['b']);
+    await pass(20);
+    expect(transactions.at(-1)).toEqual(['b']);
   });
 });
 
@@ -175,66 +143,55 @@ describe('while the disk does not respond', () => {
   test('the calls are rejected within 5 seconds, those that wait and those that are being committed', async () => {
     const { write, transactions, outcomes } = groupCommit();
     write('a', 'b');
-    await vi.advanceTimersByTimeAsync(2_000);
+    await pass(2_000);
     write('c');
-    expect(outcomes.size).toBe(0);
-    await vi.advanceTimersByTimeAsync(2_900);
-    expect(Object.fromEntries(outcomes)).toEqual({ a: UNAVAILABLE, b: UNAVAILABLE });
-    await vi.advanceTimersByTimeAsync(2_000);
-    expect(outcomes.get('c')).toEqual(UNAVAILABLE);
+    expect(outcomes).toEqual({});
+    await pass(2_900);
+    expect(outcomes).toEqual({ a: UNAVAILABLE, b: UNAVAILABLE });
+    await pass(2_000);
+    expect(outcomes).toEqual({ a: UNAVAILABLE, b: UNAVAILABLE, c: UNAVAILABLE });
     expect(transactions).toHaveLength(1);
   });
 
   test('writes that waited too long are never made, and those after them are', async () => {
-    const { write, transactions, transaction, outcomes } = groupCommit();
+    const { write, commit, transactions } = groupCommit();
     write('a', 'b');
-    await vi.advanceTimersByTimeAsync(4_500);
+    await pass(4_500);
     write('c');
-    await transaction(0).commit();
-    expect(transactions.map(({ writes }) => writes)).toEqual([['a'], ['c']]);
-    await transaction(1).commit();
-    expect(outcomes.get('c')).toBe('C');
+    await commit();
+    expect(transactions).toEqual([['a'], ['c']]);
   });
 });
 
 describe('closing', () => {
   test('completes the writes that were called before', async () => {
-    const { write, close, transaction, outcomes } = groupCommit();
+    const { write, close, commit, outcomes } = groupCommit();
     write('a', 'b');
-    let isClosed = false;
-    void close().then(() => {
-      isClosed = true;
-    });
-    await transaction(0).commit();
-    expect(isClosed).toBe(false);
-    await transaction(1).commit();
-    expect(isClosed).toBe(true);
-    expect([...outcomes.values()]).toEqual(['A', 'B']);
+    const closed = vi.fn();
+    void close().then(closed);
+    await commit();
+    expect(closed).not.toHaveBeenCalled();
+    await commit();
+    expect(closed).toHaveBeenCalled();
+    expect(outcomes).toEqual({ a: 'A', b: 'B' });
   });
 
   test('rejects the writes that wait for a lock', async () => {
-    const { write, close, transaction, transactions, outcomes } = groupCommit();
+    const { write, close, fail, transactions, outcomes } = groupCommit();
     write('a', 'b');
     const closed = close();
-    await transaction(0).fail(LOCKED);
+    await fail(LOCKED);
     await closed;
-    expect([...outcomes.values()]).toEqual([
-      expect.objectContaining({ message: 'the storage is closed' }),
-      expect.objectContaining({ message: 'the storage is closed' }),
-    ]);
+    expect(outcomes).toEqual({ a: CLOSED, b: CLOSED });
     expect(transactions).toHaveLength(1);
   });
 
   test('ends after a write to which the disk does not respond', async () => {
-    const { write, close, transactions, outcomes } = groupCommit();
+    const { write, close, outcomes } = groupCommit();
     write('a', 'b');
-    let isClosed = false;
-    void close().then(() => {
-      isClosed = true;
-    });
-    await vi.advanceTimersByTimeAsync(4_500);
-    expect(outcomes.size).toBe(2);
-    expect(isClosed).toBe(true);
-    expect(transactions).toHaveLength(1);
+    const closed = close();
+    await pass(4_500);
+    await closed;
+    expect(outcomes).toEqual({ a: UNAVAILABLE, b: UNAVAILABLE });
   });
 });

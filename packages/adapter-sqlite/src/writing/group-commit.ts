@@ -3,10 +3,9 @@ import { isBusy } from '../connection/errors.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
 import type { Committed } from './transaction.ts';
 
-/** How many writes a transaction has at most. */
+/** In a transaction. */
 const MAX_BATCH = 1_000;
 
-/** How many writes may wait. */
 const MAX_WAITING = 10_000;
 
 const TOO_SLOW = new Error('the disk takes too long to write');
@@ -30,10 +29,7 @@ interface Call<W> extends PromiseWithResolvers<unknown> {
   readonly since: number;
 }
 
-/**
- * @param commit Commits writes in their order, all of them or, if it rejects, none. It is called again when it has
- * settled.
- */
+/** @param commit Commits writes in their order, all of them or, if it rejects, none. It is called again when it has settled. */
 export function createGroupCommit<W>(commit: (writes: readonly W[]) => Promise<Committed>): GroupCommit<W> {
   let state: 'idle' | 'running' | 'closing' = 'idle';
   /** Calls that are in no transaction, the oldest first. */
@@ -106,15 +102,9 @@ function rejectAll<W>(calls: readonly Call<W>[], reason: unknown): void {
   for (const { reject } of calls) reject(reason);
 }
 
-/**
- * Rejects the calls that were made until a time.
- *
- * @returns The others.
- */
+/** Rejects the calls that were made until a time, and returns the others. */
 function rejectOlder<W>(calls: readonly Call<W>[], time: number, reason: unknown): Call<W>[] {
-  rejectAll(
-    calls.filter(({ since }) => since <= time),
-    reason,
-  );
-  return calls.filter(({ since }) => since > time);
+  const { older = [], others = [] } = Object.groupBy(calls, ({ since }) => (since <= time ? 'older' : 'others'));
+  rejectAll(older, reason);
+  return others;
 }

@@ -1,27 +1,20 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isEnvironmental } from '../connection/errors.ts';
-import { type KeyWrites, prepareKeyWrites } from '../keys/key-statements.ts';
-import { type PetWrites, preparePetWrites } from '../pets/pet-statements.ts';
+import { prepareKeyWrites } from '../keys/sqlite-key-store.ts';
+import { preparePetWrites } from '../pets/sqlite-pet-store.ts';
 import { prepareFormatCheck } from '../schema.ts';
 
 /** Everything that is written on one connection. */
-export interface Writes extends PetWrites, KeyWrites {
-  /**
-   * Creates a pet and takes it back, in one transaction: what it changed is written to the disk as it was.
-   *
-   * @throws Error of SQLite if no pet can be created now.
-   */
-  tryCreating(): void;
-}
+export type Writes = ReturnType<typeof prepareWrites>;
 
 /** One write as data: its name and its arguments. */
 export type Write = { [Name in keyof Writes]: readonly [Name, ...Parameters<Writes[Name]>] }[keyof Writes];
 
 /** The outcome of a transaction: the result of each write, or the error of a write that failed alone. */
-export interface Committed {
+export interface Committed<E = unknown> {
   readonly results: readonly unknown[];
   /** By the index of the write. Such a write has changed nothing; the others are committed. */
-  readonly errors: ReadonlyMap<number, unknown>;
+  readonly errors: ReadonlyMap<number, E>;
 }
 
 /** Runs writes, in their order, as one transaction. If it throws, none of them has changed anything. */
@@ -63,12 +56,14 @@ export function prepareTransaction(db: DatabaseSync, beforeCommit: () => void): 
   };
 }
 
-function prepareWrites(db: DatabaseSync): Writes {
+function prepareWrites(db: DatabaseSync) {
   const petWrites = preparePetWrites(db);
   return {
     ...petWrites,
     ...prepareKeyWrites(db),
-    tryCreating() {
+
+    /** Creates a pet and takes it back, in one transaction: what it changed is written to the disk as it was. */
+    tryCreating(): void {
       db.exec('SAVEPOINT attempt');
       // No client's key has a space. It changes every table and index that a creation changes.
       petWrites.createPet('Rex', 0n, 'available', '', ' ', '');

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { unavailable } from '@animal-store/domain/ports';
+import { fromMessage } from '../connection/errors.ts';
 import type { Committed, Write } from './transaction.ts';
-import type { ErrorMessage, Reply, WriterData } from './writer.ts';
+import type { Reply, WriterData } from './writer.ts';
 
 /** The program of the thread, a source or a built module like this one. */
 const PROGRAM = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
@@ -17,18 +19,14 @@ export interface WriterThread {
    */
   commit(writes: readonly Write[]): Promise<Committed>;
 
-  /**
-   * Closes the connection and ends the thread.
-   *
-   * @param timeout How long to wait for that, in milliseconds.
-   */
+  /** Closes the connection and ends the thread, or stops waiting for that after a time in whole milliseconds. */
   end(timeout: number): Promise<void>;
 }
 
 /** @param data Called when a thread is started. */
 export function createWriterThread(data: () => WriterData, program: URL = PROGRAM): WriterThread {
   let worker: Worker | null = null;
-  let pending: PromiseWithResolvers<Committed> | null = null;
+  let pending = Promise.withResolvers<Committed>();
 
   function start(): Worker {
     // Options of the process are not for the thread: --input-type, for one, is an error there.
@@ -36,16 +34,17 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
     const ended = (reason: unknown) => {
       if (worker !== started) return;
       worker = null;
-      pending?.reject(unavailable(reason));
-      pending = null;
+      pending.reject(unavailable(reason));
     };
     started.on('message', (reply: Reply) => {
       // An idle thread doesn't keep the process alive.
       started.unref();
-      const settled = pending;
-      pending = null;
-      if ('error' in reply) settled?.reject(fromMessage(reply.error));
-      else settled?.resolve(committed(reply));
+      if ('error' in reply) {
+        pending.reject(fromMessage(reply.error));
+        return;
+      }
+      const errors = Array.from(reply.errors, ([index, message]) => [index, fromMessage(message)] as const);
+      pending.resolve({ results: reply.results, errors: new Map(errors) });
     });
     started.on('error', ended);
     started.on('exit', (code) => ended(new Error(`the writer thread ended with code ${code}`)));
@@ -70,25 +69,9 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
       if (ending === null) return;
       ending.ref();
       ending.postMessage(null);
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(() => {
-          // Not awaited: a thread that waits for the disk can't be ended.
-          void ending.terminate();
-          resolve();
-        }, timeout);
-        ending.once('exit', () => {
-          clearTimeout(timer);
-          resolve();
-        });
-      });
+      await once(ending, 'exit', { signal: AbortSignal.timeout(timeout) }).catch(() => {});
+      // Not awaited: a thread that waits for the disk can't be ended.
+      void ending.terminate();
     },
   };
-}
-
-function committed({ results, errors }: Exclude<Reply, { error: unknown }>): Committed {
-  return { results, errors: new Map(Array.from(errors, ([index, message]) => [index, fromMessage(message)])) };
-}
-
-function fromMessage({ error, members }: ErrorMessage): unknown {
-  return Object.assign(error as object, members);
 }

@@ -3,10 +3,11 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { type ErrorMessage, toMessage } from '../connection/errors.ts';
 import { type FileIdentity, holdFiles } from '../connection/file-identity.ts';
 import { connect } from '../connection/open-file.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
-import { prepareTransaction, type Transaction, type Write } from './transaction.ts';
+import { type Committed, prepareTransaction, type Transaction, type Write } from './transaction.ts';
 
 /** What the thread is started with. */
 export interface WriterData {
@@ -17,15 +18,7 @@ export interface WriterData {
 }
 
 /** The thread's reply to a batch of writes: the results, or the error if nothing was committed. */
-export type Reply =
-  | { readonly results: readonly unknown[]; readonly errors: ReadonlyMap<number, ErrorMessage> }
-  | { readonly error: ErrorMessage };
-
-/** An error that crosses threads: structuredClone keeps its name, message and stack, and drops its other members. */
-export interface ErrorMessage {
-  readonly error: unknown;
-  readonly members: { readonly code?: unknown; readonly errcode?: unknown };
-}
+export type Reply = Committed<ErrorMessage> | { readonly error: ErrorMessage };
 
 const port = parentPort as MessagePort;
 const { path, identity } = workerData as WriterData;
@@ -56,11 +49,6 @@ function commit(writes: readonly Write[]): Reply {
   } catch (error) {
     return { error: toMessage(error) };
   }
-}
-
-function toMessage(error: unknown): ErrorMessage {
-  const { code, errcode } = error as ErrorMessage['members'];
-  return { error, members: { code, errcode } };
 }
 
 port.on('message', (writes: readonly Write[] | null) => {

@@ -113,7 +113,7 @@ describe('createAuthentication', () => {
     },
   );
 
-  test('records the use of a key in constant use once a minute', () => {
+  test('records the use of a key in constant use once a minute', async () => {
     const recorded: [string, number][] = [];
     const { key, authenticate, time } = issuedOn(() => {
       const keys = keysInMemory();
@@ -126,7 +126,7 @@ describe('createAuthentication', () => {
       };
     });
     for (; time.now < NOON + 3 * MINUTE; time.now += 500)
-      expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
+      expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     const id = digest(key).slice(0, 16);
     expect(recorded).toEqual([
       [id, NOON],
@@ -153,7 +153,7 @@ describe('createAuthentication', () => {
     expect(pending).toHaveLength(2);
   });
 
-  test('records a use again after a call that has thrown', () => {
+  test('records a use again after a call that has thrown', async () => {
     let calls = 0;
     const { key, authenticate } = issuedOn(() => ({
       ...keysInMemory(),
@@ -162,7 +162,7 @@ describe('createAuthentication', () => {
         throw new Error('unavailable');
       },
     }));
-    for (let count = 0; count < 2; count += 1) expect(authenticate(key)).toMatchObject({ holder: 'the zoo' });
+    for (let count = 0; count < 2; count += 1) expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     expect(calls).toBe(2);
   });
 

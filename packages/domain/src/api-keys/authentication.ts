@@ -1,4 +1,4 @@
-import { type Awaitable, andThen, isPromise } from '../awaitable.ts';
+import { type Awaitable, andThen } from '../awaitable.ts';
 import type { Clock } from '../clock.ts';
 import { type ApiKey, apiKeyId, type Digest, isUsable, isWellFormedApiKey, requireSha256 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
@@ -51,21 +51,19 @@ export function createAuthentication({
   function usable(key: ApiKey | null): AuthenticatedKey | null {
     const now = Math.floor(clock());
     if (key === null || !isUsable(key, now)) return null;
-    if (key.lastUsedAt === null || now - key.lastUsedAt >= LAST_USE_RESOLUTION) recordUse(key, now);
+    if (key.lastUsedAt === null || now - key.lastUsedAt >= LAST_USE_RESOLUTION) void recordUse(key, now);
     return key;
   }
 
-  function recordUse({ id }: ApiKey, now: number): void {
+  async function recordUse({ id }: ApiKey, now: number): Promise<void> {
     if (recording.has(id)) return;
     recording.add(id);
-    // For administrators only: a valid key is accepted even if its use can't be recorded.
-    const onSettled = () => void recording.delete(id);
     try {
-      const recorded = issuedKeys.recordUse(id, now);
-      if (isPromise(recorded)) recorded.then(onSettled, onSettled);
-      else onSettled();
+      await issuedKeys.recordUse(id, now);
     } catch {
-      onSettled();
+      // For administrators only: a valid key is accepted even if its use can't be recorded.
+    } finally {
+      recording.delete(id);
     }
   }
 

@@ -1,0 +1,45 @@
+import { existsSync } from 'node:fs';
+import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
+import { afterAll, describe, onTestFinished } from 'vitest';
+import { isMissing } from './is-missing.ts';
+
+// Where Debian's package puts it. No browser is downloaded.
+const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+
+/** This machine, to the browser a host like any other: pages of a local one have more rights. */
+export const HOST = 'animals.test';
+
+/** It calls nobody but the service. Without a sandbox, which root can't have. */
+const QUIET = [
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+  `--host-resolver-rules=MAP ${HOST} 127.0.0.1, MAP * ~NOTFOUND`,
+];
+
+/** Opens a profile of its own for the running test. */
+export type OpenContext = (options?: BrowserContextOptions) => Promise<BrowserContext>;
+
+/** Tests in one browser. */
+export function describeInBrowser(name: string, tests: (openContext: OpenContext) => void): void {
+  const missing = isMissing({
+    found: existsSync(CHROMIUM),
+    tests: `the tests of ${name} in a browser`,
+    because: `there is no browser at ${CHROMIUM}`,
+    remedy: "To run them, install Chromium (Debian's package chromium), or set CHROMIUM to its path.",
+  });
+  describe.skipIf(missing)(`${name} in a browser`, () => {
+    let launching: ReturnType<typeof chromium.launch> | undefined;
+    afterAll(async () => (await launching)?.close());
+    tests(async (options) => {
+      launching ??= chromium.launch({ executablePath: CHROMIUM, args: QUIET });
+      const context = await (await launching).newContext(options);
+      onTestFinished(() => context.close());
+      return context;
+    });
+  });
+}

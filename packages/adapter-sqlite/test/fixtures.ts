@@ -1,0 +1,43 @@
+import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
+import type { NewPet, Pet } from '@animal-store/domain';
+import type { PetStorage, PetStore } from '@animal-store/domain/ports';
+import { onTestFinished } from 'vitest';
+import { createSqliteStorage } from '../src/index.ts';
+import { freshPlace } from './fresh-place.ts';
+
+export { freshPlace as freshFile };
+
+/** A storage that is closed when the running test ends. */
+export function storageAt(file: string): PetStorage {
+  const storage = createSqliteStorage({ file });
+  onTestFinished(() => storage.close() as Promise<void>);
+  return storage;
+}
+
+/** A connection beside those of storages, closed when the running test ends. */
+export function databaseAt(file: string, options: DatabaseSyncOptions = {}): DatabaseSync {
+  const db = new DatabaseSync(file, options);
+  onTestFinished(() => {
+    if (db.isOpen) db.close();
+  });
+  return db;
+}
+
+/** A file with as many pets that no storage has open. */
+export async function fileWith(pets: number, file = freshPlace()): Promise<string> {
+  const storage = createSqliteStorage({ file });
+  await Promise.all(Array.from({ length: pets }, () => addTo(storage, rex)));
+  await storage.close();
+  return file;
+}
+
+export const rex: NewPet = { name: 'Rex', categoryId: 1n };
+
+/** Adds a pet. Returns the stored one, the earlier one, or null: see `PetStore.add`. */
+export async function addTo({ pets }: PetStorage, ...given: Parameters<PetStore['add']>): Promise<Pet | null> {
+  return (await pets.add(...given))?.pet ?? null;
+}
+
+export async function everyPet({ pets }: PetStorage): Promise<readonly Pet[]> {
+  return pets.list({ after: 0n, limit: 10_000 });
+}

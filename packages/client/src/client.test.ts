@@ -1,0 +1,213 @@
+import { describe, expect, test, vi } from 'vitest';
+import { cut, fail, reset, respond, type Step, silent, startServer } from '../test/scripted-server.ts';
+import { AnimalStoreError, createClient } from './index.ts';
+
+const KEY = 'the-key-of-the-tests';
+const REX = '{"id":9007199254740991,"name":"Rex","categoryId":9223372036854775807,"status":"available"}';
+const rex = { id: 9007199254740991n, name: 'Rex', categoryId: 9223372036854775807n, status: 'available' } as const;
+const newRex = { name: 'Rex', categoryId: 9223372036854775807n, status: 'available' } as const;
+const created = respond(201, REX);
+
+async function start(...steps: readonly Step[]) {
+  const { url, requests } = await startServer(...steps);
+  return { client: createClient({ url, key: KEY }), url, requests };
+}
+
+describe('createClient', () => {
+  test.each(['animals.example', 'ftp://animals.example', ''])('rejects the URL %j', (url) => {
+    expect(() => createClient({ url, key: KEY })).toThrow(TypeError);
+  });
+
+  test.each(['', 'two words', 'line\nend', 'ключ'])('rejects the key %j and does not repeat it', (key) => {
+    const error = new TypeError('key must have visible ASCII characters only');
+    expect(() => createClient({ url: 'http://animals.example/v1', key })).toThrow(error);
+  });
+
+  test('accepts a URL that ends with a slash', async () => {
+    const { url, requests } = await startServer(respond(200, '[]'));
+    await createClient({ url: `${url}/`, key: KEY }).listPets();
+    expect(requests[0]).toMatchObject({ url: '/v1/pets?', headers: { authorization: `Bearer ${KEY}` } });
+  });
+});
+
+describe('listPets', () => {
+  test('sends what it is given, and returns exact integers', async () => {
+    const { client, requests } = await start(respond(200, `[${REX}]`));
+    const query = { limit: 5, status: 'sold', cursor: 'AQ==' } as const;
+    expect(await client.listPets(query)).toEqual({ pets: [rex], next: null });
+    expect(requests[0]).toMatchObject({ method: 'GET', url: '/v1/pets?limit=5&status=sold&cursor=AQ%3D%3D' });
+  });
+
+  test('returns the cursor of the next page', async () => {
+    const link = '</v1/pets?limit=1&cursor=A%2BB>; rel="next"';
+    const { client } = await start(respond(200, `[${REX}]`, { link }));
+    expect((await client.listPets({ limit: 1 })).next).toBe('A+B');
+  });
+});
+
+test('allPets follows the pages to their end', async () => {
+  const page = (id: number, next?: string) =>
+    respond(200, [{ id, name: 'Rex', categoryId: 1 }], next ? { link: `<?cursor=${next}>; rel="next"` } : {});
+  const { client, requests } = await start(page(1, 'a'), fail(503, 'service_unavailable'), page(2, 'b'), page(3));
+  const ids: bigint[] = [];
+  for await (const { id } of client.allPets({ status: 'sold' })) ids.push(id);
+  expect(ids).toEqual([1n, 2n, 3n]);
+  expect(requests.map(({ url }) => url)).toEqual([
+    '/v1/pets?limit=100&status=sold',
+    '/v1/pets?limit=100&status=sold&cursor=a',
+    '/v1/pets?limit=100&status=sold&cursor=a',
+    '/v1/pets?limit=100&status=sold&cursor=b',
+  ]);
+});
+
+describe('createPet', () => {
+  test('sends exact integers, and leaves out a status that is undefined', async () => {
+    const { client, requests } = await start(created);
+    expect(await client.createPet({ name: 'Rex', categoryId: -9223372036854775808n, status: undefined })).toEqual(rex);
+    expect(requests[0]).toMatchObject({
+      method: 'POST',
+      url: '/v1/pets',
+      headers: { 'content-type': 'application/json' },
+      body: '{"name":"Rex","categoryId":-9223372036854775808}',
+    });
+  });
+
+  test('makes an idempotency key for each pet', async () => {
+    const { client, requests } = await start(created);
+    await Promise.all([client.createPet(newRex), client.createPet(newRex)]);
+    const keys = requests.map(({ headers }) => headers['idempotency-key']);
+    expect(keys).toEqual([expect.stringMatching(/^\d+-\d+$/), expect.stringMatching(/^\d+-\d+$/)]);
+    expect(new Set(keys).size).toBe(2);
+  });
+
+  test('sends the idempotency key that it is given', async () => {
+    const { client, requests } = await start(created);
+    await client.createPet(newRex, { idempotencyKey: 'order-7' });
+    expect(requests[0]?.headers['idempotency-key']).toBe('order-7');
+  });
+
+  test.each<readonly [string, Step]>([
+    ['408', fail(408, 'invalid_request')],
+    ['429', fail(429, 'too_many_requests')],
+    ['500', fail(500, 'internal_error')],
+    ['502 of a proxy', respond(502, '<html>')],
+    ['503', fail(503, 'service_unavailable')],
+    ['504 of a proxy', respond(504, '')],
+    ['a connection that was reset', reset],
+    ['a response that was cut off', cut],
+  ])('repeats the same request after %s', async (_, step) => {
+    const { client, requests } = await start(step, step, created);
+    expect(await client.createPet(newRex)).toEqual(rex);
+    expect(requests).toHaveLength(3);
+    const sent = requests.map(({ headers, body }) => [headers['idempotency-key'], body]);
+    expect(new Set(sent.map(String)).size).toBe(1);
+  });
+});
+
+describe('a rejected call', () => {
+  test.each([
+    [400, 'invalid_request'],
+    [401, 'unauthorized'],
+    [404, 'pet_not_found'],
+    [410, 'endpoint_removed'],
+    [422, 'idempotency_key_reused'],
+  ])('is not repeated: %i', async (status, code) => {
+    const { client, requests } = await start(fail(status, code));
+    const error = await client.createPet(newRex).catch((reason) => reason);
+    expect(error).toBeInstanceOf(AnimalStoreError);
+    expect(error).toMatchObject({ code, status, requestId: 'request-7', message: `the message of ${code}` });
+    expect(requests).toHaveLength(1);
+  });
+
+  test.each([
+    ['a redirection', respond(307, '', { location: '/elsewhere' }), 307],
+    ['a page of HTML with 200', respond(200, '<html>'), 200],
+    ['a page of HTML with 403', respond(403, '<html>'), 403],
+    ['an error body of something else', respond(400, { error: 'no' }), 400],
+    ['a pet whose id is no integer', respond(200, '[{"id":1.5}]'), 200],
+  ])('has the code unexpected_response after %s', async (_, step, status) => {
+    const { client, requests } = await start(step);
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status });
+    expect(requests).toHaveLength(1);
+  });
+});
+
+describe('a call that is repeated', () => {
+  test.each([
+    ['seconds', () => '1'],
+    ['a date', () => new Date(Date.now() + 2_000).toUTCString()],
+  ])('waits for a Retry-After in %s', async (_, retryAfter) => {
+    const { client, requests } = await start(
+      (response, request) => fail(503, 'service_unavailable', { 'retry-after': retryAfter() })(response, request),
+      created,
+    );
+    await client.createPet(newRex);
+    const [first, second] = requests.map(({ at }) => at) as [number, number];
+    // A date has no fractions of a second; clocks differ by a millisecond.
+    expect(second - first).toBeGreaterThan(950);
+  });
+
+  test('ignores a malformed Retry-After', async () => {
+    const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': 'soon' }), created);
+    await client.createPet(newRex);
+    expect(requests).toHaveLength(2);
+  });
+
+  test('rejects with the last error if Retry-After exceeds its time', async () => {
+    const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': '60' }));
+    await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(requests).toHaveLength(1);
+  });
+
+  test('rejects when its time is over', async () => {
+    const { client, requests } = await start(reset);
+    const error = await client.listPets({}, { timeout: 500 }).catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'no_response', status: undefined, cause: expect.any(Error) });
+    expect(error.message).toMatch(/^no response from http:\/\/127\.0\.0\.1:\d+\/v1\/pets\?: ./);
+    expect(requests.length).toBeGreaterThan(1);
+  });
+
+  test('rejects when the service is silent for its time', async () => {
+    const { client } = await start(silent);
+    await expect(client.listPets({}, { timeout: 100 })).rejects.toMatchObject({ code: 'no_response' });
+  });
+});
+
+describe('a signal', () => {
+  test('ends a call that has been sent', async () => {
+    const controller = new AbortController();
+    const { client, requests } = await start(() => controller.abort(new Error('enough')));
+    await expect(client.listPets({}, { signal: controller.signal })).rejects.toThrow('enough');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('ends a call that waits for its next attempt', async () => {
+    const controller = new AbortController();
+    const { client, requests } = await start((response, request) => {
+      fail(503, 'service_unavailable', { 'retry-after': '20' })(response, request);
+      response.on('close', () => setTimeout(() => controller.abort(new Error('enough')), 100));
+    });
+    await expect(client.createPet(newRex, { signal: controller.signal })).rejects.toThrow('enough');
+    expect(requests).toHaveLength(1);
+  });
+
+  test('that was aborted before rejects the call without a request', async () => {
+    const { client, requests } = await start(created);
+    await expect(client.createPet(newRex, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow(
+      'before',
+    );
+    expect(requests).toHaveLength(0);
+  });
+});
+
+test('a deprecated operation is reported once', async () => {
+  const headers = { deprecation: '@1760000000', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' };
+  const { url } = await startServer(respond(200, REX, headers));
+  const onDeprecation = vi.fn();
+  const client = createClient({ url, key: KEY, onDeprecation });
+  expect(await client.getPet(rex.id)).toEqual(rex);
+  await client.getPet(rex.id);
+  expect(onDeprecation.mock.calls).toEqual([
+    ['getPet of the Animal Store is deprecated: it ends on Thu, 05 Dec 2030 00:00:00 GMT'],
+  ]);
+});

@@ -1,0 +1,119 @@
+import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
+import { AnimalStoreError } from './error.ts';
+import { parse, stringify } from './json.ts';
+import { type CallOptions, send } from './send.ts';
+
+/** Which service, and as whom. */
+export interface ClientOptions {
+  /** Of the service, with its base path: `https://animals.example/v1`. */
+  readonly url: string;
+  readonly key: string;
+  /** Called once for each deprecated operation, with a text for developers; `console.warn` by default. */
+  readonly onDeprecation?: ((message: string) => void) | undefined;
+}
+
+/** Which pets. */
+export interface PetFilter {
+  /** Pets for a page: 1 to 100. */
+  readonly limit?: number | undefined;
+  readonly status?: PetStatus | undefined;
+}
+
+/** One page of pets, in ascending order of id. */
+export interface PetPage {
+  readonly pets: readonly Pet[];
+  /** The `cursor` of the next page; null on the last page. */
+  readonly next: string | null;
+}
+
+/**
+ * The operations of the service. Calls are repeated until they succeed, are rejected or their time is over: after no
+ * response, 408, 429, 500, 502, 503 and 504, with exponential backoff and jitter, and not before `Retry-After`. They
+ * reject with an {@link AnimalStoreError}, or with the reason of their signal.
+ */
+export interface Client {
+  /** @param query 20 pets from the first if it is absent; `cursor` as the page before gave it. */
+  listPets(query?: PetFilter & { readonly cursor?: string | undefined }, options?: CallOptions): Promise<PetPage>;
+
+  /**
+   * Every pet that exists at the start exactly once, in ascending order of id.
+   *
+   * @param filter Pages have 100 pets by default.
+   * @param options Of the call for each page.
+   */
+  allPets(filter?: PetFilter, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
+
+  /**
+   * Creates one pet, however often the request is repeated.
+   *
+   * @param options `idempotencyKey`: 1 to 255 visible ASCII characters, to go on in another process; a new one by default.
+   */
+  createPet(newPet: NewPet, options?: CallOptions & { readonly idempotencyKey?: string | undefined }): Promise<Pet>;
+
+  /** @deprecated The service removes it on 5 December 2030. */
+  getPet(id: bigint, options?: CallOptions): Promise<Pet>;
+}
+
+/**
+ * A client of one service. It opens connections with `fetch`, and needs not be closed.
+ *
+ * @throws TypeError if the URL is not one of HTTP, or the key has other characters than visible ASCII.
+ * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })
+ */
+export function createClient({ url, key, onDeprecation = console.warn }: ClientOptions): Client {
+  if (!/^https?:$/.test(new URL(url).protocol))
+    throw new TypeError(`url must begin with http: or https:, was "${url}"`);
+  if (!/^[!-~]+$/.test(key)) throw new TypeError('key must have visible ASCII characters only');
+  const base = url.replace(/\/+$/, '');
+  const warned = new Set<string>();
+
+  async function call<T>(operation: string, target: string, options: CallOptions = {}, request: RequestInit = {}) {
+    const headers = new Headers(request.headers);
+    headers.set('authorization', `Bearer ${key}`);
+    const [{ status, headers: received }, text] = await send(`${base}/pets${target}`, { ...request, headers }, options);
+    if (received.has('deprecation') && !warned.has(operation)) {
+      warned.add(operation);
+      onDeprecation(`${operation} of the Animal Store is deprecated: it ends on ${received.get('sunset')}`);
+    }
+    try {
+      return { headers: received, value: parse(text) as T };
+    } catch (cause) {
+      throw new AnimalStoreError('unexpected_response', 'the response is not the JSON of pets', { status, cause });
+    }
+  }
+
+  async function listPets(query: Parameters<Client['listPets']>[0] = {}, options?: CallOptions): Promise<PetPage> {
+    const given = Object.entries(query).filter(([, value]) => value !== undefined);
+    const target = `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
+    const { headers, value } = await call<Pet[]>('listPets', target, options);
+    const [, next] = /<([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '') ?? [];
+    return { pets: value, next: next === undefined ? null : new URL(next, base).searchParams.get('cursor') };
+  }
+
+  return {
+    listPets,
+
+    async *allPets(filter, options) {
+      let cursor: string | undefined;
+      do {
+        const { pets, next } = await listPets({ limit: 100, ...filter, cursor }, options);
+        yield* pets;
+        cursor = next ?? undefined;
+      } while (cursor !== undefined);
+    },
+
+    async createPet(newPet, { idempotencyKey = randomKey(), ...options } = {}) {
+      const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
+      return (await call<Pet>('createPet', '', options, { method: 'POST', headers, body: stringify(newPet) })).value;
+    },
+
+    async getPet(id, options) {
+      return (await call<Pet>('getPet', `/${id}`, options)).value;
+    },
+  };
+}
+
+/** `crypto.randomUUID` is missing on pages without TLS. */
+function randomKey(): string {
+  return crypto.getRandomValues(new BigUint64Array(2)).join('-');
+}

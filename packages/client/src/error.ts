@@ -1,0 +1,41 @@
+/**
+ * The codes of the service's errors, `no_response` (none arrived in time), and `unexpected_response` (of a proxy, not of
+ * the service). A closed set: a caller may switch over it.
+ */
+export type ErrorCode =
+  | 'invalid_request'
+  | 'unauthorized'
+  | 'pet_not_found'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'endpoint_removed'
+  | 'payload_too_large'
+  | 'unsupported_media_type'
+  | 'idempotency_key_reused'
+  | 'too_many_requests'
+  | 'internal_error'
+  | 'service_unavailable'
+  | 'no_response'
+  | 'unexpected_response';
+
+/** A call failed. The members about a response are those of the last one; undefined if there was none. */
+export class AnimalStoreError extends Error {
+  override readonly name = 'AnimalStoreError';
+  readonly code: ErrorCode;
+  /** Of HTTP. */
+  readonly status: number | undefined;
+  /** Its `X-Request-Id`, which the log of the service has, too. */
+  readonly requestId: string | undefined;
+
+  /** @param details `cause`: the error of the last attempt. */
+  constructor(
+    code: ErrorCode,
+    message: string,
+    { status, requestId, cause }: Partial<Pick<AnimalStoreError, 'status' | 'requestId' | 'cause'>> = {},
+  ) {
+    super(message, { cause });
+    this.code = code;
+    this.status = status;
+    this.requestId = requestId;
+  }
+}

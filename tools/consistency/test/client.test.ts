@@ -1,0 +1,66 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient } from '@animal-store/client';
+import { describeWithContainers, startReplicaSet } from '@animal-store/test-mongodb';
+import { expect, onTestFinished, test } from 'vitest';
+import { API_KEY, startServiceProcess } from '../src/service-process.ts';
+
+/** How often the service or its database is killed; the environment can ask for more. */
+const KILLS = Number(process.env['CONSISTENCY_KILLS'] ?? 12);
+
+/** One kill of so many is the database's. */
+const DATABASE_SHARE = 4;
+
+const CALLERS = 16;
+
+/** How many pets are created between two kills, at least. */
+const PROGRESS = 20;
+
+describeWithContainers('the client of a service on MongoDB', () => {
+  test(`creates each pet exactly once through ${KILLS} kills of the service and its database`, {
+    timeout: 120_000 + KILLS * 15_000,
+  }, async () => {
+    const set = await startReplicaSet(1);
+    onTestFinished(() => set.stop());
+    const [member] = set.members as [number];
+    const url = set.url('client');
+    let service = await startServiceProcess(url);
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    const { port } = service;
+    const client = createClient({ url: `http://127.0.0.1:${port}/v1`, key: API_KEY });
+
+    const created = new Map<string, bigint>();
+    let killing = true;
+    async function createUntilTheLastKill(caller: number): Promise<void> {
+      for (let round = 0; killing; round += 1) {
+        const name = `${caller}-${round}`;
+        created.set(name, (await client.createPet({ name, categoryId: 1n })).id);
+      }
+    }
+    async function killEachInTurn(): Promise<void> {
+      for (let kill = 1; kill <= KILLS; kill += 1) {
+        const goal = created.size + PROGRESS;
+        await expect.poll(() => created.size, { timeout: 60_000 }).toBeGreaterThan(goal);
+        await pause(Math.random() * 100);
+        if (kill % DATABASE_SHARE === 0) {
+          await set.kill(member);
+          await set.start(member);
+        } else {
+          await service[Symbol.asyncDispose]();
+          service = await startServiceProcess(url, port);
+        }
+      }
+    }
+    const callers = Array.from({ length: CALLERS }, (_, caller) => createUntilTheLastKill(caller));
+    const ended = Promise.all(callers);
+    await Promise.race([killEachInTurn(), ended]).finally(() => {
+      killing = false;
+    });
+    await ended;
+
+    const stored: [string, bigint][] = [];
+    for await (const { name, id } of client.allPets()) stored.push([name, id]);
+    process.stdout.write(`${stored.length} pets created through ${KILLS} kills\n`);
+    expect(stored.length).toBe(created.size);
+    expect(new Map(stored)).toEqual(created);
+  });
+});

@@ -1,0 +1,159 @@
+import { spawn } from 'node:child_process';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
+import { expectContractToPass } from './contract.ts';
+import { ROOT, run } from './packages.ts';
+
+const consumer = inject('consumer');
+
+const NAME = '@acme/animal-store-shelves';
+
+/** The package, installed beside those of Animal Store. */
+const INSTALLED = join(consumer, 'node_modules', NAME);
+
+/** An adapter that was written against the packed packages: pets on shelves in memory, which outlive their storages. */
+const ADAPTER = `
+  import { createMemoryStorage } from '@animal-store/adapter-memory';
+  import { closed, StorageMisconfigured } from '@animal-store/domain/ports';
+
+  const shelves = new Map();
+
+  export const adapter = {
+    portsVersion: 1,
+    description: 'the shelves of Acme',
+    variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
+    open(shelf) {
+      if (!shelf.startsWith('shelf:')) throw new StorageMisconfigured('it must begin with shelf:');
+      if (!shelves.has(shelf)) shelves.set(shelf, createMemoryStorage());
+      const { pets, keys, ready } = shelves.get(shelf);
+      let isOpen = true;
+      const whileOpen = (call) => (...given) => {
+        if (!isOpen) throw closed();
+        return call(...given);
+      };
+      const port = (calls) => Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, whileOpen(call)]));
+      const close = async () => {
+        isOpen = false;
+      };
+      return {
+        pets: port(pets),
+        keys: port(keys),
+        ready: whileOpen(ready),
+        location: 'Acme',
+        warnings: ['shelves are made of glass'],
+        close,
+        [Symbol.asyncDispose]: close,
+      };
+    },
+  };
+`;
+
+beforeAll(() => {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-acme-'));
+  const domain = { '@animal-store/domain': '^1.0.0', '@animal-store/adapter-memory': '^1.0.0' };
+  const manifest = { name: NAME, version: '1.0.0', type: 'module', exports: './adapter.js', peerDependencies: domain };
+  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
+  writeFileSync(join(folder, 'adapter.js'), ADAPTER);
+  run('npm', ['pack', '--pack-destination', folder], folder);
+  mkdirSync(INSTALLED, { recursive: true });
+  run(
+    'tar',
+    ['-xzf', join(folder, 'acme-animal-store-shelves-1.0.0.tgz'), '--strip-components=1', '-C', INSTALLED],
+    folder,
+  );
+  return () => rmSync(folder, { recursive: true });
+});
+
+/** Starts an application of this repository, and resolves to what it has written when that matches, or it has ended. */
+function outputOf(application: string, words: string[], environment: Record<string, string>, until = /never/) {
+  const args = ['--conditions=@animal-store/source', join(ROOT, 'apps', application, 'src/main.ts'), ...words];
+  const env = { PATH: process.env['PATH'], STORAGE: join(INSTALLED, 'adapter.js'), ...environment };
+  const child = spawn(process.execPath, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  return new Promise<{ output: string; code: number | null }>((resolve) => {
+    let output = '';
+    const read = (chunk: Buffer) => {
+      output += chunk;
+      if (until.test(output)) resolve({ output, code: null });
+    };
+    child.stdout.on('data', read);
+    child.stderr.on('data', read);
+    child.on('close', (code) => resolve({ output, code }));
+  });
+}
+
+describe('an adapter of another repository', () => {
+  test('passes the contract', () => {
+    const tests = `
+      import { storageContract } from '@animal-store/adapter-contract';
+      import { adapter } from '${NAME}';
+
+      storageContract('acme', { freshPlace: () => 'shelf:' + crypto.randomUUID(), open: (shelf) => adapter.open(shelf) });
+    `;
+    expectContractToPass(consumer, 'acme', tests);
+  });
+
+  test('is served over HTTP, with its description and its warnings', async () => {
+    const environment = { PORT: '0', ACME_SHELF: 'shelf:zoo' };
+    const { output } = await outputOf('http', [], environment, /curl .*\n/);
+    expect(output).toMatch(/ACME_SHELF: shelves are made of glass/);
+    const [, url, key] = /listens at (\S+).*this run: +(\S+)\n {2}Storage: +the shelves of Acme\n/s.exec(output) ?? [];
+    const response = await fetch(`${url}/pets`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+      body: '{"name":"Rex","categoryId":1}',
+    });
+    expect([response.status, await response.json()]).toEqual([201, { id: 1, name: 'Rex', categoryId: 1 }]);
+  });
+
+  test('is logged in production by the value of STORAGE', async () => {
+    const environment = { PORT: '0', NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), ACME_SHELF: 'shelf:zoo' };
+    const { output } = await outputOf('http', [], environment, /"listening".*\n/);
+    expect(output).toContain(JSON.stringify({ storage: join(INSTALLED, 'adapter.js') }).slice(1, -1));
+  });
+
+  test('reports its configuration errors under its variable, in one line', async () => {
+    const misspelled = await outputOf('http', [], { ACME_SHELFS: 'x' });
+    expect(misspelled).toEqual({
+      code: 2,
+      output: expect.stringMatching(
+        /^animal-store: ACME_SHELF must be set if STORAGE is \S+, as in shelf:zoo; ACME_SHELFS is not a setting: ACME_SHELF is probably meant\n$/,
+      ),
+    });
+    const wrong = { code: 2, output: 'animal-store: ACME_SHELF: it must begin with shelf:\n' };
+    expect(await outputOf('http', [], { ACME_SHELF: 'zoo' })).toEqual(wrong);
+    expect(await outputOf('cli', ['pets', 'list'], { ACME_SHELF: 'zoo' })).toEqual(wrong);
+    const file = join(consumer, 'shelf');
+    writeFileSync(file, 'zoo\n');
+    expect(await outputOf('cli', ['pets', 'list'], { ACME_SHELF_FILE: file })).toEqual(wrong);
+  });
+
+  test('is used on the command line and by the MCP server, and named by their help', async () => {
+    const environment = { ACME_SHELF: 'shelf:zoo' };
+    const issued = await outputOf('cli', ['keys', 'issue', '--holder', 'the zoo'], environment);
+    expect(issued).toEqual({ code: 0, output: expect.stringMatching(/"holder":"the zoo"/) });
+    for (const application of ['http', 'mcp', 'cli']) {
+      expect((await outputOf(application, ['--help'], {})).output).toMatch(/ or ACME_SHELF s(?:ays|elects)/);
+    }
+    expect(await outputOf('mcp', [], environment)).toEqual({
+      code: 0,
+      output: 'animal-store-mcp: ACME_SHELF: shelves are made of glass\n',
+    });
+  });
+
+  test.each(['http', 'cli', 'mcp'])('is one line of %s and code 2 if it is missing or broken', async (application) => {
+    const words = application === 'cli' ? ['pets', 'list'] : [];
+    for (const [STORAGE, line] of [
+      [
+        '@acme/missing',
+        /^animal-store\S*: STORAGE must be one of memory, .*, or the module of an adapter, was "@acme\/missing"\n$/,
+      ],
+      [join(consumer, 'package.json'), /^animal-store\S*: STORAGE: \S+ can't be loaded: .*\n$/],
+      ['node:fs', /^animal-store\S*: STORAGE: node:fs exports no adapter\n$/],
+    ] as const) {
+      expect(await outputOf(application, words, { STORAGE })).toEqual({ code: 2, output: expect.stringMatching(line) });
+    }
+  });
+});
