@@ -1,0 +1,39 @@
+import { describe, expect, test } from 'vitest';
+import { parseUrl } from './connection-url.ts';
+
+describe('parseUrl', () => {
+  test.each([
+    ['postgres://db1/animals', 'db1:5432'],
+    ['postgresql://zoo:p%40ss@db1:5433/animals?sslmode=verify-full', 'db1:5433'],
+    ['postgres:///animals?host=/run/postgresql', '/run/postgresql'],
+    ['postgres://[::1]:5432/animals', '::1:5432'],
+  ])('reads %s', (url, location) => {
+    expect(parseUrl(url)).toEqual({ url, location, warnings: [] });
+  });
+
+  test.each([
+    ['mysql://zoo:secret@db1/animals', /^the PostgreSQL URL must be postgres:\/\//],
+    ['postgres://zoo:secret@db1', /^the PostgreSQL URL must be /],
+    ['postgres://zoo:secret@db1/', /^the PostgreSQL URL must be /],
+    ['postgres://zoo:secret@db1:x/animals', /^the PostgreSQL URL cannot be read/],
+    ['postgres://zoo:secret@db1:1,db2:2/animals', /^the PostgreSQL URL must name one server/],
+    ['postgres://zoo:secret@db1/animals?sslrootcert=/nowhere', /\(sslrootcert, .*\) cannot be read: no such file or/],
+  ])('rejects %s without quoting it', (url, line) => {
+    expect(() => parseUrl(url)).toThrow(
+      expect.objectContaining({ name: 'StorageMisconfigured', message: expect.stringMatching(line) }),
+    );
+    expect(() => parseUrl(url)).not.toThrow(/secret/);
+  });
+
+  test.each(['prefer', 'require', 'verify-ca'])('verifies as much with sslmode=%s as with verify-full', (mode) => {
+    expect(parseUrl(`postgres://db1/animals?x=1&sslmode=${mode}&y=2`).url).toBe(
+      'postgres://db1/animals?x=1&sslmode=verify-full&y=2',
+    );
+  });
+
+  test('warns of a certificate that is not verified', () => {
+    expect(parseUrl('postgres://db1/animals?sslmode=no-verify').warnings).toEqual([
+      "sslmode=no-verify: the server's certificate is not verified, use verify-full",
+    ]);
+  });
+});
