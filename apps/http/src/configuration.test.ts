@@ -170,7 +170,7 @@ describe('in production', () => {
 
   test('names the variable that is probably meant instead of a missing one', () => {
     expect(errorsIn({ ...production, STORAGE: '', MONGO_URI: 'x', LOG_LEVELS: 'x' })).toMatch(
-      /^STORAGE must be set .* MONGODB_URL [^;]*; MONGO_URI is not a setting: MONGODB_URL is probably meant$/,
+      /^STORAGE must be set .* MONGODB_URL, [^;]*; MONGO_URI is not a setting: MONGODB_URL is probably meant$/,
     );
     expect(errorsIn({ ...production, API_KEYS: '', API_KEY: 'x' })).toMatch(
       /^API_KEYS must be set [^;]*; API_KEY is not a setting: API_KEYS is probably meant$/,
