@@ -6,7 +6,7 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '28000': 'the server rejects the role or its way of authentication',
   '28P01': 'the server rejects the user or the password',
   '3D000': 'the database does not exist: create it',
-  '3F000': 'the schema in which tables are created does not exist',
+  '3F000': 'the schema in which tables are created does not exist, or the role may not use it',
   '42501': 'the role has too few privileges',
 };
 

@@ -1,0 +1,114 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { isIP } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { startTcpProxy } from '@animal-store/adapter-contract';
+import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { addTo, failureOf, openStorage, rex } from './fixtures.ts';
+
+const run = promisify(execFile);
+
+/** The same database by way of a proxy. */
+async function behindProxy(url: string) {
+  const { host } = new URL(url);
+  const proxy = await startTcpProxy(host);
+  onTestFinished(() => proxy.close());
+  return { proxy, url: url.replace(host, proxy.address) };
+}
+
+describeWithPostgres('the pool', () => {
+  test('has 10 connections at most, however many calls there are', async () => {
+    const { proxy, url } = await behindProxy(freshDatabase());
+    const storage = openStorage(url);
+    await Promise.all(
+      Array.from({ length: 300 }, (_, index) =>
+        Promise.all([addTo(storage.pets, rex), storage.pets.find(1n), storage.keys.recordUse(`${index}`, 1)]),
+      ),
+    );
+    expect(await proxy.connections()).toBeLessThanOrEqual(10);
+  });
+
+  test('replaces connections that the server has ended while nobody used them', async () => {
+    const url = freshDatabase();
+    const storage = openStorage(`${url}&application_name=ended`);
+    const pet = await addTo(storage.pets, rex);
+    await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ended'");
+    await expect.poll(() => failureOf(() => storage.ready())).toBeNull();
+    expect(await storage.pets.find(pet?.id ?? 0n)).toEqual(pet);
+  });
+
+  test('keeps no process alive once it is closed, even if the server is silent', async () => {
+    const { proxy, url } = await behindProxy(freshDatabase());
+    const program = `
+      import { createPostgresStorage } from ${JSON.stringify(fileURLToPath(new URL('../src/index.ts', import.meta.url)))};
+      const storage = createPostgresStorage({ url: process.argv[1] });
+      await storage.ready();
+      process.stdout.write('ready');
+      await new Promise((resolve) => process.stdin.once('data', resolve));
+      process.stdin.destroy();
+      await storage.close();`;
+    const running = run(process.execPath, [
+      '--conditions=@animal-store/source',
+      '--input-type=module',
+      '--eval',
+      program,
+      url,
+    ]);
+    const { child } = running;
+    onTestFinished(() => void child.kill('SIGKILL'));
+    await new Promise((resolve) => child.stdout?.once('data', resolve));
+    proxy.swallow();
+    const closed = performance.now();
+    child.stdin?.write('close\n');
+    await running;
+    expect(performance.now() - closed).toBeLessThan(5_000);
+  });
+});
+
+describeWithPostgres('TLS', () => {
+  test('follows sslmode in the URL', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'animal-store-tls-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
+    const { hostname } = new URL(serverUrl());
+    const names = `subjectAltName=${isIP(hostname) === 0 ? 'DNS' : 'IP'}:${hostname}`;
+    const options = ['-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=test', '-addext', names];
+    await run('openssl', ['req', '-x509', ...options, '-keyout', key, '-out', certificate]);
+    for (const file of [certificate, key]) {
+      const lines = `SELECT unnest(string_to_array('${readFileSync(file, 'utf8').trim()}', E'\\n'))`;
+      await sql(`COPY (${lines}) TO PROGRAM 'umask 077; cat > /data/${file === key ? 'server.key' : 'server.crt'}'`);
+    }
+    await sql('ALTER SYSTEM SET ssl = on');
+    await sql('SELECT pg_reload_conf()');
+    onTestFinished(async () => {
+      await sql('ALTER SYSTEM RESET ssl');
+      await sql('SELECT pg_reload_conf()');
+    });
+
+    const isEncrypted = async (mode: string) => {
+      const name = `tls_${crypto.randomUUID().slice(0, 8)}`;
+      const storage = openStorage(`${freshDatabase()}&application_name=${name}&${mode}`);
+      await storage.ready();
+      const [row] = await sql(
+        `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = '${name}'`,
+      );
+      return row?.['ssl'];
+    };
+    // The server reads its files a moment later.
+    await expect.poll(() => isEncrypted('sslmode=no-verify').catch(() => null)).toBe(true);
+    expect(await isEncrypted(`sslmode=verify-full&sslrootcert=${certificate}`)).toBe(true);
+    expect(await isEncrypted(`sslmode=require&sslrootcert=${certificate}`)).toBe(true);
+    expect(await isEncrypted('sslmode=disable')).toBe(false);
+    for (const mode of ['sslmode=require', 'sslmode=verify-full', 'ssl=true']) {
+      const failure = await failureOf(() => isEncrypted(mode));
+      expect(failure, mode).toMatchObject({
+        code: 'storage_unavailable',
+        cause: { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+      });
+    }
+  });
+});

@@ -1,0 +1,160 @@
+import { readFile } from 'node:fs/promises';
+import {
+  describeWithPostgres,
+  freshDatabase,
+  schemaOf,
+  serverUrl,
+  sql,
+  withOptions,
+} from '@animal-store/test-postgres';
+import pg from 'pg';
+import { expect, onTestFinished, test } from 'vitest';
+import { startSession } from '../src/connection/session.ts';
+import { TIME_LIMITS } from '../src/index.ts';
+import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+
+/** A setting of a connection that the adapter has prepared. */
+async function settingOf(url: string, name: string): Promise<string> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  onTestFinished(() => client.end());
+  await startSession(client, TIME_LIMITS);
+  return (await client.query(`SHOW ${name}`)).rows[0][name];
+}
+
+/** The same URL for a new role, which is dropped when the test ends. */
+async function asRole(url: string, settings = ''): Promise<{ url: string; role: string }> {
+  const role = `role_${crypto.randomUUID().slice(0, 8)}`;
+  await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'; ${settings.replaceAll('ROLE', `ROLE ${role}`)}`);
+  onTestFinished(async () => {
+    await sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  });
+  return { url: url.replace(/\/\/[^@]*@/, `//${role}:secret@`), role };
+}
+
+describeWithPostgres('a connection', () => {
+  test.each([
+    ['off', 'on'],
+    ['local', 'on'],
+    ['remote_write', 'on'],
+    ['on', 'on'],
+    ['remote_apply', 'remote_apply'],
+  ])('whose URL says synchronous_commit=%s has %s', async (given, effective) => {
+    const url = withOptions(freshDatabase(), `-c synchronous_commit=${given}`);
+    expect(await settingOf(url, 'synchronous_commit')).toBe(effective);
+  });
+
+  test('of a role that has other settings has those of the adapter', async () => {
+    const settings =
+      "ALTER ROLE SET synchronous_commit = off; ALTER ROLE SET client_encoding = 'LATIN1'; ALTER ROLE SET statement_timeout = 0";
+    const { url } = await asRole(freshDatabase(), settings);
+    expect(await settingOf(url, 'synchronous_commit')).toBe('on');
+    expect(await settingOf(url, 'client_encoding')).toBe('UTF8');
+    expect(await settingOf(url, 'statement_timeout')).toBe('1500ms');
+  });
+
+  test('is given up if the server is read-only, until it can be written again', async () => {
+    const { url, role } = await asRole(freshDatabase());
+    await sql(
+      `GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}; ALTER ROLE ${role} SET default_transaction_read_only = on`,
+    );
+    const storage = openStorage(url);
+    for (const call of [() => storage.ready(), () => addTo(storage.pets, rex), () => storage.pets.find(1n)]) {
+      expect(await failureOf(call)).toMatchObject({
+        code: 'storage_unavailable',
+        cause: { message: 'the server is read-only: a standby, or set to read-only' },
+      });
+    }
+    await sql(`ALTER ROLE ${role} RESET default_transaction_read_only`);
+    expect(await addTo(storage.pets, rex)).toMatchObject(rex);
+  });
+
+  test('is unavailable for writing once its server turns read-only', async () => {
+    const { url, role } = await asRole(freshDatabase());
+    await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}`);
+    const storage = openStorage(url);
+    const pet = await addTo(storage.pets, rex);
+    await sql(`ALTER ROLE ${role} SET default_transaction_read_only = on`);
+    await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${role}'`);
+    for (const call of [() => storage.ready(), () => addTo(storage.pets, rex)]) {
+      await expect.poll(() => failureOf(call)).toMatchObject({ code: 'storage_unavailable' });
+    }
+    await sql(`ALTER ROLE ${role} RESET default_transaction_read_only`);
+    expect(await storage.pets.find(pet?.id ?? 0n)).toEqual(pet);
+  });
+});
+
+describeWithPostgres('a misconfiguration is one line for the operator:', () => {
+  test.each([
+    [
+      'a database that does not exist',
+      (url: string) => url.replace('/animals', '/nowhere'),
+      /^the database does not exist: create it: database "nowhere"/,
+    ],
+    [
+      'a schema that does not exist',
+      (url: string) => url.replace(/test_\w+/, 'nowhere'),
+      /^the schema in which tables are created does not exist, or the role may not use it: /,
+    ],
+    [
+      'a user that does not exist',
+      (url: string) => url.replace(/\/\/[^@]*@/, '//nobody:secret@'),
+      /^the server rejects the user or the password: (?!.*secret)/,
+    ],
+  ])('%s', async (_, change, line) => {
+    const storage = openStorage(change(freshDatabase()));
+    expect(misconfigurationOf(await failureOf(() => storage.ready()))).toMatch(line);
+  });
+
+  test('a database whose encoding is not UTF8', async () => {
+    const name = `latin_${crypto.randomUUID().slice(0, 8)}`;
+    await sql(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);
+    const storage = openStorage(serverUrl().replace('/animals', `/${name}`));
+    expect(misconfigurationOf(await failureOf(() => storage.ready()))).toBe(
+      'the database has the encoding LATIN1: create one with the encoding UTF8',
+    );
+    await storage.close();
+    await sql(`DROP DATABASE ${name} WITH (FORCE)`);
+  });
+});
+
+describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
+  test('are enough for every call, and no one of them can be taken away', async () => {
+    const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
+    const [, block = ''] = /```sql\n(GRANT.*?)```/s.exec(page) ?? [];
+    const url = freshDatabase();
+    await openStorage(url).ready();
+    const { url: limited, role } = await asRole(url);
+    const grants = block
+      .replaceAll('TO animal_store', `TO ${role}`)
+      .replaceAll('SCHEMA public', `SCHEMA ${schemaOf(url)}`);
+
+    const everything = async () => {
+      const { pets, keys, ready, createRateLimiter, close } = openStorage(limited);
+      const key = apiKey(1);
+      try {
+        await ready();
+        await pets.add(rex, idempotent('k'));
+        await pets.add(rex, idempotent('k'));
+        expect(await pets.list({ after: 0n, limit: 1, status: 'sold' })).toHaveLength(1);
+        await keys.add(key);
+        await keys.recordUse(key.id, 1);
+        expect(await keys.revoke(key.id, 1)).toMatchObject({ id: key.id });
+        expect(await keys.list()).toHaveLength(1);
+        await createRateLimiter({ limit: 1, window: 60_000 }).take('the zoo');
+      } finally {
+        await close();
+      }
+    };
+    await sql(grants, url);
+    await everything();
+    for (const grant of grants.split('\n').filter(Boolean)) {
+      await sql(grant.replace('GRANT', 'REVOKE').replace(' TO ', ' FROM '), url);
+      expect(misconfigurationOf(await failureOf(everything))).toMatch(
+        /^the role has too few privileges: |^the schema in which /,
+      );
+      await sql(grants, url);
+    }
+    await everything();
+  });
+});
