@@ -6,32 +6,9 @@ import type { Creation, Idempotency, PetSelection } from '@animal-store/domain/p
 import { onTestFinished } from 'vitest';
 
 /** What the server of these tests executes, each in one step. */
-export interface Operations {
-  ping(): void;
-  add(newPet: NewPet, idempotency?: Idempotency): Creation | null;
-  find(id: bigint): Pet | null;
-  list(selection: PetSelection): Pet[];
-  addKey(key: ApiKey): void;
-  findKey(digest: string): ApiKey | null;
-  listKeys(): ApiKey[];
-  revokeKey(id: string, at: number): ApiKey | null;
-  recordUse(id: string, at: number): void;
-  /**
-   * Counts a request of a holder.
-   *
-   * @param extend Whether the window begins again.
-   */
-  count(holder: string, window: number, extend: boolean): { used: number; resetsIn: number };
+export type Operations = ReturnType<typeof createDatabase>;
 
-  /** For broken copies: a transaction. What it prepared is stored when it is committed. */
-  prepare(newPet: NewPet): Pet;
-  commit(pet: Pet): void;
-  /** For broken copies: the id of the pet under an idempotency key, which is this one if there was none. */
-  claim(idempotency: Idempotency, id: bigint): bigint;
-  remove(id: bigint): void;
-}
-
-function createDatabase(): Operations {
+function createDatabase() {
   const pets = new Map<bigint, Pet>();
   const names = new Map<string, { id: bigint; fingerprint: string }>();
   const keys = new Map<string, ApiKey>();
@@ -52,7 +29,7 @@ function createDatabase(): Operations {
 
   return {
     ping() {},
-    add(newPet, idempotency) {
+    add(newPet: NewPet, idempotency?: Idempotency): Creation | null {
       const earlier = idempotency && names.get(nameOf(idempotency));
       if (earlier !== undefined) {
         if (earlier.fingerprint !== idempotency?.fingerprint) return null;
@@ -63,18 +40,20 @@ function createDatabase(): Operations {
       if (idempotency) names.set(nameOf(idempotency), { id: pet.id, fingerprint: idempotency.fingerprint });
       return { pet, created: true };
     },
-    find: (id) => pets.get(id) ?? null,
-    list: ({ status, after, limit }) =>
+    find: (id: bigint) => pets.get(id) ?? null,
+    list: ({ status, after, limit }: PetSelection) =>
       [...pets.values()]
         .filter((pet) => pet.id > after && (status === undefined || pet.status === status))
         .sort((a, b) => Number(a.id - b.id))
         .slice(0, limit),
-    addKey: (key) => void (keys.has(key.id) || keys.set(key.id, key)),
-    findKey: (digest) => [...keys.values()].find((key) => key.digest === digest) ?? null,
+    addKey: (key: ApiKey) => void (keys.has(key.id) || keys.set(key.id, key)),
+    findKey: (digest: string) => [...keys.values()].find((key) => key.digest === digest) ?? null,
     listKeys: () => [...keys.values()].sort((a, b) => a.createdAt - b.createdAt),
-    revokeKey: (id, at) => change(id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? at })),
-    recordUse: (id, at) => void change(id, ({ lastUsedAt }) => ({ lastUsedAt: Math.max(lastUsedAt ?? at, at) })),
-    count(holder, window, extend) {
+    revokeKey: (id: string, at: number) => change(id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? at })),
+    recordUse: (id: string, at: number) =>
+      void change(id, ({ lastUsedAt }) => ({ lastUsedAt: Math.max(lastUsedAt ?? at, at) })),
+    /** Counts a request of a holder. `extend`: the window begins again. */
+    count(holder: string, window: number, extend: boolean) {
       const now = performance.now();
       const open = windows.get(holder);
       const next = open && now < open.endsAt ? open : { used: 0, endsAt: now + window };
@@ -83,14 +62,17 @@ function createDatabase(): Operations {
       windows.set(holder, next);
       return { used: next.used, resetsIn: next.endsAt - now };
     },
+
+    /** For broken copies: a transaction. What it prepared is stored when it is committed. */
     prepare,
-    commit: (pet) => void pets.set(pet.id, pet),
-    claim(idempotency, id) {
+    commit: (pet: Pet) => void pets.set(pet.id, pet),
+    /** For broken copies: the id of the pet under an idempotency key, which is this one if there was none. */
+    claim(idempotency: Idempotency, id: bigint): bigint {
       const name = nameOf(idempotency);
       if (!names.has(name)) names.set(name, { id, fingerprint: idempotency.fingerprint });
       return names.get(name)?.id as bigint;
     },
-    remove: (id) => void pets.delete(id),
+    remove: (id: bigint) => void pets.delete(id),
   };
 }
 

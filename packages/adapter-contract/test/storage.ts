@@ -32,16 +32,9 @@ const MAX_CONNECTIONS = 8;
 const MAX_WAITING = 500;
 
 /** From the call to its result, in milliseconds. */
-const TIMEOUT = 1_500;
+const TIMEOUT = 2_500;
 
 const CACHE_AGE = 200;
-
-/** A connection serves one call at a time. */
-interface Connection {
-  readonly socket: Socket;
-  onResponse(value: unknown): void;
-  onFailure(cause: unknown): void;
-}
 
 export type TestStorage = PetStorage & { createRateLimiter(policy: RatePolicy): RateLimiter };
 
@@ -51,65 +44,67 @@ export function createTestStorage(text: string, bug?: Bug): TestStorage {
   if (url.password === '') {
     throw new (bug === 'a misconfiguration is a plain error' ? Error : StorageMisconfigured)('a password is missing');
   }
-  const connections = new Set<Connection>();
-  const idle: Connection[] = [];
-  const waiting: { resolve(connection: Connection): void; reject(cause: unknown): void }[] = [];
-  let capacity = MAX_CONNECTIONS;
+  const sockets = new Set<Socket>();
+  const idle: Socket[] = [];
+  /** Calls that wait for another one to end. */
+  const waiting: (() => void)[] = [];
+  let free = MAX_CONNECTIONS;
   let failed = 0;
   let isClosed = false;
 
-  async function open(): Promise<Connection> {
-    const socket = connect(Number(url.port), url.hostname);
-    const connection: Connection = { socket, onResponse() {}, onFailure() {} };
-    connections.add(connection);
-    socket.on(
-      'data',
-      messages((value) => connection.onResponse(value)),
-    );
-    return new Promise((resolve, reject) => {
-      const onFailure = (cause: unknown) => {
-        discard(connection);
-        reject(cause);
-      };
-      connection.onFailure = onFailure;
-      socket.on('connect', () => resolve(connection));
-      socket.on('error', (cause) => connection.onFailure(cause));
-      socket.on('close', () => connection.onFailure(new Error('the connection was closed')));
-    });
-  }
-
-  function discard(connection: Connection): void {
-    connection.socket.destroy();
-    if (!connections.delete(connection)) return;
-    const index = idle.indexOf(connection);
-    if (index !== -1) idle.splice(index, 1);
-    failed += 1;
-    if (bug === 'the pool loses a connection with every tenth failure' && failed % 10 === 0) capacity -= 1;
-    const next = connections.size < capacity ? waiting.shift() : undefined;
-    if (next !== undefined) open().then(next.resolve, next.reject);
-  }
-
-  function acquire(): Connection | Promise<Connection> {
-    const connection = idle.pop();
-    if (connection !== undefined) return connection;
-    if (connections.size < capacity) return open();
+  async function acquire(expired: Promise<never>): Promise<void> {
+    if (free > 0) {
+      free -= 1;
+      return;
+    }
     if (bug === 'calls are rejected while many wait for a connection' && waiting.length >= MAX_WAITING) {
       throw new Error('too many calls');
     }
-    return new Promise((resolve, reject) => waiting.push({ resolve, reject }));
-  }
-
-  function release(connection: Connection): void {
-    connection.onFailure = () => discard(connection);
-    const next = waiting.shift();
-    if (next === undefined) idle.push(connection);
-    else next.resolve(connection);
+    const { promise, resolve } = Promise.withResolvers<void>();
+    waiting.push(resolve);
+    await Promise.race([promise, expired]).catch((reason) => {
+      waiting.splice(waiting.indexOf(resolve), 1);
+      throw reason;
+    });
   }
 
   async function expiry(): Promise<never> {
     if (bug === 'there is no timeout') return new Promise(() => {});
     await sleep(TIMEOUT, undefined, { ref: false });
     throw new Error('the server did not respond in time');
+  }
+
+  function release(): void {
+    const next = waiting.shift();
+    if (next === undefined) free += 1;
+    else next();
+  }
+
+  function connected(): Socket {
+    // Those that waited for this connection.
+    if (isClosed) throw closed();
+    for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) if (!socket.destroyed) return socket;
+    const socket = connect(Number(url.port), url.hostname);
+    sockets.add(socket);
+    return socket.on('error', () => {}).on('close', () => sockets.delete(socket));
+  }
+
+  /** Sends a message, and waits for the response. */
+  async function exchange(message: Buffer, expired: Promise<never>): Promise<unknown> {
+    const socket = connected();
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const onEnd = () => reject(new Error('the connection was closed'));
+    const onData = messages(resolve);
+    socket.on('data', onData).on('close', onEnd).write(message);
+    try {
+      const response = await Promise.race([promise, expired]);
+      socket.off('data', onData).off('close', onEnd);
+      idle.push(socket);
+      return response;
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
   }
 
   type Call = <Name extends keyof Operations>(
@@ -122,27 +117,18 @@ export function createTestStorage(text: string, bug?: Bug): TestStorage {
     const message = frame([operation, given]);
     const expired = expiry();
     expired.catch(() => {});
-    let acquiring: ReturnType<typeof acquire> | undefined;
-    let connection: Connection | undefined;
     try {
-      acquiring = acquire();
-      const acquired = await Promise.race([acquiring, expired]);
-      connection = acquired;
-      const response = new Promise((resolve, reject) =>
-        Object.assign(acquired, { onResponse: resolve, onFailure: reject }),
-      );
-      acquired.socket.write(message);
-      const result = await Promise.race([response, expired]);
-      release(acquired);
-      return result as never;
+      await acquire(expired);
+      try {
+        return (await exchange(message, expired)) as never;
+      } catch (error) {
+        failed += 1;
+        if (bug === 'the pool loses a connection with every tenth failure' && failed % 10 === 0) free -= 1;
+        throw error;
+      } finally {
+        release();
+      }
     } catch (cause) {
-      if (connection !== undefined) discard(connection);
-      // It may be acquired too late.
-      else
-        Promise.resolve(acquiring).then(
-          (late) => late && release(late),
-          () => {},
-        );
       throw unavailable(bug === 'an error contains the URL' ? new Error(`${url}`, { cause }) : cause);
     }
   };
@@ -182,8 +168,7 @@ export function createTestStorage(text: string, bug?: Bug): TestStorage {
 
   async function close(): Promise<void> {
     isClosed = true;
-    for (const { reject } of waiting.splice(0)) reject(closed());
-    for (const { socket } of connections) socket.destroy();
+    for (const socket of sockets) socket.destroy();
   }
 
   const zone =
