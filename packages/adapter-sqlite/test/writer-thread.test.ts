@@ -1,6 +1,5 @@
 import { existsSync, writeFileSync } from 'node:fs';
-import type { DatabaseSync } from 'node:sqlite';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { identityOf } from '../src/connection/file-identity.ts';
 import { openFile } from '../src/connection/open-file.ts';
 import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
@@ -11,17 +10,8 @@ const END_TIMEOUT = 20_000;
 
 const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
 
-/** A file that the running test has open, and a thread that writes it. */
-function opened(): { file: string; db: DatabaseSync; thread: WriterThread } {
-  const file = freshFile();
-  const db = openFile(file);
-  const thread = createWriterThread(() => ({ path: file, identity: identityOf(file) }));
-  onTestFinished(async () => {
-    if (db.isOpen) db.close();
-    await thread.end(END_TIMEOUT);
-  });
-  return { file, db, thread };
-}
+/** For programs that need no identity. */
+const dataOf = (path: string) => () => ({ path, identity: { database: '', log: '', index: '' } });
 
 /** A thread with a program of its own, which runs for each batch, may call `reply`, and knows the first batch. */
 function threadWith(onBatch: string): WriterThread {
@@ -39,28 +29,8 @@ function threadWith(onBatch: string): WriterThread {
   `;
   const path = freshFile();
   writeFileSync(path, '');
-  const data = () => ({ path, identity: { database: '', log: '', index: '' } });
-  return createWriterThread(data, new URL(`data:text/javascript,${encodeURIComponent(text)}`));
+  return createWriterThread(dataOf(path), new URL(`data:text/javascript,${encodeURIComponent(text)}`));
 }
-
-test('commits on a connection of its own, whose writes others see when they are acknowledged', async () => {
-  const { db, thread } = opened();
-  const { results, errors } = await thread.commit([createRex, createRex]);
-  expect(results).toEqual([
-    { id: 1, created: true },
-    { id: 2, created: true },
-  ]);
-  expect(errors.size).toBe(0);
-  expect(db.prepare('SELECT count(*) AS count FROM pets').get()).toEqual({ count: 2 });
-});
-
-test("passes SQLite's errors on with their codes", async () => {
-  const { db, thread } = opened();
-  const { errors } = await thread.commit([createRex, ['createPet', '', 7n, null, null, null, null]]);
-  expect(errors.get(1)).toMatchObject({ name: 'Error', code: 'ERR_SQLITE_ERROR', errcode: 275 });
-  db.exec('BEGIN IMMEDIATE');
-  await expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 5 });
-});
 
 describe('a thread that ends unexpectedly', () => {
   test.each([
@@ -87,21 +57,15 @@ describe('a thread that ends unexpectedly', () => {
 });
 
 test('a thread that can not be started makes the batch unavailable', async () => {
-  const { file } = opened();
-  const thread = createWriterThread(
-    () => ({ path: file, identity: identityOf(file) }),
-    new URL('http://localhost/writer.js'),
-  );
+  const thread = createWriterThread(dataOf(freshFile()), new URL('http://localhost/writer.js'));
   await expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 describe('the end', () => {
-  test('of a thread that was never needed is immediate', async () => {
-    await opened().thread.end(END_TIMEOUT);
-  });
-
   test('writes the log back into the file', async () => {
-    const { file, db, thread } = opened();
+    const file = freshFile();
+    const db = openFile(file);
+    const thread = createWriterThread(() => ({ path: file, identity: identityOf(file) }));
     await thread.commit([createRex]);
     db.close();
     expect(existsSync(`${file}-wal`)).toBe(true);

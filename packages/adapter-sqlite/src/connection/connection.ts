@@ -46,24 +46,19 @@ function openDatabase(path: string) {
 /** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
 export function openConnection(file: string): Connection {
   const path = resolve(file);
-  let database = openIfPossible();
+  let database: Database | null = null;
+  try {
+    checkName(file);
+    database = openDatabase(path);
+  } catch (error) {
+    const misconfigured = toMisconfigured(path, error);
+    if (misconfigured !== null) throw misconfigured;
+  }
   let closing: Promise<void> | null = null;
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
   const thread = createWriterThread(() => ({ path, identity: (database as Database).identity }));
   const writes = createGroupCommit<Write>(thread.commit);
-
-  /** @returns null if it can't be opened now, because it is locked or the disk is full. */
-  function openIfPossible(): Database | null {
-    try {
-      checkName(file);
-      return openDatabase(path);
-    } catch (error) {
-      const misconfigured = toMisconfigured(path, error);
-      if (misconfigured !== null) throw misconfigured;
-      return null;
-    }
-  }
 
   function toThrown(error: unknown): unknown {
     const thrown = toPortError(path, error);

@@ -63,16 +63,12 @@ function codeOf(error: unknown): unknown {
 }
 
 /** An error that crosses threads: structuredClone keeps its name, message and stack, and drops its other members. */
-export interface ErrorMessage {
-  readonly error: unknown;
-  readonly members: { readonly code?: unknown; readonly errcode?: unknown };
-}
+export type ErrorMessage = readonly [error: object, members: object];
 
 export function toMessage(error: unknown): ErrorMessage {
-  const { code, errcode } = error as ErrorMessage['members'];
-  return { error, members: { code, errcode } };
+  return [error as object, { ...(error as object) }];
 }
 
-export function fromMessage({ error, members }: ErrorMessage): unknown {
-  return Object.assign(error as object, members);
+export function fromMessage([error, members]: ErrorMessage): unknown {
+  return Object.assign(error, members);
 }

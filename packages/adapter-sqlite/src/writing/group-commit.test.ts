@@ -85,17 +85,6 @@ describe('group commit', () => {
     expect(outcomes).toEqual({ a: 'A', b: 'B', c: violation, d: 'D' });
   });
 
-  test('rejects all writes of a transaction that failed, and goes on with the next', async () => {
-    const { write, commit, fail, outcomes } = groupCommit();
-    const failure = new Error('disk I/O error');
-    write('a', 'b', 'c');
-    await commit();
-    write('d');
-    await fail(failure);
-    await commit();
-    expect(outcomes).toEqual({ a: 'A', b: failure, c: failure, d: 'D' });
-  });
-
   test('rejects a call while 10,000 writes wait', async () => {
     const { write, commit, outcomes } = groupCommit();
     write('first', ...numbers(10_001));
@@ -164,18 +153,6 @@ describe('while the disk does not respond', () => {
 });
 
 describe('closing', () => {
-  test('completes the writes that were called before', async () => {
-    const { write, close, commit, outcomes } = groupCommit();
-    write('a', 'b');
-    const closed = vi.fn();
-    void close().then(closed);
-    await commit();
-    expect(closed).not.toHaveBeenCalled();
-    await commit();
-    expect(closed).toHaveBeenCalled();
-    expect(outcomes).toEqual({ a: 'A', b: 'B' });
-  });
-
   test('rejects the writes that wait for a lock', async () => {
     const { write, close, fail, transactions, outcomes } = groupCommit();
     write('a', 'b');
