@@ -24,7 +24,7 @@ describe('a response that comes before the body of its request', () => {
   test.each(['', 'Expect: 100-continue\r\n'])(
     'reaches a client that takes its time to send a large body, %j',
     async (fields) => {
-      const { port } = await serve();
+      const { port } = await serve(undefined, { lingerTimeout: 50 });
       const parts = Array.from({ length: 8 }, () => 'x'.repeat(200_000));
       const { received, errors, closed } = await sendSlowly(port, head(1_600_000, fields), parts, 150);
       await closed;
