@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readBody } from '../src/index.ts';
-import { type Client, get, open, post, serve } from './serving.ts';
+import { type Client, exchange, get, open, post, respondWith, serve } from './serving.ts';
 
 /** A client that reads nothing before it has sent everything, as many HTTP libraries do. */
 async function sendSlowly(port: number, head: string, parts: readonly string[], pause: number): Promise<Client> {
@@ -45,7 +45,7 @@ describe('a response that comes before the body of its request', () => {
 
   test('reaches a client that sends a large body before it reads a large response', async () => {
     const text = 'y'.repeat(20_000_000);
-    const { port } = await serve((_request, response) => void response.end(text));
+    const { port } = await serve(respondWith(text));
     const parts = Array.from({ length: 10 }, () => 'x'.repeat(2_000_000));
     const { received, errors, closed } = await sendSlowly(port, head(20_000_000), parts, 50);
     await closed;
@@ -75,8 +75,7 @@ describe('a response that comes before the body of its request', () => {
       if (method === 'GET') await sleep(50);
       response.end(url);
     });
-    const { received, closed } = open(port, get('/1') + post('/2', 'hello') + get('/3', 'Connection: close\r\n'));
-    await closed;
+    const { received } = await exchange(port, get('/1') + post('/2', 'hello') + get('/3', 'Connection: close\r\n'));
     expect(received()).toMatch(/\/1HTTP[\s\S]*\/2HTTP[\s\S]*\/3$/);
   });
 
@@ -116,8 +115,7 @@ describe('a response that comes before the body of its request', () => {
   ])('does not lose the responses before a %s request with the body %j', async (method, body) => {
     const { port } = await serve();
     const behind = `${method} / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n${body}`;
-    const client = open(port, post('/', 'hello') + post('/', 'hello') + behind);
-    await client.closed;
+    const client = await exchange(port, post('/', 'hello') + post('/', 'hello') + behind);
     expect(client.statuses()).toEqual([200, 200, 200]);
     expect(client.errors).toEqual([]);
   });
@@ -132,8 +130,7 @@ describe('a response that comes before the body of its request', () => {
       { headersTimeout: 300, requestTimeout: 300, connectionsCheckingInterval: 50 },
     );
     const started = performance.now();
-    const { received, closed } = open(port, head(10));
-    await closed;
+    const { received } = await exchange(port, head(10));
     expect(received()).toMatch(/keep-alive[\s\S]*one,[\s\S]*two\r\n0\r\n\r\n$/);
     expect(performance.now() - started).toBeLessThan(4_000);
   });
@@ -144,15 +141,14 @@ describe('a response that comes before the body of its request', () => {
       await sleep(20);
       response.end('two');
     });
-    const { received, closed } = open(port, head(70_000_000));
-    await closed;
+    const { received } = await exchange(port, head(70_000_000));
     expect(received()).toMatch(/\r\n\r\n4\r\none,\r\n3\r\ntwo\r\n0\r\n\r\n$/);
   });
 });
 
 test('a last response is written to its end however slowly it is read', async () => {
   const text = 'y'.repeat(20_000_000);
-  const { port } = await serve((_request, response) => void response.end(text), {
+  const { port } = await serve(respondWith(text), {
     headersTimeout: 200,
     requestTimeout: 200,
     connectionsCheckingInterval: 50,
@@ -179,22 +175,22 @@ describe('a client that expects 100 Continue', () => {
     const { port } = await serve(async (request, response) => {
       response.end(await readBody(request, 100));
     });
-    const { received, closed } = open(port, expecting(expectation, 'hello', version));
-    await closed;
+    const { received } = await exchange(port, expecting(expectation, 'hello', version));
     expect(received()).toMatch(pattern);
   });
 
   test('gets the response at once if the body is not wanted', async () => {
     const { port } = await serve();
-    const { received, closed } = open(port, head(10, 'Expect: 100-continue\r\n'));
-    await closed;
+    const { received } = await exchange(port, head(10, 'Expect: 100-continue\r\n'));
     expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n/);
   });
 
   test('gets the responses to the requests after it if it has no body', async () => {
     const { port } = await serve();
-    const client = open(port, get('/', 'Expect: 100-continue\r\n') + get('/') + get('/', 'Connection: close\r\n'));
-    await client.closed;
+    const client = await exchange(
+      port,
+      get('/', 'Expect: 100-continue\r\n') + get('/') + get('/', 'Connection: close\r\n'),
+    );
     expect(client.statuses()).toEqual([200, 200, 200]);
   });
 });

@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { startListenerProcess } from './processes.ts';
-import { get, open, serve } from './serving.ts';
+import { exchange, get, serve } from './serving.ts';
 
 /** Much less than the seconds that a client waits: a request can need several turns, on a slower machine. */
 const LONGEST_TURN = 500;
@@ -35,8 +35,7 @@ test.each([
     const turns: number[] = [];
     for (let count = 0; count < 5; count += 1) {
       await sleep(200);
-      const probe = open(port, get('/longest-turn', 'Connection: close\r\n'));
-      await probe.closed;
+      const probe = await exchange(port, get('/longest-turn', 'Connection: close\r\n'));
       turns.push(Number(probe.received().split('\r\n\r\n')[1]));
     }
     // At first all of them have bytes to be parsed in the same turn, and the parser's code is not compiled yet.

@@ -1,43 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { Rejection, readBody } from '../src/index.ts';
-import { get, open, serve } from './serving.ts';
+import { type Rejection, readBody } from '../src/index.ts';
+import { exchange, get, open, respondToBody, respondWith, sendUntilClosed, serve } from './serving.ts';
 
 const SHORT = { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 300, connectionsCheckingInterval: 50 };
 
 test('a header section that trickles in is rejected with 408', async () => {
   const { port } = await serve(undefined, SHORT);
-  const { socket, statuses, closed } = open(port, 'GET / HTTP/1.1\r\n');
-  const trickle = setInterval(() => socket.write('X: y\r\n'), 100);
-  await closed;
-  clearInterval(trickle);
-  expect(statuses()).toEqual([408]);
+  const client = open(port, 'GET / HTTP/1.1\r\n');
+  await sendUntilClosed(client, 'X: y\r\n', 100);
+  expect(client.statuses()).toEqual([408]);
 });
 
 test.each(['stops', 'trickles in'])('a body that %s fails with 408 in the listener', async (how) => {
-  const { port } = await serve(async (request, response) => {
-    const error = await readBody(request, 10_000).catch((thrown) => thrown);
-    response.writeHead(error instanceof Rejection ? error.status : 500);
-    response.end();
-  }, SHORT);
-  const { socket, statuses, closed } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
-  const trickle = setInterval(() => how === 'trickles in' && socket.write(' '), 100);
-  await closed;
-  clearInterval(trickle);
-  expect(statuses()).toEqual([408]);
+  const { port } = await serve(respondToBody, SHORT);
+  const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
+  await sendUntilClosed(client, how === 'trickles in' ? ' ' : '', 100);
+  expect(client.statuses()).toEqual([408]);
 });
 
 test('bodies of tiny chunks that never end fail with 408, though they are read in turns', async () => {
-  const { port } = await serve(async (request, response) => {
-    response
-      .writeHead(
-        await readBody(request, 1e9).then(
-          () => 200,
-          ({ status }: Rejection) => status,
-        ),
-      )
-      .end();
-  }, SHORT);
+  const { port } = await serve(respondToBody, SHORT);
   const head = 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
   const clients = Array.from({ length: 20 }, () => open(port, head));
   const piece = '1\r\nx\r\n'.repeat(2_000);
@@ -62,46 +45,38 @@ test.each([
   ['', ''],
   [' and asks for a tunnel after them', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
 ])('closes the connection of a client that does not read its responses%s', async (_what, last) => {
-  const { port } = await serve((_request, response) => void response.end('x'.repeat(1_000_000)), {
+  const { port } = await serve(respondWith('x'.repeat(1_000_000)), {
     inactivityTimeout: 400,
   });
-  const { socket, closed } = open(port);
-  socket.pause();
-  socket.write(get('/').repeat(20) + last);
+  const client = open(port);
+  client.socket.pause();
+  client.socket.write(get('/').repeat(20) + last);
   await sleep(1_500);
   // A socket that does not read learns only by writing that it is closed.
-  const writing = setInterval(() => socket.write('x'), 50);
-  await closed;
-  clearInterval(writing);
-  expect(socket.bytesRead).toBeLessThan(19_000_000);
+  await sendUntilClosed(client, 'x', 50);
+  expect(client.socket.bytesRead).toBeLessThan(19_000_000);
 });
 
 test('closes the connection of a client that sends a body without end and does not read the response', async () => {
-  const { port } = await serve((_request, response) => void response.end('x'.repeat(20_000_000)), {
+  const { port } = await serve(respondWith('x'.repeat(20_000_000)), {
     ...SHORT,
     inactivityTimeout: 400,
   });
-  const { socket, closed } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-  socket.pause();
-  const sending = setInterval(() => socket.write('1\r\nx\r\n'), 50);
-  await closed;
-  clearInterval(sending);
-  expect(socket.bytesRead).toBeLessThan(19_000_000);
+  const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+  client.socket.pause();
+  await sendUntilClosed(client, '1\r\nx\r\n', 50);
+  expect(client.socket.bytesRead).toBeLessThan(19_000_000);
 });
 
 test('serves others beside 500 slow clients', async () => {
   const { port } = await serve(undefined, { headersTimeout: 2_000 });
   const slow = Array.from({ length: 500 }, () => open(port, 'GET / HTTP/1.1\r\n'));
-  const trickle = setInterval(() => {
-    for (const { socket } of slow) if (!socket.destroyed) socket.write('X: y\r\n');
-  }, 200);
+  const closed = Promise.all(slow.map((client) => sendUntilClosed(client, 'X: y\r\n', 200)));
   for (let count = 0; count < 100; count += 1) {
-    const client = open(port, get('/', 'Connection: close\r\n'));
-    await client.closed;
+    const client = await exchange(port, get('/', 'Connection: close\r\n'));
     expect(client.statuses()).toEqual([200]);
   }
-  await Promise.all(slow.map(({ closed }) => closed));
-  clearInterval(trickle);
+  await closed;
   for (const { statuses } of slow) expect(statuses()).toEqual([408]);
 });
 
@@ -109,16 +84,14 @@ test('drops connections above the limit, until another has been closed', async (
   const { port, drops } = await serve(undefined, {}, { maxConnections: 2 });
   const [first, second] = [open(port, get('/')), open(port, get('/'))];
   for (const { statuses } of [first, second]) await expect.poll(statuses).toEqual([200]);
-  const third = open(port, get('/'));
-  await third.closed;
+  const third = await exchange(port, get('/'));
   expect(third.received()).toBe('');
   expect(drops).toEqual(['connections']);
   first.socket.destroy();
   await first.closed;
   await expect
     .poll(async () => {
-      const fourth = open(port, get('/', 'Connection: close\r\n'));
-      await fourth.closed;
+      const fourth = await exchange(port, get('/', 'Connection: close\r\n'));
       return fourth.statuses();
     })
     .toEqual([200]);
@@ -135,8 +108,7 @@ test.each([
     [11, 'hello world'],
     [10, '413'],
   ]) {
-    const { received, closed } = open(port, `POST /${max} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`);
-    await closed;
+    const { received } = await exchange(port, `POST /${max} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`);
     expect(received().split('\r\n\r\n')[1]).toBe(text);
   }
 });

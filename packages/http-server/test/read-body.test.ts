@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
-import { open, serve } from './serving.ts';
+import { exchange, open, serve } from './serving.ts';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n';
 
@@ -34,8 +34,7 @@ describe(readBody, () => {
       await events;
       response.end(`${request.complete} ${request.readableEnded} ${request.errored}`);
     });
-    const { received, closed } = open(port, `${HEAD}hello world`);
-    await closed;
+    const { received } = await exchange(port, `${HEAD}hello world`);
     expect(received().split('\r\n\r\n')[1]).toBe('true true null');
   });
 

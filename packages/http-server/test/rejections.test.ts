@@ -2,17 +2,11 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
 import { MAX_HEADER_SIZE } from '../src/size-limits.ts';
-import { type Client, get, open, post, serve } from './serving.ts';
+import { exchange, get, open, post, respondAfter, respondWith, serve } from './serving.ts';
 
 const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const malformed = (method = 'POST') => `${method} / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\nhello\r\n`;
-
-async function responses(port: number, bytes: string): Promise<Client> {
-  const client = open(port, bytes);
-  await client.closed;
-  return client;
-}
 
 /** Warnings of Node.js until the running test ends. */
 function processWarnings(): readonly Error[] {
@@ -60,7 +54,7 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
     ['a Host field of two hosts', 'GET / HTTP/1.1\r\nHost: x, y\r\nConnection: close\r\n\r\n', 400],
   ])('%s', async (_what, bytes, status) => {
     const { port, rejections } = await serve(() => expect.unreachable());
-    const { received, errors } = await responses(port, bytes);
+    const { received, errors } = await exchange(port, bytes);
     const [head, body] = received().split('\r\n\r\n');
     expect(head).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(head).toMatch(/^Content-Type: text\/plain$/m);
@@ -72,39 +66,28 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
   });
 
   test.each([
-    ['an address', 'GET / HTTP/1.1\r\nHost: [::1]:3000\r\n'],
-    ['an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n'],
-    ['nothing', 'GET / HTTP/1.1\r\nHost: \r\n'],
-    ['a name', 'GET / HTTP/1.1\r\nHost: Animals_1.example.:65535\r\n'],
-    ['a name, in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\n'],
-  ])('accepts a Host field with %s', async (_what, request) => {
+    ['a Host field with an address', 'GET / HTTP/1.1\r\nHost: [::1]:3000\r\n'],
+    ['a Host field with an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n'],
+    ['a Host field with nothing', 'GET / HTTP/1.1\r\nHost: \r\n'],
+    ['a Host field with a name', 'GET / HTTP/1.1\r\nHost: Animals_1.example.:65535\r\n'],
+    ['a Host field with a name, in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\n'],
+    ['no Host field, in HTTP/1.0', 'GET / HTTP/1.0\r\n'],
+  ])('accepts %s', async (_what, request) => {
     const { port } = await serve();
-    expect((await responses(port, `${request}Connection: close\r\n\r\n`)).statuses()).toEqual([200]);
-  });
-
-  test('accepts a request without a Host field in HTTP/1.0', async () => {
-    const { port } = await serve();
-    expect((await responses(port, 'GET / HTTP/1.0\r\n\r\n')).statuses()).toEqual([200]);
+    expect((await exchange(port, `${request}Connection: close\r\n\r\n`)).statuses()).toEqual([200]);
   });
 });
 
 describe('a rejection', () => {
   test('comes after the responses to the requests before it', async () => {
-    const { port } = await serve(async (_request, response) => {
-      await sleep(20);
-      response.end();
-    });
+    const { port } = await serve(respondAfter(20));
     for (const bytes of ['hello\r\n\r\n', TUNNEL, malformed()]) {
-      const { statuses } = await responses(port, get('/') + post('/', 'hello') + bytes);
-      expect(statuses()).toEqual([200, 200, 400]);
+      expect((await exchange(port, get('/') + post('/', 'hello') + bytes)).statuses()).toEqual([200, 200, 400]);
     }
   });
 
   test('comes once, without a warning, if malformed bytes continue after a slow response', async () => {
-    const { port, rejections } = await serve(async (_request, response) => {
-      await sleep(400);
-      response.end();
-    });
+    const { port, rejections } = await serve(respondAfter(400));
     const warnings = processWarnings();
     const { socket, statuses, closed } = open(port, get('/'));
     for (let count = 0; count < 20; count += 1) {
@@ -118,12 +101,9 @@ describe('a rejection', () => {
   });
 
   test('of CONNECT causes no warning after many responses', async () => {
-    const { port } = await serve(async (_request, response) => {
-      await sleep(10);
-      response.end();
-    });
+    const { port } = await serve(respondAfter(10));
     const warnings = processWarnings();
-    const { statuses } = await responses(port, get('/').repeat(20) + TUNNEL);
+    const { statuses } = await exchange(port, get('/').repeat(20) + TUNNEL);
     expect(statuses()).toEqual([...Array(20).fill(200), 400]);
     expect(warnings).toEqual([]);
   });
@@ -152,7 +132,7 @@ describe('a rejection', () => {
   ])('has no body for a HEAD request %s', async (_what, fields) => {
     const { port } = await serve();
     for (const before of ['', get('/')]) {
-      const { received } = await responses(port, `${before}HEAD / HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`);
+      const { received } = await exchange(port, `${before}HEAD / HTTP/1.1\r\nConnection: close\r\n${fields}\r\n`);
       expect(received()).toMatch(/HTTP\/1\.1 4\d\d .+\r\n(?:.+\r\n)*Content-Length: [1-9]\d*\r\n(?:.+\r\n)*\r\n$/);
     }
   });
@@ -163,7 +143,7 @@ describe('a rejection', () => {
     ['an empty host in the target', 'GET http:///a HTTP/1.0\r\n\r\n', /host in the request target is empty/],
   ])('names %s', async (_what, bytes, message) => {
     const { port, rejections } = await serve();
-    await responses(port, bytes);
+    await exchange(port, bytes);
     expect(rejections[0]?.message).toMatch(message);
   });
 
@@ -174,14 +154,14 @@ describe('a rejection', () => {
       `GET /${'x'.repeat(target - 1)} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nA: ${'x'.repeat(value)}\r\n\r\n`;
     for (const target of [1, 1_000, 16_000]) {
       const value = MAX_HEADER_SIZE - target - others;
-      expect((await responses(port, sized(target, value - 1))).statuses()).toEqual([200]);
-      expect((await responses(port, sized(target, value))).statuses()).toEqual([431]);
+      expect((await exchange(port, sized(target, value - 1))).statuses()).toEqual([200]);
+      expect((await exchange(port, sized(target, value))).statuses()).toEqual([431]);
     }
   });
 
   test('leaves the connection open if the request is complete', async () => {
     const { port } = await serve();
-    const { statuses } = await responses(port, `GET / HTTP/1.1\r\n\r\n${get('/', 'Connection: close\r\n')}`);
+    const { statuses } = await exchange(port, `GET / HTTP/1.1\r\n\r\n${get('/', 'Connection: close\r\n')}`);
     expect(statuses()).toEqual([400, 200]);
   });
 
@@ -194,7 +174,7 @@ describe('a rejection', () => {
       },
     });
     for (const bytes of ['hello\r\n\r\n', 'GET / HTTP/1.0\r\nHost: x y\r\nX-Request-Id: one\r\n\r\n']) {
-      await responses(port, bytes);
+      await exchange(port, bytes);
     }
     expect(seen).toEqual([
       [400, undefined, '127.0.0.1'],
@@ -213,7 +193,7 @@ describe('a malformed body', () => {
       response.writeHead((error as Rejection).status);
       response.end();
     });
-    const { received, errors } = await responses(port, malformed());
+    const { received, errors } = await exchange(port, malformed());
     expect(received()).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nConnection: close\r\n/);
     expect(error).toMatchObject({ name: 'Rejection', status: 400, message: 'a chunk of the body is malformed' });
     expect(rejections).toEqual([]);
@@ -221,67 +201,26 @@ describe('a malformed body', () => {
   });
 
   test('changes nothing for a listener that does not read it', async () => {
-    const { port } = await serve(async (_request, response) => {
-      await sleep(50);
-      response.end();
-    });
-    expect((await responses(port, malformed())).statuses()).toEqual([200]);
-    expect((await responses(port, malformed('HEAD'))).statuses()).toEqual([200]);
+    const { port } = await serve(respondAfter(50));
+    expect((await exchange(port, malformed())).statuses()).toEqual([200]);
+    expect((await exchange(port, malformed('HEAD'))).statuses()).toEqual([200]);
   });
 
   test('is rejected without the listener while its request waits', async () => {
-    let served = 0;
-    const { port } = await serve(async (_request, response) => {
-      served += 1;
-      await sleep(50);
-      response.end();
-    });
-    expect((await responses(port, get('/') + malformed())).statuses()).toEqual([200, 400]);
-    expect(served).toBe(1);
+    const { port, served } = await serve(respondAfter(50));
+    expect((await exchange(port, get('/') + malformed())).statuses()).toEqual([200, 400]);
+    expect(served()).toBe(1);
   });
 
   test('has no response of its own after the response to its request', async () => {
     const { port, rejections } = await serve();
-    const { statuses } = await responses(port, `POST / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\n2\r\n{}\r\nhello\r\n`);
+    const { statuses } = await exchange(port, `POST / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\n2\r\n{}\r\nhello\r\n`);
     expect(statuses()).toEqual([200]);
     expect(rejections).toEqual([]);
   });
 });
 
 describe('a client', () => {
-  test('that disconnects in the middle of its body causes no error', async () => {
-    const errors: unknown[] = [];
-    let received = 0;
-    const { port } = await serve((request, response) => {
-      received += 1;
-      readBody(request, 1_000)
-        .catch((error) => errors.push(error))
-        .finally(() => response.end());
-    });
-    for (let count = 0; count < 20; count += 1) {
-      const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
-      await expect.poll(() => received, { interval: 5 }).toBe(count + 1);
-      if (count % 2 === 0) client.socket.destroy();
-      else client.socket.end();
-      await client.closed;
-    }
-    await expect.poll(() => errors).toHaveLength(20);
-  });
-
-  test('that has disconnected has no body to wait for', async () => {
-    let error: unknown;
-    let received = 0;
-    const { port } = await serve(async (request) => {
-      received += 1;
-      await new Promise((resolve) => request.on('close', resolve));
-      error = await readBody(request, 100).catch((thrown) => thrown);
-    });
-    const { socket } = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 100\r\n\r\n{"name');
-    await expect.poll(() => received).toBe(1);
-    socket.destroy();
-    await expect.poll(() => error).toBeInstanceOf(Error);
-  });
-
   test('that disconnects after CONNECT causes no error', async () => {
     const { port } = await serve();
     for (let count = 0; count < 20; count += 1) {
@@ -289,18 +228,18 @@ describe('a client', () => {
       socket.write(TUNNEL, () => socket.resetAndDestroy());
       await closed;
     }
-    expect((await responses(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
+    expect((await exchange(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
   });
 
   test('that disconnects after CONNECT and responses that it does not read causes no error', async () => {
-    const { port } = await serve((_request, response) => void response.end('x'.repeat(1_000_000)));
+    const { port } = await serve(respondWith('x'.repeat(1_000_000)));
     const { socket } = open(port);
     socket.pause();
     socket.write(get('/').repeat(10) + TUNNEL);
     await sleep(300);
     socket.resetAndDestroy();
     await sleep(100);
-    expect((await responses(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
+    expect((await exchange(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
   });
 
   test.each([

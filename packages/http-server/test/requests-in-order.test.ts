@@ -1,17 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
-import { type IncomingRequest, type Rejection, readBody } from '../src/index.ts';
+import { describe, expect, test } from 'vitest';
 import { startListenerProcess } from './processes.ts';
-import { get, open, post, serve } from './serving.ts';
+import { exchange, get, open, post, respondAfter, respondToBody, sendUntilClosed, serve } from './serving.ts';
 
 const SHORT = { headersTimeout: 100, requestTimeout: 100, connectionsCheckingInterval: 20 };
-
-/** 200, or the status of the rejection of its body. */
-const bodyStatus = (request: IncomingRequest) =>
-  readBody(request, 10_000).then(
-    () => 200,
-    ({ status }: Rejection) => status,
-  );
 
 describe('requests that are sent without waiting for responses', () => {
   test('are served one after the other', async () => {
@@ -24,8 +16,10 @@ describe('requests that are sent without waiting for responses', () => {
       atOnce -= 1;
       response.end();
     });
-    const client = open(port, get('/1') + get('/2') + post('/3', 'hello') + get('/4', 'Connection: close\r\n'));
-    await client.closed;
+    const client = await exchange(
+      port,
+      get('/1') + get('/2') + post('/3', 'hello') + get('/4', 'Connection: close\r\n'),
+    );
     expect(client.statuses()).toEqual([200, 200, 200, 200]);
     expect(most).toBe(1);
   });
@@ -53,10 +47,7 @@ describe('requests that are sent without waiting for responses', () => {
   });
 
   test('do not time out while they wait', async () => {
-    const { port } = await serve(async (_request, response) => {
-      await sleep(500);
-      response.end();
-    }, SHORT);
+    const { port } = await serve(respondAfter(500), SHORT);
     // The third is read in part with the others, and its rest only after them.
     const client = open(port, get('/1') + get('/2') + get('/3').slice(0, 20));
     await sleep(50);
@@ -66,35 +57,24 @@ describe('requests that are sent without waiting for responses', () => {
   });
 
   test.each([
-    ['header section', get('/slow') + get('/slow'), 'GET / HTTP/1.1\r\nHost: x\r\nX: '],
-    ['body', get('/slow'), 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n'],
+    ['header section', get('/?300') + get('/?300'), 'GET / HTTP/1.1\r\nHost: x\r\nX: '],
+    ['body', get('/?300'), 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n'],
     // Its header section ends after the first response, and then it waits for the second.
-    ['header section and body', get('/slow') + get('/slow'), 'POST / HTTP/1.1\r\nHost: x\r\n'],
+    ['header section and body', get('/?300') + get('/?300'), 'POST / HTTP/1.1\r\nHost: x\r\n'],
   ])('time out after they have waited: a %s that trickles in', async (what, before, partial) => {
-    const { port } = await serve(async (request, response) => {
-      if (request.url === '/slow') await sleep(300);
-      response.writeHead(await bodyStatus(request)).end();
-    }, SHORT);
-    const { socket, statuses, closed } = open(port, before + partial);
+    const { port } = await serve(respondToBody, SHORT);
+    const client = open(port, before + partial);
     if (what.includes('and')) {
-      await expect.poll(statuses, { interval: 5 }).toEqual([200]);
-      socket.write('Content-Length: 1000\r\n\r\n');
+      await expect.poll(client.statuses, { interval: 5 }).toEqual([200]);
+      client.socket.write('Content-Length: 1000\r\n\r\n');
     }
-    const trickle = setInterval(() => socket.write('x'), 20);
-    onTestFinished(() => clearInterval(trickle));
-    await closed;
-    expect(statuses()).toEqual([...Array(before.split('GET').length - 1).fill(200), 408]);
+    await sendUntilClosed(client, 'x', 20);
+    expect(client.statuses()).toEqual([...Array(before.split('GET').length - 1).fill(200), 408]);
   });
 
   test('have their own time limit after one that was late while it waited', async () => {
-    const { port } = await serve(
-      async (request, response) => {
-        if (request.url === '/slow') await sleep(3_500);
-        response.writeHead(await bodyStatus(request)).end();
-      },
-      { ...SHORT, requestTimeout: 3_000 },
-    );
-    const { socket, statuses, closed } = open(port, get('/slow') + get('/') + get('/').slice(0, -2));
+    const { port } = await serve(respondToBody, { ...SHORT, requestTimeout: 3_000 });
+    const { socket, statuses, closed } = open(port, get('/?3500') + get('/') + get('/').slice(0, -2));
     await expect.poll(statuses, { interval: 5 }).toEqual([200, 200]);
     socket.write('\r\n');
     await sleep(1_800);
@@ -111,8 +91,7 @@ describe('requests that are sent without waiting for responses', () => {
     const { port, process } = await startListenerProcess('--max-old-space-size=100');
     for (let count = 0; count < 40; count += 1) open(port, get('/large').repeat(130)).socket.pause();
     await sleep(1_000);
-    const client = open(port, get('/', 'Connection: close\r\n'));
-    await client.closed;
+    const client = await exchange(port, get('/', 'Connection: close\r\n'));
     expect(client.statuses()).toEqual([200]);
     expect(process.exitCode).toBeNull();
   });
@@ -144,8 +123,7 @@ test('discards requests after a last response that is still being written', asyn
     socket.write(`0\r\n\r\n${get('/').repeat(100_000)}`);
   }
   await sleep(1_000);
-  const client = open(port, get('/', 'Connection: close\r\n'));
-  await client.closed;
+  const client = await exchange(port, get('/', 'Connection: close\r\n'));
   expect(client.statuses()).toEqual([200]);
   expect(process.exitCode).toBeNull();
 });

@@ -1,10 +1,12 @@
 import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { onTestFinished } from 'vitest';
 import {
   type IncomingRequest,
   type OutgoingResponse,
-  type Rejection,
+  Rejection,
   type RunningServer,
+  readBody,
   type ServerOptions,
   startServer,
   type TimeLimits,
@@ -13,9 +15,26 @@ import {
 /** A listener of three lines. */
 const echo = (request: IncomingRequest, response: OutgoingResponse): void => void response.end(request.url);
 
+/** A listener that responds after this time, in milliseconds. */
+export const respondAfter = (time: number) => (_request: IncomingRequest, response: OutgoingResponse) =>
+  void setTimeout(() => response.end(), time);
+
+/** A listener that responds with this text. */
+export const respondWith = (text: string) => (_request: IncomingRequest, response: OutgoingResponse) =>
+  void response.end(text);
+
+/** Reads the body and responds with 200 or the status of its rejection, after a time that is the query of the target. */
+export async function respondToBody(request: IncomingRequest, response: OutgoingResponse): Promise<void> {
+  await sleep(Number(request.url?.split('?')[1] ?? 0));
+  const error = await readBody(request, 1e9).catch((thrown: Rejection) => thrown);
+  response.writeHead(error instanceof Rejection ? error.status : 200).end();
+}
+
 /** A server that runs until the test ends. */
 export interface Serving {
   readonly port: number;
+  /** How many requests the listener has got. */
+  readonly served: () => number;
   readonly rejections: readonly Rejection[];
   readonly drops: readonly string[];
   readonly running: RunningServer;
@@ -29,7 +48,12 @@ export async function serve(
 ): Promise<Serving> {
   const rejections: Rejection[] = [];
   const drops: string[] = [];
-  const server = await startServer(listener, {
+  let served = 0;
+  const counting: typeof listener = (request, response) => {
+    served += 1;
+    listener(request, response);
+  };
+  const server = await startServer(counting, {
     host: '127.0.0.1',
     port: 0,
     maxConnections: 1_000,
@@ -41,13 +65,8 @@ export async function serve(
     },
     ...options,
   });
-  let stopped: Promise<number> | null = null;
-  const stop: Serving['stop'] = (times) => {
-    stopped ??= server.stop(times);
-    return stopped;
-  };
   onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  return { port: server.address.port, rejections, drops, running: server, stop };
+  return { port: server.address.port, served: () => served, rejections, drops, running: server, stop: server.stop };
 }
 
 /** A client that sends bytes as it likes. */
@@ -81,6 +100,22 @@ export function open(port: number, bytes = ''): Client {
     errors,
     closed: new Promise((resolve) => socket.on('close', () => resolve())),
   };
+}
+
+/** A client whose connection has been closed after it has sent these bytes. */
+export async function exchange(port: number, bytes: string): Promise<Client> {
+  const client = open(port, bytes);
+  await client.closed;
+  return client;
+}
+
+/** Sends bytes again and again until the connection is closed, or the client hears that it will be. */
+export async function sendUntilClosed({ socket, closed }: Client, bytes: string, pause: number): Promise<void> {
+  const sending = setInterval(() => socket.write(bytes), pause);
+  onTestFinished(() => clearInterval(sending));
+  socket.once('end', () => clearInterval(sending));
+  await closed;
+  clearInterval(sending);
 }
 
 export const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { startListenerProcess } from './processes.ts';
-import { get, open, post, type Serving, serve } from './serving.ts';
+import { exchange, get, open, post, respondWith, type Serving, serve } from './serving.ts';
 
 const GRACE = { grace: 10_000, deadline: 5_000 };
 const NO_GRACE = { grace: 0, deadline: 5_000 };
@@ -227,8 +227,7 @@ describe('a stop', () => {
     open(server.port, get('/'));
     await untilAccepted(server);
     const stopped = server.stop(GRACE);
-    const client = open(server.port, post('/', 'hello').repeat(10_000));
-    await client.closed;
+    const client = await exchange(server.port, post('/', 'hello').repeat(10_000));
     expect(await stopped).toBe(0);
     expect(client.statuses()).toEqual([200]);
     expect(served).toBe(1);
@@ -260,7 +259,7 @@ describe('a stop', () => {
   });
 
   test('loses no response of a client that has sent more requests with its last one, and reads late', async () => {
-    const server = await serve((_request, response) => void response.end('x'.repeat(2_000_000)), {
+    const server = await serve(respondWith('x'.repeat(2_000_000)), {
       lingerTimeout: 300,
     });
     const client = open(server.port);
@@ -330,11 +329,10 @@ describe('a stop', () => {
 
   test('does not wait for a connection that has ended with CONNECT behind other requests', async () => {
     const server = await serve();
-    const client = open(
+    const client = await exchange(
       server.port,
       `${get('/').repeat(2)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`,
     );
-    await client.closed;
     expect(client.statuses()).toEqual([200, 200, 400]);
     expect(await server.stop({ grace: 0, deadline: 3_000 })).toBe(0);
   });
