@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { asNumber, example, jsonOption } from './arguments.ts';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
-import { type PrintOptions, printRecord, printRecords } from './terminal/print.ts';
+import { type PrintOptions, printPages, printRecord } from './terminal/print.ts';
 import { writeMessage } from './terminal/text.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
@@ -53,7 +53,7 @@ function addListKeys(keys: Command, { withStorage, stdout }: Context): void {
     .addHelpText('after', example('animal-store keys list'))
     .action((options: PrintOptions) =>
       withStorage(async ({ keyring }) =>
-        printRecords(stdout, (await keyring.list()).map(printedKey), KEY_COLUMNS, options),
+        printPages(stdout, [(await keyring.list()).map(printedKey)], KEY_COLUMNS, options),
       ),
     );
 }

@@ -3,7 +3,7 @@ import type { AwaitableCatalogue } from '@animal-store/domain/transport';
 import type { Command } from 'commander';
 import { asBigInt, asNumber, example, jsonOption, statusOption } from './arguments.ts';
 import type { Context } from './context.ts';
-import { type PrintOptions, printRecord, printRecords } from './terminal/print.ts';
+import { type PrintOptions, printPages, printRecord } from './terminal/print.ts';
 import { addExportPets } from './transfer/export-pets.ts';
 import { addImportPets } from './transfer/import-pets.ts';
 
@@ -42,18 +42,18 @@ function addListPets(pets: Command, { withStorage, stdout }: Context): void {
     .addOption(jsonOption())
     .addHelpText('after', example('animal-store pets list --status available --limit 5'))
     .action((options: ListOptions) =>
-      withStorage(({ catalogue }) => printRecords(stdout, selected(catalogue, options), COLUMNS, options)),
+      withStorage(({ catalogue }) => printPages(stdout, selectedPages(catalogue, options), COLUMNS, options)),
     );
 }
 
-async function* selected(
+async function* selectedPages(
   catalogue: AwaitableCatalogue,
   { status, limit, after, all }: ListOptions,
-): AsyncGenerator<Pet> {
+): AsyncGenerator<readonly Pet[]> {
   const query = { status, limit: asNumber(limit) };
   for (let last = asBigInt(after); ; ) {
     const { pets, next } = await catalogue.listPets({ ...query, after: last });
-    yield* pets;
+    yield pets;
     if (next === null || all !== true) return;
     last = next;
   }
