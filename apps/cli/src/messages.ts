@@ -13,7 +13,6 @@ const keyEvent = (event: string, date: number | null, { id, holder }: ApiKey) =>
 /** The messages to the user. Those about the members of a pet or of an API key are the domain's. */
 export const MESSAGES = {
   usageHint: 'Add --help for usage and an example.',
-  unknownCommand: (word: string) => `unknown command '${word}'`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
   output: (reason: string) => `the output can't be written: ${reason}`,
 

@@ -218,10 +218,6 @@ describe('help', () => {
     expect(await run('help', ...words)).toEqual(await run(...words, '--help'));
   });
 
-  test('rejects an unknown command', async () => {
-    await expect(commandLine().run('help', 'pets', 'sell')).rejects.toThrow(/^animal-store: unknown command 'sell'\n/);
-  });
-
   const leaves = commandsOf(createProgram({} as never)).filter((words) => words.length === 2);
 
   test('knows every command', () => {

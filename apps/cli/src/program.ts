@@ -6,11 +6,19 @@ import { addPets } from './pets.ts';
 import { printable } from './terminal/text.ts';
 
 /**
- * The command line as commander's commands.
+ * Runs a command.
  *
- * Its `parseAsync` rejects with CommanderError, whose message it has written, for a usage error (and, with exit code 0,
- * after help was printed); with the error of the use case otherwise.
+ * @param words The command line without the program; none asks for help.
+ * @throws CommanderError for a usage error whose message it has written, and, with exit code 0, after help was printed.
+ * @throws The error of the use case.
  */
+export async function runProgram(context: Context, words: readonly string[]): Promise<void> {
+  const [first = 'help', ...rest] = words;
+  // Commander's own help command does not know the commands of a command.
+  await createProgram(context).parseAsync(first === 'help' ? [...rest, '--help'] : words, { from: 'user' });
+}
+
+/** The command line as commander's commands. */
 export function createProgram(context: Context): Command {
   const { version, storageChoices, stdout, stderr } = context;
   const program = new Command('animal-store')
@@ -24,7 +32,7 @@ export function createProgram(context: Context): Command {
     })
     .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${version}`, '--version', 'print the version')
-    .helpCommand(false)
+    .helpCommand('help [command...]', 'Prints the help of a command.')
     .addHelpText(
       'after',
       `\n${storageChoices} selects the storage. Results are tables on a terminal, and JSON lines\nin a pipe or a file.`,
@@ -32,20 +40,5 @@ export function createProgram(context: Context): Command {
 
   addPets(program, context);
   addKeys(program, context);
-  addHelp(program);
   return program;
-}
-
-/** `help pets import` prints the same as `pets import --help`. */
-function addHelp(program: Command): void {
-  program
-    .command('help')
-    .description('Prints the help of a command.')
-    .argument('[command...]')
-    .helpOption(false)
-    .action((words: string[]) => {
-      const named = (parent: Command, word: string) =>
-        parent.commands.find((each) => each.name() === word) ?? parent.error(MESSAGES.unknownCommand(word));
-      words.reduce(named, program).help();
-    });
 }

@@ -13,7 +13,7 @@ import { CommandFailed, EXIT_FAILED, inWords } from './command-failed.ts';
 import { compose } from './composition.ts';
 import type { UseCases } from './context.ts';
 import { MESSAGES } from './messages.ts';
-import { createProgram } from './program.ts';
+import { runProgram } from './program.ts';
 import { writeMessage } from './terminal/text.ts';
 
 /** The command line or the environment is wrong. */
@@ -77,7 +77,7 @@ export async function runCommandLine(words: readonly string[]): Promise<number> 
   try {
     const choices = storageChoices(await findStorages(process.env));
     const context = { version, storageChoices: choices, withStorage, onStop, stdout, stderr, stdin, clock: Date.now };
-    await createProgram(context).parseAsync(words.length > 0 ? words : ['--help'], { from: 'user' });
+    await runProgram(context, words);
     return 0;
   } catch (error) {
     return exitCodeOf(error);

@@ -6,7 +6,7 @@ import type { PetStore } from '@animal-store/domain/ports';
 import { type Authenticate, createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import type { Context } from '../src/context.ts';
-import { createProgram } from '../src/program.ts';
+import { runProgram } from '../src/program.ts';
 import { RecordingOutput } from './recording-output.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -75,14 +75,14 @@ export function commandLine({
   async function runWith(input: string | Buffer, ...words: string[]): Promise<Ended> {
     const [stdout, stderr] = [new RecordingOutput({ isTTY, columns }), new RecordingOutput({ isTTY, columns })];
     const stdin = new Input(input, isTTY);
-    const program = createProgram({
+    const context: Context = {
       version: '1.2.3',
       storageChoices: 'STORAGE',
       withStorage: (work) => work(useCases),
       onStop,
       ...{ stdout, stderr, stdin, clock },
-    });
-    const error = await program.parseAsync(words, { from: 'user' }).then(
+    };
+    const error = await runProgram(context, words).then(
       () => null,
       (reason: Error) => reason,
     );
