@@ -19,14 +19,9 @@ interface IssueOptions extends PrintOptions {
 }
 
 /** Adds the commands of `keys`. */
-export function addKeys(program: Command, context: Context): void {
+export function addKeys(program: Command, { withStorage, stdout, stderr, clock }: Context): void {
   const keys = program.command('keys').description('The API keys that clients of the service call with.');
-  addIssueKey(keys, context);
-  addListKeys(keys, context);
-  addRevokeKey(keys, context);
-}
 
-function addIssueKey(keys: Command, { withStorage, stdout, stderr, clock }: Context): void {
   keys
     .command('issue')
     .description('Issues an API key and prints it. It is never shown again.')
@@ -43,22 +38,19 @@ function addIssueKey(keys: Command, { withStorage, stdout, stderr, clock }: Cont
         await printRecord(stdout, { key, ...printedKey(record) }, { json });
       }),
     );
-}
 
-function addListKeys(keys: Command, { withStorage, stdout }: Context): void {
   keys
     .command('list')
     .description('Lists the issued API keys, without their secrets.')
     .addOption(jsonOption())
     .addHelpText('after', example('animal-store keys list'))
     .action((options: PrintOptions) =>
-      withStorage(async ({ keyring }) =>
-        printPages(stdout, [(await keyring.list()).map(printedKey)], KEY_COLUMNS, options),
-      ),
+      withStorage(async ({ keyring }) => {
+        const records = await keyring.list();
+        await printPages(stdout, [records.map(printedKey)], KEY_COLUMNS, options);
+      }),
     );
-}
 
-function addRevokeKey(keys: Command, { withStorage, stdout, stderr }: Context): void {
   keys
     .command('revoke')
     .description('Revokes an API key. The service rejects it after at most 10 seconds.')

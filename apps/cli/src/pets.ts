@@ -13,16 +13,6 @@ const HOLDER = ' command line ';
 /** The name comes last: it may be of any width. */
 const COLUMNS = ['id', 'categoryId', 'status', 'name'];
 
-/** Adds the commands of `pets`. */
-export function addPets(program: Command, context: Context): void {
-  const pets = program.command('pets').description('The pets of the catalogue.');
-  addListPets(pets, context);
-  addCreatePet(pets, context);
-  addGetPet(pets, context);
-  addImportPets(pets, context);
-  addExportPets(pets, context);
-}
-
 interface ListOptions extends PrintOptions {
   readonly status?: string;
   readonly limit?: string;
@@ -30,7 +20,15 @@ interface ListOptions extends PrintOptions {
   readonly all?: boolean;
 }
 
-function addListPets(pets: Command, { withStorage, stdout }: Context): void {
+type CreateOptions = PrintOptions & {
+  readonly [option in 'name' | 'categoryId' | 'status' | 'idempotencyKey']?: string;
+};
+
+/** Adds the commands of `pets`. */
+export function addPets(program: Command, context: Context): void {
+  const { withStorage, stdout } = context;
+  const pets = program.command('pets').description('The pets of the catalogue.');
+
   const { min, max, default: usual } = LIMITS.page;
   pets
     .command('list')
@@ -44,29 +42,7 @@ function addListPets(pets: Command, { withStorage, stdout }: Context): void {
     .action((options: ListOptions) =>
       withStorage(({ catalogue }) => printPages(stdout, selectedPages(catalogue, options), COLUMNS, options)),
     );
-}
 
-async function* selectedPages(
-  catalogue: AwaitableCatalogue,
-  { status, limit, after, all }: ListOptions,
-): AsyncGenerator<readonly Pet[]> {
-  const query = { status, limit: asNumber(limit) };
-  for (let last = asBigInt(after); ; ) {
-    const { pets, next } = await catalogue.listPets({ ...query, after: last });
-    yield pets;
-    if (next === null || all !== true) return;
-    last = next;
-  }
-}
-
-interface CreateOptions extends PrintOptions {
-  readonly name?: string;
-  readonly categoryId?: string;
-  readonly status?: string;
-  readonly idempotencyKey?: string;
-}
-
-function addCreatePet(pets: Command, { withStorage, stdout }: Context): void {
   pets
     .command('create')
     .description('Adds a pet.')
@@ -83,9 +59,7 @@ function addCreatePet(pets: Command, { withStorage, stdout }: Context): void {
         await printRecord(stdout, pet, { json });
       }),
     );
-}
 
-function addGetPet(pets: Command, { withStorage, stdout }: Context): void {
   pets
     .command('get')
     .description('Prints a pet.')
@@ -95,4 +69,20 @@ function addGetPet(pets: Command, { withStorage, stdout }: Context): void {
     .action((id: string, options: PrintOptions) =>
       withStorage(async ({ catalogue }) => printRecord(stdout, await catalogue.getPet(asBigInt(id)), options)),
     );
+
+  addImportPets(pets, context);
+  addExportPets(pets, context);
+}
+
+async function* selectedPages(
+  catalogue: AwaitableCatalogue,
+  { status, limit, after, all }: ListOptions,
+): AsyncGenerator<readonly Pet[]> {
+  const query = { status, limit: asNumber(limit) };
+  for (let last = asBigInt(after); ; ) {
+    const { pets, next } = await catalogue.listPets({ ...query, after: last });
+    yield pets;
+    if (next === null || all !== true) return;
+    last = next;
+  }
 }
