@@ -54,6 +54,11 @@ describe('readPets', () => {
     expect(pets).toEqual([expect.objectContaining({ line: 2, lastLine: 4 }), good(5, named('d'))]);
   });
 
+  test.each(['', '\ufeff'])('rejects an empty file that needs a header: %j', async (text) => {
+    expect((await read(csv, text)).error).toBe('the first line must name the columns name and categoryId, was ""');
+    expect(await read(ndjson, text)).toEqual({ pets: [], error: null });
+  });
+
   test('ignores a byte order mark, also if it arrives byte by byte', async () => {
     const bytes = Buffer.from('\ufeff{"a":1}\n\ufeff{"b":1}');
     const expected = [good(1, { a: 1n }), expect.objectContaining({ line: 2, error: expect.any(String) })];

@@ -72,6 +72,8 @@ export async function* readPets(chunks: AsyncIterable<Buffer>, format: PetFormat
   }
 
   for await (const lines of readLines(chunks)) yield petsOf(lines);
+  // An empty file has no header.
+  if (lastLine === 0) yield petsOf(['']);
   const last = open && petOf(open.line, open.text);
   if (last !== null) yield [last];
 }
