@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { example } from '../arguments.ts';
 import type { Context } from '../context.ts';
 import { formatOption, petFormat } from '../pet-files/pet-formats.ts';
-import { createProgress } from '../terminal/progress.ts';
+import { createProgress, progressText } from '../terminal/progress.ts';
 import { writeText } from '../terminal/text.ts';
 
 /** How many characters are written at once. */
@@ -15,8 +15,8 @@ interface Options {
   readonly bom?: boolean;
 }
 
-export function addExportPets(pets: Command, { withStorage, stdout, stderr, clock }: Context): void {
-  pets
+export function addExportPets(parent: Command, { withStorage, stdout, stderr }: Context): void {
+  parent
     .command('export')
     .description('Prints all pets that exist when it starts, in ascending order of id.')
     .addOption(formatOption('ndjson'))
@@ -25,17 +25,16 @@ export function addExportPets(pets: Command, { withStorage, stdout, stderr, cloc
     .action(({ format: name, bom }: Options) =>
       withStorage(async ({ catalogue }) => {
         const format = petFormat(name);
-        const position = { share: 0, pets: 0 };
-        const options = { clock, isShown: stdout.isTTY !== true };
-        const progress = createProgress(stderr, 'exporting', () => position, options);
+        let [share, pets] = [0, 0];
+        const progress = createProgress(stderr, () => progressText('exporting', share, pets), !stdout.isTTY);
         try {
           let text = `${bom === true ? '\ufeff' : ''}${format.header}`;
           const last = await highestId(catalogue);
           for await (const pet of allPets(catalogue)) {
             if (pet.id > last) break;
             text += format.write(pet);
-            position.pets += 1;
-            position.share = Number(pet.id) / Number(last);
+            pets += 1;
+            share = Number(pet.id) / Number(last);
             if (text.length < CHUNK_LENGTH) continue;
             await writeText(stdout, text);
             text = '';

@@ -1,5 +1,5 @@
 import { constants } from 'node:os';
-import { DomainError } from '@animal-store/domain';
+import { checkedNewPet, DomainError } from '@animal-store/domain';
 import { type Command, Option } from 'commander';
 import { example, jsonOption } from '../arguments.ts';
 import { CommandFailed } from '../command-failed.ts';
@@ -10,11 +10,10 @@ import { formatOption, petFormat } from '../pet-files/pet-formats.ts';
 import { readPets } from '../pet-files/read-pets.ts';
 import { type PrintOptions, printRecord } from '../terminal/print.ts';
 import { writeMessage } from '../terminal/text.ts';
-import { checkAll } from './check-all.ts';
-import { createAll } from './create-all.ts';
 import { asImportId, lineKeys } from './imported-line.ts';
 import { InputFile } from './input-file.ts';
 import { Tally } from './tally.ts';
+import { transferPets } from './transfer-pets.ts';
 
 /** After how many errors a check ends: the file may be of another format. */
 const MAX_ERRORS = 100;
@@ -49,40 +48,35 @@ export function addImportPets(pets: Command, context: Context): void {
       if (path === undefined && context.stdin.isTTY) {
         writeMessage(context.stderr, MESSAGES.waitingForInput(format.name, format.example));
       }
-      const fileName = path ?? 'stdin';
       try {
         const file = await InputFile.open(path, context.stdin);
         try {
-          await importFile({ file, fileName, format }, options, context);
+          await importFile(file, format, options, context);
         } finally {
           await file.close();
         }
       } catch (error) {
-        throw error instanceof UnreadableFile ? new CommandFailed(`${fileName}: ${error.message}`) : error;
+        throw error instanceof UnreadableFile ? new CommandFailed(`${path ?? 'stdin'}: ${error.message}`) : error;
       }
     });
 }
 
-interface Input {
-  readonly file: InputFile;
-  readonly fileName: string;
-  readonly format: PetFormat;
-}
-
-async function importFile(input: Input, options: Options, context: Context): Promise<void> {
+async function importFile(file: InputFile, format: PetFormat, options: Options, context: Context): Promise<void> {
   const { onError, importId, json } = options;
+  const { withStorage, stdout, stderr } = context;
   const hasImportId = importId !== undefined;
   const signal = stopSignal(context);
-  if (onError === 'stop') await checkFile(input, signal, context);
+  if (onError === 'stop') await checkFile(file, format, signal, stderr);
 
-  const keyOf = await lineKeys(importId, input.file);
+  const keyOf = await lineKeys(importId, file);
   const maxErrors = onError === 'stop' ? 1 : Number.POSITIVE_INFINITY;
-  const tally = new Tally({ ...input, ...context, verb: 'importing', maxErrors });
+  const tally = new Tally({ file, verb: 'importing', maxErrors, stderr });
   let failure: unknown = null;
   try {
-    await context.withStorage(({ catalogue }) =>
-      createAll(readPets(input.file.chunks(), input.format), { catalogue, keyOf, tally, signal }),
-    );
+    await withStorage(({ catalogue }) => {
+      const accept = (pet: unknown, line: number) => catalogue.createPet(pet, keyOf(line));
+      return transferPets(readPets(file.chunks(), format), { accept, tally, signal });
+    });
   } catch (error) {
     failure = error;
   } finally {
@@ -90,20 +84,29 @@ async function importFile(input: Input, options: Options, context: Context): Pro
   }
   const { imported, alreadyImported, rejected, pets } = tally;
   if (failure === null || pets + rejected > 0) {
-    await printRecord(context.stdout, { imported, alreadyImported, rejected }, { json });
+    await printRecord(stdout, { imported, alreadyImported, rejected }, { json });
   }
   if (failure !== null) throw withProgress(failure, pets, hasImportId);
   if (rejected > 0) {
     throw new CommandFailed(onError === 'stop' ? MESSAGES.stopped(pets) : MESSAGES.skipped(hasImportId));
   }
-  if (pets > 0 && imported === 0) writeMessage(context.stderr, MESSAGES.repeated);
+  if (pets > 0 && imported === 0) writeMessage(stderr, MESSAGES.repeated);
 }
 
 /** @throws CommandFailed if a record has an error, or the signal is aborted meanwhile. */
-async function checkFile({ file, fileName, format }: Input, signal: AbortSignal, context: Context): Promise<void> {
-  const tally = new Tally({ file, fileName, ...context, verb: 'checking', maxErrors: MAX_ERRORS });
+async function checkFile(
+  file: InputFile,
+  format: PetFormat,
+  signal: AbortSignal,
+  stderr: Context['stderr'],
+): Promise<void> {
+  const accept = (pet: unknown) => {
+    checkedNewPet(pet);
+    return { created: true };
+  };
+  const tally = new Tally({ file, verb: 'checking', maxErrors: MAX_ERRORS, stderr });
   try {
-    await checkAll(readPets(file.chunks(), format), tally, signal);
+    await transferPets(readPets(file.chunks(), format), { accept, tally, signal });
   } catch (error) {
     throw withProgress(error, 0, false);
   } finally {

@@ -10,12 +10,15 @@ const CHUNK_BYTES = 256 * 1024;
 
 /** A file as it was when it was opened. It can be read several times. */
 export class InputFile {
+  /** Its path, or `stdin`. */
+  readonly name: string;
   readonly #handle: FileHandle;
   /** In bytes. What is appended later is not read. */
   readonly #size: number;
   #position = 0;
 
-  private constructor(handle: FileHandle, size: number) {
+  private constructor(name: string, handle: FileHandle, size: number) {
+    this.name = name;
     this.#handle = handle;
     this.#size = size;
   }
@@ -33,7 +36,7 @@ export class InputFile {
     const isRegular = (await given?.stat())?.isFile();
     const handle =
       given !== null && isRegular ? given : await copied(given?.createReadStream() ?? stdin).catch(unreadable);
-    return new InputFile(handle, (await handle.stat()).size);
+    return new InputFile(path ?? 'stdin', handle, (await handle.stat()).size);
   }
 
   /** The share of the file that was read, 0 to 1. */

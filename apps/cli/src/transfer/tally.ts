@@ -1,16 +1,15 @@
-import type { Context } from '../context.ts';
+import type { TextOutput } from '../context.ts';
 import type { Lines } from '../pet-files/read-pets.ts';
-import { createProgress, type Progress } from '../terminal/progress.ts';
+import { createProgress, type Progress, progressText } from '../terminal/progress.ts';
 import { printable } from '../terminal/text.ts';
 import type { InputFile } from './input-file.ts';
 
-interface Options extends Pick<Context, 'stderr' | 'clock'> {
+interface Options {
+  readonly file: Pick<InputFile, 'name' | 'share'>;
   /** What happens to the pets, for the line of progress. */
   readonly verb: string;
-  /** Begins the message of a rejected record. */
-  readonly fileName: string;
-  readonly file: Pick<InputFile, 'share'>;
   readonly maxErrors: number;
+  readonly stderr: TextOutput;
 }
 
 /** Counts what has become of the records of a file, shows the progress, and reports rejected records. */
@@ -21,15 +20,13 @@ export class Tally {
   alreadyImported = 0;
   /** Records with an error. */
   rejected = 0;
-  readonly #maxErrors: number;
-  readonly #fileName: string;
+  readonly #options: Options;
   readonly #progress: Progress;
 
-  constructor({ verb, fileName, file, maxErrors, stderr, clock }: Options) {
-    this.#maxErrors = maxErrors;
-    this.#fileName = fileName;
-    const position = () => ({ share: file.share, pets: this.pets });
-    this.#progress = createProgress(stderr, verb, position, { clock });
+  constructor(options: Options) {
+    const { file, verb, stderr } = options;
+    this.#options = options;
+    this.#progress = createProgress(stderr, () => progressText(verb, file.share, this.pets));
   }
 
   get pets(): number {
@@ -38,7 +35,7 @@ export class Tally {
 
   /** Whether so many records were rejected that nothing more is to be done. */
   get isFull(): boolean {
-    return this.rejected >= this.#maxErrors;
+    return this.rejected >= this.#options.maxErrors;
   }
 
   /** @param created Whether the pet did not exist before. */
@@ -52,7 +49,7 @@ export class Tally {
     if (this.isFull) return;
     this.rejected += 1;
     const lines = line === lastLine ? line : `${line}-${lastLine}`;
-    this.#progress.print(printable(`${this.#fileName}:${lines}: ${reason}`));
+    this.#progress.print(printable(`${this.#options.file.name}:${lines}: ${reason}`));
   }
 
   /** Erases the line of progress. */

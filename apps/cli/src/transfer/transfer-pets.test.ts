@@ -3,8 +3,8 @@ import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { RecordingOutput } from '../../test/recording-output.ts';
-import { createAll } from './create-all.ts';
 import { Tally } from './tally.ts';
+import { transferPets } from './transfer-pets.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
@@ -25,12 +25,11 @@ function creating(add: Add, count: number, { maxErrors = 100, readError = null a
     if (readError !== null) throw readError;
   }
   const stderr = new RecordingOutput();
-  const file = { share: 0 };
-  const tally = new Tally({ verb: 'importing', fileName: 'file', file, maxErrors, stderr, clock: Date.now });
+  const tally = new Tally({ file: { name: 'file', share: 0 }, verb: 'importing', maxErrors, stderr });
   const stop = new AbortController();
-  const ended = createAll(lines(), {
-    catalogue: createAwaitableCatalogue({ add, find: () => null, list: () => [] }),
-    keyOf: (line) => ({ holder: ' test ', key: String(line) }),
+  const catalogue = createAwaitableCatalogue({ add, find: () => null, list: () => [] });
+  const ended = transferPets(lines(), {
+    accept: (pet, line) => catalogue.createPet(pet, { holder: ' test ', key: String(line) }),
     tally,
     signal: stop.signal,
   }).then(
@@ -56,7 +55,7 @@ function slowStorage() {
 
 const unavailable = (cause?: unknown) => new DomainError('storage_unavailable', 'try again', { cause });
 
-describe('createAll', () => {
+describe('transferPets', () => {
   test('keeps a bounded number of creations in flight, and finishes all', async () => {
     const { add, counts } = slowStorage();
     expect(await creating(add, 9_000).ended).toEqual({ error: null, pets: 9_000 });
