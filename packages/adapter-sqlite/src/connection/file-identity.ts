@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync, readlinkSync, statSync } from 'node:fs';
+import { closeSync, openSync, readlinkSync, statSync } from 'node:fs';
 import { UnusableFile } from './errors.ts';
 
 const REPLACED =
@@ -35,7 +35,7 @@ export function holdFiles(path: string, identity: FileIdentity): HeldFiles {
   // its link has changed: `/var/lib/animals.db-wal` until the log is moved or deleted.
   function isLogIntact(): boolean {
     const link = linkTo(fd);
-    if (link !== null && link === knownLink && existsSync(log)) return true;
+    if (link !== null && link === knownLink) return true;
     if (inodeAt(log) !== identity.log) return false;
     knownLink = link;
     return true;

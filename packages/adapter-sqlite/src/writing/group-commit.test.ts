@@ -32,10 +32,10 @@ function groupCommit() {
         add(each).then(settle, settle);
       }
     },
-    /** Commits the last transaction. Each write but those with an error gets its own name in capitals. */
-    async commit(...errors: [index: number, error: unknown][]) {
+    /** Commits the last transaction. Each write gets its own name in capitals. */
+    async commit() {
       const results = transactions.at(-1)?.map((write) => write.toUpperCase()) ?? [];
-      last.resolve({ results, errors: new Map(errors) });
+      last.resolve({ results, errors: new Map() });
       await pass();
     },
     async fail(error: unknown) {
@@ -76,15 +76,6 @@ describe('group commit', () => {
     expect(transactions.map(({ length }) => length)).toEqual([1, 1_000, 200]);
   });
 
-  test('rejects the write that failed, and no other of its transaction', async () => {
-    const { write, commit, outcomes } = groupCommit();
-    const violation = new Error('CHECK constraint failed');
-    write('a', 'b', 'c', 'd');
-    await commit();
-    await commit([1, violation]);
-    expect(outcomes).toEqual({ a: 'A', b: 'B', c: violation, d: 'D' });
-  });
-
   test('rejects a call while 10,000 writes wait', async () => {
     const { write, commit, outcomes } = groupCommit();
     write('first', ...numbers(10_001));
@@ -98,17 +89,6 @@ describe('group commit', () => {
 });
 
 describe('while another process holds the lock', () => {
-  test('a transaction is tried again, with the writes that have arrived since', async () => {
-    const { write, commit, fail, transactions, outcomes } = groupCommit();
-    write('a');
-    await fail(LOCKED);
-    write('b');
-    await pass(20);
-    expect(transactions).toEqual([['a'], ['a', 'b']]);
-    await commit();
-    expect(outcomes).toEqual({ a: 'A', b: 'B' });
-  });
-
   test('a write waits for 3 seconds; then it is rejected with the cause, and never made', async () => {
     const { write, fail, transactions, outcomes } = groupCommit();
     write('a');
