@@ -41,17 +41,13 @@ export interface OpenDatabase {
   stop(): void;
 }
 
-export interface DatabaseOptions {
-  /** Absent: the database that the client's URL names. */
-  readonly name: string | undefined;
-  readonly limits: TimeLimits;
-  readonly clock: MonotonicClock;
-}
-
-/** @param client Connected to its servers. */
+/**
+ * @param client Connected to its servers.
+ * @param options.name Undefined: the database that the client's URL names.
+ */
 export async function openDatabase(
   client: MongoClient,
-  { name, limits, clock }: DatabaseOptions,
+  { name, limits, clock }: { name: string | undefined; limits: TimeLimits; clock: MonotonicClock },
 ): Promise<OpenDatabase> {
   const primary = followPrimary(client);
   try {

@@ -32,28 +32,19 @@ export interface IdCollections {
 }
 
 /** The counter that all processes take ids from. */
-export interface IdCounter {
-  /** Reserves that many ids, above all that were reserved before. Returns the last of them. */
-  reserve(count: number): Promise<bigint>;
-  /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
-  raise(): Promise<void>;
-}
-
-export function createIdCounter(
-  { counters, pets }: IdCollections,
-  fence: Fence,
-  { operation: maxTimeMS }: TimeLimits,
-): IdCounter {
+export function createIdCounter({ counters, pets }: IdCollections, fence: Fence, { operation: maxTimeMS }: TimeLimits) {
   const counter = { _id: 'pets' } as const;
   return {
-    async reserve(count) {
+    /** Reserves that many ids, above all that were reserved before. Returns the last of them. */
+    async reserve(count: number): Promise<bigint> {
       const increment = { $inc: { last: BigInt(count) } };
       const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
       const { last } = (await counters.findOneAndUpdate(counter, increment, options)) as CounterDocument;
       return int64Of(last);
     },
 
-    async raise() {
+    /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
+    async raise(): Promise<void> {
       const options = { projection: { _id: 1 }, sort: { _id: -1 }, maxTimeMS } as const;
       const highest = await fence.read((session) => pets.findOne({}, { ...options, session }));
       if (highest === null) return;

@@ -1,8 +1,7 @@
-import { type BatchWork, createKeyedBatches } from '@animal-store/batching';
+import { createKeyedBatches } from '@animal-store/batching';
 import { type Quota, quotaAfter, type RatePolicy } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import type { CollectionDefinition } from '../connection/collection-definition.ts';
-import { isDuplicateKey } from '../connection/failures.ts';
 import type { TimeLimits } from '../time-limits.ts';
 
 /** How many requests of a holder were counted in its present window. */
@@ -30,9 +29,6 @@ export const RATE_COLLECTION: CollectionDefinition = {
   indexes: [{ key: { endsAt: 1 }, expireAfterSeconds: 0 }],
 };
 
-/** Two processes may open a holder's first window at once: one of them then counts in the other's document. */
-const MAX_TRIES = 3;
-
 /** Counts a request of a holder. Fails with the driver's errors. */
 export type RequestCounter = (holder: string, policy: RatePolicy) => Promise<Quota>;
 
@@ -50,34 +46,23 @@ export function createRequestCounter(
   { operation, batch }: TimeLimits,
 ): RequestCounter {
   const options = { upsert: true, returnDocument: 'after', writeConcern: { w: 1 }, maxTimeMS: operation } as const;
-
-  async function add(count: number, { holder, policy }: Request): Promise<RateDocument> {
-    const isOpen = { $gt: ['$endsAt', '$$NOW'] };
-    const update = [
-      {
-        $set: {
-          used: { $cond: [isOpen, { $add: ['$used', count] }, count] },
-          endsAt: { $cond: [isOpen, '$endsAt', { $add: ['$$NOW', policy.window] }] },
-          countedAt: '$$NOW',
-        },
-      },
-    ];
-    for (let tried = 1; ; tried += 1) {
-      try {
-        return (await rates.findOneAndUpdate({ _id: holder }, update, options)) as RateDocument;
-      } catch (failure) {
-        if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;
-      }
-    }
-  }
-
-  const countAll: BatchWork<Request, Quota> = async (requests) => {
-    const { used, endsAt, countedAt } = await add(requests.length, requests[0] as Request);
-    const before = Number(used) - requests.length;
-    const resetsIn = endsAt.getTime() - countedAt.getTime();
-    return ({ policy }, index) => quotaAfter(before + index + 1, policy, resetsIn);
-  };
-  const one = { parallel: 1, maxItems: Number.POSITIVE_INFINITY, maxWait: batch };
-  const count = createKeyedBatches(({ holder, policy }) => `${policy.window} ${holder}`, countAll, one);
+  const count = createKeyedBatches<Request, Quota>(
+    ({ holder, policy }) => `${policy.window} ${holder}`,
+    async (requests) => {
+      const { holder, policy } = requests[0] as Request;
+      const isOpen = { $gt: ['$endsAt', '$$NOW'] };
+      const $set = {
+        used: { $cond: [isOpen, { $add: ['$used', requests.length] }, requests.length] },
+        endsAt: { $cond: [isOpen, '$endsAt', { $add: ['$$NOW', policy.window] }] },
+        countedAt: '$$NOW',
+      };
+      // The server itself repeats this if another process opens the holder's first window at the same time.
+      const counted = (await rates.findOneAndUpdate({ _id: holder }, [{ $set }], options)) as RateDocument;
+      const before = Number(counted.used) - requests.length;
+      const resetsIn = counted.endsAt.getTime() - counted.countedAt.getTime();
+      return (request, index) => quotaAfter(before + index + 1, request.policy, resetsIn);
+    },
+    { parallel: 1, maxItems: Number.POSITIVE_INFINITY, maxWait: batch },
+  );
   return (holder, policy) => count({ holder, policy });
 }
