@@ -3,12 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { inspect } from 'node:util';
-import { DomainError, type NewPet } from '@animal-store/domain';
+import { DomainError } from '@animal-store/domain';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { adapter } from '../src/adapter.ts';
-import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, failureOf, misconfigurationOf, openStorage, rex } from './fixtures.ts';
 
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
@@ -43,25 +43,6 @@ describe('a server that is not there', () => {
       expect(misconfigurationOf(error)).toBeNull();
     },
   );
-
-  test('makes every method of every port throw storage_unavailable', async () => {
-    const { pets, keys, ready } = open('mongodb://127.0.0.1:1/animals');
-    const calls = [
-      () => addTo(pets, rex),
-      () => addTo(pets, rex, idempotent('k1')),
-      () => pets.find(1n),
-      () => pets.list({ after: 0n, limit: 1 }),
-      () => keys.add(apiKey(1)),
-      () => keys.find(apiKey(1).digest),
-      () => keys.list(),
-      () => keys.revoke('a', 1),
-      () => keys.recordUse('a', 1),
-      () => ready(),
-    ];
-    for (const call of calls) {
-      expect(await failureOf(call)).toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
-    }
-  });
 });
 
 describe('a file that the URL names', () => {
@@ -111,31 +92,6 @@ describe('the warnings of a storage', () => {
   test('name options that switch off the verification of certificates', async () => {
     const { warnings } = await adapter.open(`mongodb://user:${SECRET}@localhost/animals?tls=true&tlsInsecure=true`);
     expect(warnings).toEqual([expect.stringMatching(/^tlsInsecure /)]);
-  });
-});
-
-describeWithMongo('a server', () => {
-  test('that rejects the credentials is a misconfiguration, with every call', async () => {
-    const url = freshDatabase().replace(/\/\/(?:[^@/]*@)?/, `//nobody:${SECRET}@`);
-    const storage = openStorage({ url });
-    for (const call of [() => storage.ready(), () => storage.pets.find(1n)]) {
-      const error = await failureOf(call);
-      expect(error).toMatchObject({ code: 'storage_unavailable', cause: { cause: { code: 18 } } });
-      expect(misconfigurationOf(error)).toBe('the server rejects the user, the password or the rights');
-      expect(tells(error)).toBe(false);
-    }
-  });
-
-  test('is not asked by a storage that was closed', async () => {
-    const storage = openStorage({ url: freshDatabase() });
-    await storage.ready();
-    await storage.close();
-    expect(await failureOf(() => storage.pets.find(1n))).toMatchObject({ code: 'storage_unavailable' });
-  });
-
-  test('does not turn a defect into an outage', async () => {
-    const storage = openStorage({ url: freshDatabase() });
-    expect(await failureOf(() => addTo(storage.pets, undefined as unknown as NewPet))).toBeInstanceOf(TypeError);
   });
 });
 

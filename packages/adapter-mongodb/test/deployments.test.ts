@@ -1,11 +1,4 @@
-import {
-  databaseAt,
-  describeWithContainers,
-  describeWithMongo,
-  freshDatabase,
-  type LoneServer,
-  startLoneServer,
-} from '@animal-store/test-mongodb';
+import { databaseAt, describeWithContainers, type LoneServer, startLoneServer } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { failureOf, misconfigurationOf, openStorage } from './fixtures.ts';
 
@@ -56,12 +49,5 @@ describeWithContainers('a replica set that is not initiated', () => {
     await server.initiate();
     // A primary that was just elected can't be written at once.
     await expect.poll(() => failureOf(storage.ready)).toBeNull();
-  });
-});
-
-describeWithMongo('a replica set of another name', () => {
-  test('is a misconfiguration', async () => {
-    const url = freshDatabase().replace(/\?.*/, '?replicaSet=other');
-    expect(misconfigurationOf(await failureOf(open(url).ready))).toMatch(/correct replicaSet/);
   });
 });

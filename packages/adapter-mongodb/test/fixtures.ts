@@ -1,5 +1,7 @@
 import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
 import { fingerprint, type Idempotency, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
+import { databaseAt } from '@animal-store/test-mongodb';
+import type { Document } from 'mongodb';
 import { onTestFinished } from 'vitest';
 import { createMongoStorage, type MongoStorage, type MongoStorageOptions } from '../src/index.ts';
 
@@ -57,4 +59,13 @@ export async function failureOf(call: () => unknown): Promise<unknown> {
 /** The line for the operator that an error of a port carries, or null for every other error. */
 export function misconfigurationOf(error: unknown): string | null {
   return DomainError.is(error) && StorageMisconfigured.is(error.cause) ? error.cause.message : null;
+}
+
+/** What the server's profiler sees of the service's work on a database, in its order. */
+export async function profiled(url: string, work: () => Promise<unknown>): Promise<Document[]> {
+  const db = databaseAt(url);
+  await db.command({ profile: 2 });
+  await work();
+  await db.command({ profile: 0 });
+  return db.collection('system.profile').find({ appName: 'animal-store' }).sort({ ts: 1 }).toArray();
 }

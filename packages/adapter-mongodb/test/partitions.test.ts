@@ -8,7 +8,7 @@ import {
   startPartitionableSet,
 } from '@animal-store/test-mongodb';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { addTo, apiKey, idempotent, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, idempotent, openStorage, rex, times } from './fixtures.ts';
 
 const create = idempotent('k1');
 const key = apiKey(1);
@@ -154,6 +154,28 @@ describeWithPartitions('a network partition', () => {
         expect(seen).toContain('nothing: unavailable');
       }
     });
+  });
+
+  test('returns no earlier creation before the majority has it', { timeout: TEST_TIMEOUT }, async () => {
+    const url = set.url('majority');
+    const storages = [openStorage({ url }), openStorage({ url })] as const;
+    // Each has reserved ids: what follows writes pets only.
+    for (const { pets } of storages) for (let count = 0; count < 3; count += 1) await addTo(pets, rex);
+    set.isolate(set.members[0]);
+    const calls = times(6, async (index) => {
+      await pause(index * 100);
+      return addTo(storages[index % 2]?.pets, rex, create);
+    });
+    for (const call of await Promise.allSettled(calls)) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    }
+    await set.heal();
+    const [pet, again] = [
+      await eventually(() => addTo(storages[0].pets, rex, create)),
+      await eventually(() => addTo(storages[1].pets, rex, create)),
+    ];
+    expect(again).toEqual(pet);
+    expect(await storages[0].pets.list({ after: 0n, limit: 100 })).toHaveLength(7);
   });
 
   test('lets the old primary serve stale reads no longer than electionTimeoutMillis', {

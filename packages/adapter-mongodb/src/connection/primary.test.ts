@@ -1,10 +1,9 @@
 import { EventEmitter } from 'node:events';
-import type { MongoClient } from 'mongodb';
-import { ObjectId } from 'mongodb';
+import { type MongoClient, ObjectId } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { followPrimary } from './primary.ts';
 
-const ELECTIONS = ['7fffffff0000000000000001', '7fffffff0000000000000002'] as const;
+const [FIRST, SECOND] = ['7fffffff0000000000000001', '7fffffff0000000000000002'];
 
 interface Server {
   readonly type: string;
@@ -12,85 +11,61 @@ interface Server {
   readonly electionId: ObjectId | null;
 }
 
-const primaryAt = (address: string, electionId: string): Server => ({
+const primary = (address: string, electionId = FIRST): Server => ({
   type: 'RSPrimary',
   address,
   electionId: new ObjectId(electionId),
 });
 
-const secondaryAt = (address: string): Server => ({ type: 'RSSecondary', address, electionId: null });
+const secondary = (address: string): Server => ({ type: 'RSSecondary', address, electionId: null });
 
 /** A follower, and a driver that reports what it sees. */
 function follow() {
   const client = new EventEmitter();
   const follower = followPrimary(client as unknown as MongoClient);
-  return {
-    ...follower,
-    client,
-    report(...servers: Server[]) {
-      const newDescription = { servers: new Map(servers.map((server) => [server.address, server])) };
-      client.emit('topologyDescriptionChanged', { newDescription });
-      return follower.current();
-    },
+  const report = (...servers: Server[]) => {
+    const newDescription = { servers: new Map(servers.map((server) => [server.address, server])) };
+    client.emit('topologyDescriptionChanged', { newDescription });
+    return follower.current();
   };
+  return { ...follower, client, report };
 }
 
 describe('followPrimary', () => {
   test('knows no primary before the driver does', () => {
     const { current, report } = follow();
     expect(current()).toBeNull();
-    expect(report(secondaryAt('a'), secondaryAt('b'))).toBeNull();
+    expect(report(secondary('a'), secondary('b'))).toBeNull();
+    expect(report(secondary('a'), primary('b'))).toEqual({ address: 'b', electionId: FIRST });
   });
 
-  test('names a primary and its election', () => {
-    expect(follow().report(secondaryAt('a'), primaryAt('b', ELECTIONS[0]))).toEqual({
-      address: 'b',
-      electionId: ELECTIONS[0],
-    });
-  });
-
-  test('keeps the same object while only other members change', () => {
+  test.each<[string, boolean, Server[][]]>([
+    ['another member became a secondary', true, [[primary('a'), secondary('b')]]],
+    ['another member is the primary', false, [[primary('b', SECOND)]]],
+    ['the same member was elected again', false, [[primary('a', SECOND)]]],
+    ['there was no primary meanwhile', false, [[secondary('a')], [primary('a')]]],
+  ])('if %s, it is the same object: %s', (_, isSame, reports) => {
     const { report } = follow();
-    const before = report(primaryAt('a', ELECTIONS[0]));
-    expect(report(primaryAt('a', ELECTIONS[0]), secondaryAt('b'))).toBe(before);
-  });
-
-  test.each([
-    ['another member', [primaryAt('b', ELECTIONS[1])]],
-    ['the same member in another term', [primaryAt('a', ELECTIONS[1])]],
-    ['the same member after there was none', [secondaryAt('a'), primaryAt('a', ELECTIONS[0])]],
-  ])('makes another object for %s', (_, changes) => {
-    const { report } = follow();
-    const before = report(primaryAt('a', ELECTIONS[0]));
-    let after = before;
-    for (const server of changes) after = report(server);
+    const before = report(primary('a'));
+    const after = reports.map((servers) => report(...servers)).at(-1);
     expect(after).not.toBeNull();
-    expect(after).not.toBe(before);
+    expect(after === before).toBe(isSame);
   });
 
-  describe('on a client that was connected before', () => {
-    const hello = { me: 'a', electionId: new ObjectId(ELECTIONS[0]) };
+  test('starts with the response to hello of a client that was connected before', () => {
+    const { current, start, report } = follow();
+    start({ me: 'a', electionId: new ObjectId(FIRST) });
+    const before = current();
+    expect(before).toEqual({ address: 'a', electionId: FIRST });
+    expect(report(primary('a'))).toBe(before);
+  });
 
-    test('starts with the response to hello', () => {
-      const { current, start, report } = follow();
-      start(hello);
-      const before = current();
-      expect(before).toEqual({ address: 'a', electionId: ELECTIONS[0] });
-      expect(report(primaryAt('a', ELECTIONS[0]))).toBe(before);
-    });
-
-    test('prefers an event to the response to hello', () => {
-      const { current, start, report } = follow();
-      report(secondaryAt('a'));
-      start(hello);
-      expect(current()).toBeNull();
-    });
-
-    test('knows no primary from the hello of a secondary', () => {
-      const { current, start } = follow();
-      start({ me: 'a' });
-      expect(current()).toBeNull();
-    });
+  test('prefers an event to the response to hello, and knows no primary from that of a secondary', () => {
+    const [late, other] = [follow(), follow()];
+    late.report(secondary('a'));
+    late.start({ me: 'a', electionId: new ObjectId(FIRST) });
+    other.start({ me: 'a' });
+    expect([late.current(), other.current()]).toEqual([null, null]);
   });
 
   test('leaves no listener behind', () => {

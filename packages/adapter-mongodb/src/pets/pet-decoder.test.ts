@@ -74,14 +74,6 @@ describe('createPetDecoder', () => {
     expect(decodePet(rex(1n, 'Rex')).name).toBe('Rex');
   });
 
-  test('distinguishes ids beyond 2^53', () => {
-    const decodePet = createPetDecoder(PLENTY);
-    for (const id of [2n ** 53n, 2n ** 53n + 1n, 2n ** 63n - 1n, 2n ** 63n - 2n, -1n]) {
-      expect(decodePet(rex(id)).id).toBe(id);
-      expect(decodePet(rex(id)).id).toBe(id);
-    }
-  });
-
   test('does not depend on the response after it has returned', () => {
     const decodePet = createPetDecoder(PLENTY);
     const bytes = rex(1n);
@@ -101,10 +93,5 @@ describe('createPetDecoder', () => {
     }
     expect(decodePet(rex(2n))).not.toBe(unused);
     expect(decodePet(rex(2n))).toEqual(unused);
-  });
-
-  test('works with a capacity of 0', () => {
-    const decodePet = createPetDecoder(0);
-    expect(decodePet(rex(1n))).toEqual(decodePet(rex(1n)));
   });
 });
