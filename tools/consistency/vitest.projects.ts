@@ -1,3 +1,5 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-export default [{ globalSetup: ['@animal-store/test-mongodb/global-setup'] }] satisfies ProjectOptions[];
+const setups = ['@animal-store/test-mongodb/global-setup', '@animal-store/test-postgres/global-setup'];
+
+export default [{ globalSetup: setups }] satisfies ProjectOptions[];

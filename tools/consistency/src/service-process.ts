@@ -15,16 +15,19 @@ export interface ServiceProcess extends AsyncDisposable {
 /**
  * Starts the service on a database.
  *
+ * @param environment What leads it there.
  * @param port A free one by default.
  * @throws Error if the process ends before it listens.
  */
-export async function startServiceProcess(mongodbUrl: string, port = 0): Promise<ServiceProcess> {
+export async function startServiceProcess(
+  environment: Readonly<Record<string, string>>,
+  port = 0,
+): Promise<ServiceProcess> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
     env: {
       PORT: String(port),
       API_KEYS: API_KEY,
-      STORAGE: 'mongodb',
-      MONGODB_URL: mongodbUrl,
+      ...environment,
       // Load must not be shed on a machine that is busy with other work.
       MAX_EVENT_LOOP_DELAY_MS: '0',
     },

@@ -22,8 +22,8 @@ describeWithContainers('the client of a service on MongoDB', () => {
     const set = await startReplicaSet(1);
     onTestFinished(() => set.stop());
     const [member] = set.members as [number];
-    const url = set.url('client');
-    let service = await startServiceProcess(url);
+    const environment = { STORAGE: 'mongodb', MONGODB_URL: set.url('client') };
+    let service = await startServiceProcess(environment);
     onTestFinished(() => service[Symbol.asyncDispose]());
     const { port } = service;
     const client = createClient({ url: `http://127.0.0.1:${port}/v1`, key: API_KEY });
@@ -46,7 +46,7 @@ describeWithContainers('the client of a service on MongoDB', () => {
           await set.start(member);
         } else {
           await service[Symbol.asyncDispose]();
-          service = await startServiceProcess(url, port);
+          service = await startServiceProcess(environment, port);
         }
       }
     }

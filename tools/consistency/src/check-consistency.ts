@@ -1,0 +1,89 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { expect, onTestFinished } from 'vitest';
+import { checkHistory } from './check-history.ts';
+import { startClients } from './clients.ts';
+import { type Faults, injectFaults } from './faults.ts';
+import type { History } from './history.ts';
+import { createServiceClient } from './service-client.ts';
+import { startServiceProcess } from './service-process.ts';
+
+/** How many seconds the database suffers faults: the environment can ask for more. */
+export function secondsOr(usual: number): number {
+  return Number(process.env['CONSISTENCY_SECONDS'] ?? usual);
+}
+
+const CLIENTS = 16;
+
+/**
+ * Expects that clients of two processes see consistent pets while their database suffers faults.
+ *
+ * @param environment What leads the processes to the database.
+ * @param options How many seconds it suffers which faults, and what it says of itself.
+ */
+export async function checkConsistency(
+  environment: Readonly<Record<string, string>>,
+  { seconds, faults, diagnose }: { seconds: number; faults: Faults; diagnose: () => Promise<string> },
+): Promise<void> {
+  const startService = async () => {
+    const service = await startServiceProcess(environment);
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    return createServiceClient(service.port);
+  };
+  const clients = startClients([await startService(), await startService()], CLIENTS);
+  const end = performance.now() + seconds * 1_000;
+  const until = () => performance.now() > end;
+  const injecting = injectFaults(faults, { until, acknowledged: clients.acknowledged, diagnose });
+  await Promise.race([injecting, clients.ended]);
+  const counts = await injecting;
+  const history = await clients.finish();
+  const violations = checkHistory(history);
+  process.stdout.write(`${summaryOf(history, counts)}\n`);
+  if (violations.length > 0) process.stdout.write(`The history is in ${save(history)}\n`);
+  expect(violations.slice(0, 10)).toEqual([]);
+
+  // Otherwise there was nothing to see.
+  const { added, found, listed, unknown } = countsOf(history);
+  for (const fault of Object.keys(faults)) expect(counts).toHaveProperty([fault], expect.toSatisfy(isPositive));
+  expect(added).toBeGreaterThan(10 * seconds);
+  expect(found).toBeGreaterThan(4 * seconds);
+  expect(listed).toBeGreaterThan(2 * seconds);
+  expect(unknown).toBeGreaterThan(0);
+  expect(history.stored.length).toBeGreaterThan(10 * seconds);
+}
+
+const isPositive = (value: number): boolean => value > 0;
+
+function countsOf({ operations }: History) {
+  const successes = operations.filter(({ result }) => typeof result !== 'string');
+  return {
+    added: successes.filter(({ type }) => type === 'add').length,
+    found: successes.filter(({ type }) => type === 'find').length,
+    listed: successes.filter(({ type }) => type === 'list').length,
+    unknown: operations.filter(({ result }) => result === 'unknown').length,
+    failed: operations.filter(({ result }) => result === 'failed').length,
+  };
+}
+
+function summaryOf(history: History, faults: Readonly<Record<string, number>>): string {
+  const { added, found, listed, unknown, failed } = countsOf(history);
+  const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
+  const each = Object.entries(faults).map(([fault, count]) => `${fault} ${count}`);
+  return (
+    `${history.operations.length} operations: ${added} creations acknowledged, ${unknown} of unknown outcome, ` +
+    `${found} pets and ${listed} pages read, ${failed} failed; ${history.stored.length} pets stored; ` +
+    `${total} faults (${each.join(', ')})`
+  );
+}
+
+/**
+ * Writes a history to a file, to be examined.
+ *
+ * @returns Its path.
+ */
+function save(history: History): string {
+  const file = join(mkdtempSync(join(tmpdir(), 'animal-store-consistency-')), 'history.json');
+  writeFileSync(file, JSON.stringify(history));
+  return file;
+}
