@@ -57,28 +57,20 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   };
 }
 
-/** Counts one request. */
-type CountRequest = (method: string, route: string, status: number, seconds: number) => void;
-
-function registerRequestDurations(registry: Registry): CountRequest {
+/** Registers the durations of requests. */
+function registerRequestDurations(registry: Registry) {
   const createSeries = registerHistogram(registry, {
     name: 'http_request_duration_seconds',
     help: 'Time from the header section of a request to its response, by method, route and status.',
   });
-  // One map with a key of all labels would take longer than the rest.
-  const routes = new Map<string, Map<string, Map<number, Observe>>>();
-  return (method, route, status, seconds) => {
-    const methods = getOrMake(routes, route, () => new Map<string, Map<number, Observe>>());
-    const statuses = getOrMake(methods, method, () => new Map<number, Observe>());
-    getOrMake(statuses, status, () => createSeries({ method, route, status }))(seconds);
+  const series = new Map<string, Observe>();
+  return (method: string, route: string, status: number, seconds: number): void => {
+    const name = `${method} ${status} ${route}`;
+    let observe = series.get(name);
+    if (observe === undefined) {
+      observe = createSeries({ method, route, status });
+      series.set(name, observe);
+    }
+    observe(seconds);
   };
-}
-
-function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
-  let value = map.get(key);
-  if (value === undefined) {
-    value = make();
-    map.set(key, value);
-  }
-  return value;
 }
