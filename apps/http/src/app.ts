@@ -6,14 +6,11 @@ import type { Metrics } from '@animal-store/observability';
 import { type Context, Hono } from 'hono';
 import { createCors } from './access/cors.ts';
 import { createGuard, type GuardDependencies } from './access/guard.ts';
-import { allowedMethods, methodNames } from './http/allowed-methods.ts';
 import { CLIENT_MESSAGES } from './http/client-messages.ts';
-import { UNMATCHED } from './http/exchange.ts';
-import { createHandlers, type Handler, type HandlerDependencies, type Responder } from './http/handler.ts';
+import { createHandlers, type Handler, type HandlerDependencies, type Responder, UNMATCHED } from './http/exchange.ts';
 import { HttpError } from './http/http-error.ts';
-import type { Env, FixedHeader, Operation } from './http/operation.ts';
+import type { Env, Operation } from './http/operation.ts';
 import { type Headers, jsonResponse } from './http/response.ts';
-import { requestPath } from './http/url.ts';
 import type { DescribedOperation } from './openapi/document.ts';
 
 /** What the application works with. */
@@ -45,6 +42,9 @@ interface Route {
   readonly headers?: Headers;
 }
 
+/** The HTTP methods that a route serves. */
+const METHODS: Readonly<Record<Operation['method'], readonly string[]>> = { get: ['GET', 'HEAD'], post: ['POST'] };
+
 /** Throws the error that says why a request has no route. */
 type Reject = (request: Context<Env>) => never;
 
@@ -69,19 +69,21 @@ export function createApps(dependencies: AppDependencies): Apps {
     ...documentRoutes(dependencies),
     ...(hasProbePort ? [] : probes),
   ];
-  const methods = new Set(routes.flatMap(({ method }) => methodNames(method)));
-  const cors = corsOrigins.size === 0 ? null : createCors(corsOrigins, [...methods]);
+  const cors = corsOrigins.size === 0 ? null : createCors(corsOrigins, Object.values(METHODS).flat().join(', '));
   const handler = createHandlers({ ...dependencies, originHeaders: cors?.headers ?? null });
 
   /** @param unmatched Makes the handler of requests without a route. */
   const mount = (mounted: readonly Route[], notFound: string, unmatched: (reject: Reject) => Handler) => {
-    const methodsOf = allowedMethods(mounted);
-    const app = new Hono<Env>({ getPath: requestPath });
+    const app = new Hono<Env>();
     for (const { method, path, responder, headers } of mounted) app[method](path, handler(path, responder, headers));
     const reject: Reject = ({ req }) => {
-      const methods = methodsOf(req.path);
-      if (methods === null) throw new HttpError('not_found', notFound);
-      throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(methods), { allow: methods });
+      const routed = Object.entries(METHODS).filter(([method]) => {
+        const [handlers] = app.router.match(method.toUpperCase(), req.path);
+        return handlers.length > 0;
+      });
+      if (routed.length === 0) throw new HttpError('not_found', notFound);
+      const allow = routed.flatMap(([, methods]) => methods).join(', ');
+      throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow });
     };
     return app.notFound(unmatched(reject));
   };
@@ -156,6 +158,6 @@ function operationPaths({ basePath, operations }: Pick<AppDependencies, 'basePat
   return [...new Set(operations.map(({ path }) => basePath + path))];
 }
 
-function valuesOf(headers: Readonly<Record<string, FixedHeader>>): Headers {
+function valuesOf(headers: Operation['headers'] = {}): Headers {
   return Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name.toLowerCase(), value]));
 }

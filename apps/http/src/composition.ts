@@ -11,8 +11,7 @@ import { type InjectionToken, instanceCachingFactory, container as root } from '
 import { createRateLimit } from './access/rate-limit.ts';
 import { createApps } from './app.ts';
 import type { Configuration } from './configuration.ts';
-import { combineObservers, type Observer, type OnUnexpectedError } from './http/exchange.ts';
-import { createRejectionRenderer } from './http/handler.ts';
+import { combineObservers, createRejectionRenderer, type Observer, type OnUnexpectedError } from './http/exchange.ts';
 import { createListener } from './http/listener.ts';
 import { createRequestMetrics, type RequestMetrics } from './observability/request-metrics.ts';
 import { spanObserver } from './observability/tracing.ts';
@@ -55,7 +54,7 @@ export function compose({
   requestLog,
   clock = Date.now,
 }: ServiceDependencies): ComposedService {
-  const { basePath, configuredKeys, corsOrigins, publicUrl, ratePolicy, trustedProxies } = configuration;
+  const { BASE_PATH: basePath, TRUST_PROXY: trustedProxies } = configuration;
   const container = root.createChildContainer();
   /** Registers a singleton and returns its getter. */
   const provide = <T>(name: string, make: () => T): (() => T) => {
@@ -75,34 +74,39 @@ export function compose({
   const observer = provide('observer', () =>
     combineObservers([spanObserver, requestLog, requestMetrics().observer], onUnexpectedError),
   );
-  const loadShedding = provide('load shedding', () => createLoadShedding(configuration.maxEventLoopDelay));
+  const loadShedding = provide('load shedding', () => createLoadShedding(configuration.MAX_EVENT_LOOP_DELAY_MS));
 
   // The use cases on the storage
   const storage = provide('storage', () => metrics().instrument(opened));
   const catalogue = provide('catalogue', () => createAwaitableCatalogue(storage().pets));
   const authenticate = provide('authentication', () =>
-    createAuthentication({ configuredKeys, issuedKeys: storage().keys, digest: sha256, clock }),
+    createAuthentication({
+      configuredKeys: configuration.configuredKeys,
+      issuedKeys: storage().keys,
+      digest: sha256,
+      clock,
+    }),
   );
 
   // HTTP
   const rateLimit = provide('rate limit', () =>
-    ratePolicy === null ? null : createRateLimit(ratePolicy, storage(), onUnexpectedError, log.warnThrottled),
+    createRateLimit(configuration.RATE_LIMIT, storage(), onUnexpectedError, log.warnThrottled),
   );
   const apps = provide('apps', () =>
     createApps({
       basePath,
-      publicUrl,
+      publicUrl: configuration.PUBLIC_URL || null,
       trustedProxies,
       operations: petOperations({ catalogue: catalogue(), clock, basePath }),
       authenticate: authenticate(),
       storage: storage(),
       rateLimit: rateLimit(),
-      corsOrigins,
+      corsOrigins: configuration.CORS_ORIGINS,
       observer: observer(),
       onUnexpectedError,
-      metrics: configuration.metrics ? metrics() : null,
-      docs: configuration.docs ? docsPage() : [],
-      hasProbePort: configuration.probePort !== 0,
+      metrics: configuration.METRICS === 'on' ? metrics() : null,
+      docs: configuration.DOCS === 'on' ? docsPage() : [],
+      hasProbePort: configuration.PROBE_PORT !== 0,
       isStopping: () => stopping,
       shouldShed: loadShedding().shouldShed,
     }),

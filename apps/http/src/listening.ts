@@ -22,19 +22,9 @@ export interface Listening {
  * @throws ConfigurationError if the address can't be used. Then nothing listens.
  */
 export async function listen(
-  {
-    listener,
-    requestMetrics,
-    probeListener,
-    renderRejection,
-  }: Pick<ComposedService, 'listener' | 'requestMetrics' | 'probeListener' | 'renderRejection'>,
-  {
-    host,
-    port,
-    probePort,
-    maxConnections: wanted,
-  }: Pick<Configuration, 'host' | 'port' | 'probePort' | 'maxConnections'>,
-  log: Pick<Log, 'warn' | 'warnThrottled'>,
+  { listener, requestMetrics, probeListener, renderRejection }: ComposedService,
+  { HOST: host, PORT: port, PROBE_PORT: probePort, MAX_CONNECTIONS: wanted }: Configuration,
+  log: Log,
 ): Promise<Listening> {
   const openFiles = openFilesLimit();
   const maxConnections = connectionLimit(wanted, openFiles);

@@ -9,6 +9,8 @@ import { OPERATOR_MESSAGES, startupMessage } from './http/operator-messages.ts';
 import { listen, originOf } from './listening.ts';
 import { createRequestLog } from './observability/request-log.ts';
 
+const SECOND = 1_000;
+
 /** How long probes in flight may take at the end, in milliseconds. */
 const PROBES_DEADLINE = 100;
 
@@ -23,7 +25,7 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
     readConfiguration(process.env, await findStorages(process.env)),
   );
   const version = readVersion(process.env);
-  const log = createLog(configuration.logLevel, { output, readable: isatty(1) });
+  const log = createLog(configuration.LOG_LEVEL, { output, readable: isatty(1) });
   // Without a listener Node.js would open its debugger.
   if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage, {
@@ -51,10 +53,10 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
   }
   onStop(async (signal) => {
     log.info('stopping', { signal });
-    await stop(configuration.stopGrace, configuration.stopDeadline);
+    await stop(configuration.STOP_GRACE_SECONDS * SECOND, configuration.STOP_DEADLINE_SECONDS * SECOND);
   });
 
-  const url = originOf(server) + configuration.basePath;
+  const url = originOf(server) + configuration.BASE_PATH;
   for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
   const names = { storage: configuration.storage.name, probes: probes && originOf(probes) };
   if (developmentKey === null) log.info('listening', { url, ...names, ...version });

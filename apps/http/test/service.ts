@@ -99,7 +99,7 @@ export async function serve(
   const server = await startServer(service.listener, {
     host: '127.0.0.1',
     port: 0,
-    maxConnections: parts.configuration.maxConnections,
+    maxConnections: parts.configuration.MAX_CONNECTIONS,
     renderRejection: service.renderRejection,
     onDrop: service.requestMetrics.countDrop,
     timeLimits,

@@ -8,17 +8,12 @@ export interface Variable<T> {
   readonly parse: (text: string) => T | null;
 }
 
-/**
- * An integer in decimal digits.
- *
- * @param scale The value is multiplied by it: 1000 for a variable in seconds.
- */
-export function integer(fallback: number, min: number, max: number, scale = 1): Variable<number> {
+/** An integer in decimal digits. */
+export function integer(fallback: number, min: number, max: number): Variable<number> {
   return {
     fallback: String(fallback),
     rule: `an integer from ${min} to ${max}`,
-    parse: (text) =>
-      /^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) * scale : null,
+    parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null),
   };
 }
 

@@ -38,16 +38,16 @@ test('compose.yaml points the service to the replica set that it initiates', () 
 });
 
 test('compose.yaml publishes the service on this machine alone, without capabilities and with a read-only file system', () => {
-  expect(service.ports).toEqual([`127.0.0.1:3000:${configuration().port}`]);
+  expect(service.ports).toEqual([`127.0.0.1:3000:${configuration().PORT}`]);
   expect(services.mongodb.ports).toBeUndefined();
   const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
   for (const ours of [service, services.initiation]) expect(ours).toMatchObject(restricted);
 });
 
 test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', () => {
-  const { maxConnections } = configuration();
+  const { MAX_CONNECTIONS } = configuration();
   expect(service.mem_limit).toMatch(/^\d+m$/);
-  expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
+  expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(MAX_CONNECTIONS));
 });
 
 test('compose.yaml limits the log of every container', () => {
@@ -58,8 +58,10 @@ test('compose.yaml limits the log of every container', () => {
 });
 
 test('compose.yaml leaves time for a graceful stop', () => {
-  const { stopGrace, stopDeadline } = configuration();
-  expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual((stopGrace + stopDeadline) / 1_000 + 5);
+  const { STOP_GRACE_SECONDS, STOP_DEADLINE_SECONDS } = configuration();
+  expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual(
+    STOP_GRACE_SECONDS + STOP_DEADLINE_SECONDS + 5,
+  );
 });
 
 const ROOT = new URL('../../../', import.meta.url);

@@ -108,7 +108,7 @@ test('annotations name the port of the metrics', () => {
   expect(deployment.template.metadata.annotations).toEqual({
     'prometheus.io/scrape': 'true',
     'prometheus.io/path': '/metrics',
-    'prometheus.io/port': String(configuration().probePort),
+    'prometheus.io/port': String(configuration().PROBE_PORT),
   });
 });
 
@@ -127,10 +127,10 @@ test('every selector selects the pods of the Deployment', () => {
 });
 
 test('ports have names, which lead to those of the service and of the probes', () => {
-  const { port, probePort } = configuration();
+  const { PORT, PROBE_PORT } = configuration();
   expect(container.ports).toEqual([
-    { name: 'http', containerPort: port },
-    { name: 'probes', containerPort: probePort },
+    { name: 'http', containerPort: PORT },
+    { name: 'probes', containerPort: PROBE_PORT },
   ]);
   for (const probe of probes) expect(probe.httpGet.port).toBe('probes');
   expect(the('Service').spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)).toEqual(['http']);
@@ -139,9 +139,9 @@ test('ports have names, which lead to those of the service and of the probes', (
 });
 
 test('the manifests set variables that the service knows, and its configuration is valid', () => {
-  const { configuredKeys, host, ignored, production, storage } = configuration();
-  expect({ host, ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
-    ...{ host: '0.0.0.0', ignored: [], production: true, storage: 'mongodb', keys: 1 },
+  const { configuredKeys, HOST, ignored, production, storage } = configuration();
+  expect({ HOST, ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
+    ...{ HOST: '0.0.0.0', ignored: [], production: true, storage: 'mongodb', keys: 1 },
   });
   expect(configuration({ API_KEYS_FILE: '' }).configuredKeys.size).toBe(0);
 });
@@ -149,13 +149,13 @@ test('the manifests set variables that the service knows, and its configuration 
 test('the memory limit is at least the need of MAX_CONNECTIONS', () => {
   const { memory } = container.resources.limits;
   expect(memory).toMatch(/^\d+Mi$/);
-  const { maxConnections } = configuration();
-  expect(Number.parseInt(memory, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(maxConnections));
+  const { MAX_CONNECTIONS } = configuration();
+  expect(Number.parseInt(memory, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(MAX_CONNECTIONS));
 });
 
 test('the termination grace period leaves time for a graceful stop', () => {
-  const { stopGrace, stopDeadline } = configuration();
-  const needed = container.lifecycle.preStop.sleep.seconds + (stopGrace + stopDeadline) / 1_000;
+  const { STOP_GRACE_SECONDS, STOP_DEADLINE_SECONDS } = configuration();
+  const needed = container.lifecycle.preStop.sleep.seconds + STOP_GRACE_SECONDS + STOP_DEADLINE_SECONDS;
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(needed + 5);
 });
 

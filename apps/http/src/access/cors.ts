@@ -18,9 +18,9 @@ export interface Cors {
 
 /**
  * @param origins The origins that get access, at least one; `*` stands for all.
- * @param methods The methods of all routes.
+ * @param methods The methods of all routes, as a list in a header field.
  */
-export function createCors(origins: ReadonlySet<string>, methods: readonly string[]): Cors {
+export function createCors(origins: ReadonlySet<string>, methods: string): Cors {
   const all = origins.has('*');
 
   function headers(origin: string | undefined): Headers {
@@ -38,7 +38,7 @@ export function createCors(origins: ReadonlySet<string>, methods: readonly strin
       return {
         status: 204,
         headers: {
-          'access-control-allow-methods': methods.join(', '),
+          'access-control-allow-methods': methods,
           'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent',
           'access-control-max-age': PREFLIGHT_MAX_AGE,
         },

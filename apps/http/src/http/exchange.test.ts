@@ -1,9 +1,19 @@
+import { type Rejected, Rejection } from '@animal-store/http-server';
 import { describe, expect, test } from 'vitest';
-import { beginExchange } from './exchange.ts';
+import { createRejectionRenderer, type Exchange } from './exchange.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
-describe('beginExchange', () => {
+/** The exchange of a request with this header field, as observers see it. */
+function exchangeOf(traceparent: string): Exchange | undefined {
+  const exchanges: Exchange[] = [];
+  const observer = { begin() {}, end: (exchange: Exchange) => void exchanges.push(exchange) };
+  const rejected = { request: { headers: { traceparent } }, socket: {} } as unknown as Rejected;
+  createRejectionRenderer(observer, 0)(new Rejection(400, 'malformed'), rejected);
+  return exchanges[0];
+}
+
+describe('the trace id of an exchange', () => {
   test.each([
     [`00-${TRACE_ID}-00f067aa0ba902b7-01`, TRACE_ID],
     [`00-${TRACE_ID}-00f067aa0ba902b7-00`, TRACE_ID],
@@ -18,7 +28,7 @@ describe('beginExchange', () => {
     [`00-${TRACE_ID}-00f067aa0ba902b7`, null],
     [`x00-${TRACE_ID}-00f067aa0ba902b7-01`, null],
     ['', null],
-  ])('reads the traceparent %j as the trace id %j', (traceparent, traceId) => {
-    expect(beginExchange({ traceparent }, 'GET', '/v1/pets', {}, null).traceId).toBe(traceId);
+  ])('of traceparent %j is %j', (traceparent, traceId) => {
+    expect(exchangeOf(traceparent)?.traceId).toBe(traceId);
   });
 });

@@ -32,6 +32,8 @@ const CODE_OF_DOMAIN_ERROR = {
   storage_unavailable: 'service_unavailable',
 } as const satisfies Record<DomainErrorCode, ErrorCode>;
 
+const NO_HEADERS: Headers = {};
+
 /** Of every 503, in seconds. */
 const RETRY_AFTER: Headers = { 'retry-after': '1' };
 
@@ -40,68 +42,54 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
   readonly headers: Headers;
+  /** Why the status is 503; null for every other status. */
+  readonly reason: UnavailableReason | null;
 
   /** @param message For the client: what to do about it. */
-  constructor(code: ErrorCode, message: string, headers: Headers = {}) {
+  constructor(code: ErrorCode, message: string, headers = NO_HEADERS, reason: UnavailableReason | null = null) {
     super(message);
     this.code = code;
     this.headers = headers;
+    this.reason = reason;
   }
 
   /** A 503 with Retry-After. */
   static unavailable(reason: UnavailableReason, message: string): HttpError {
-    return new UnavailableError(reason, message);
-  }
-}
-
-class UnavailableError extends HttpError {
-  readonly reason: UnavailableReason;
-
-  constructor(reason: UnavailableReason, message: string) {
-    super('service_unavailable', message, RETRY_AFTER);
-    this.reason = reason;
+    return new HttpError('service_unavailable', message, RETRY_AFTER, reason);
   }
 }
 
 /** Why an error becomes a 503; null for every other error. */
 export function unavailableBecause(error: unknown): Unavailable | null {
-  if (error instanceof UnavailableError) return { reason: error.reason, error };
   const isStorage = DomainError.is(error) && error.code === 'storage_unavailable';
-  return isStorage ? { reason: 'storage', error } : null;
-}
-
-/** The Error body of the interface: exactly these three members. */
-function errorBody(code: ErrorCode, message: string, status: number): string {
-  return JSON.stringify({ code, message, status });
-}
-
-/** The response to a request that ended in an error. Unexpected errors do not show their message. */
-export function errorResponse(error: unknown): HttpResponse {
-  const { code, message, own, status = ERROR_STATUS[code] } = described(error);
-  return jsonResponse(errorBody(code, message, status), status, jsonHeaders(own));
-}
-
-function described(error: unknown): { code: ErrorCode; message: string; own: Headers; status?: number } {
-  if (error instanceof HttpError) {
-    const { code, message, headers } = error;
-    return { code, message, own: headers };
-  }
-  if (error instanceof Rejection) {
-    const { message, status } = error;
-    return { code: status === 413 ? 'payload_too_large' : 'invalid_request', message, own: {}, status };
-  }
-  if (DomainError.is(error)) {
-    const code = CODE_OF_DOMAIN_ERROR[error.code];
-    return { code, message: error.message, own: code === 'service_unavailable' ? RETRY_AFTER : {} };
-  }
-  return {
-    code: 'internal_error',
-    message: CLIENT_MESSAGES.unexpected,
-    own: {},
-  };
+  const reason = error instanceof HttpError ? error.reason : isStorage ? 'storage' : null;
+  return reason && { reason, error };
 }
 
 /** Whether an error is a defect of the service, for operators to see. */
 export function isUnexpected(error: unknown): boolean {
   return !(error instanceof HttpError || error instanceof Rejection || DomainError.is(error));
+}
+
+/** The response to a request that ended in an error. Unexpected errors do not show their message. */
+export function errorResponse(error: unknown): HttpResponse {
+  if (error instanceof HttpError) return render(error.code, error.message, error.headers);
+  if (error instanceof Rejection) {
+    const { message, status } = error;
+    return render(status === 413 ? 'payload_too_large' : 'invalid_request', message, NO_HEADERS, status);
+  }
+  if (DomainError.is(error)) {
+    const code = CODE_OF_DOMAIN_ERROR[error.code];
+    return render(code, error.message, code === 'service_unavailable' ? RETRY_AFTER : NO_HEADERS);
+  }
+  return render('internal_error', CLIENT_MESSAGES.unexpected);
+}
+
+function render(
+  code: ErrorCode,
+  message: string,
+  headers = NO_HEADERS,
+  status: number = ERROR_STATUS[code],
+): HttpResponse {
+  return jsonResponse(JSON.stringify({ code, message, status }), status, jsonHeaders(headers));
 }

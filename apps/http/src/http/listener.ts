@@ -1,11 +1,9 @@
 import type { IncomingRequest, OutgoingResponse } from '@animal-store/http-server';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
-import type { OnUnexpectedError } from './exchange.ts';
-import { SECURITY_HEADERS } from './handler.ts';
+import { type OnUnexpectedError, SECURITY_HEADERS } from './exchange.ts';
 import { errorResponse } from './http-error.ts';
 import type { Env } from './operation.ts';
-import { normalizeTarget } from './url.ts';
 
 /**
  * Makes a listener for Node's requests of an application.
@@ -36,4 +34,23 @@ export function createListener(app: Hono<Env>, onUnexpectedError: OnUnexpectedEr
 
 function asGet(request: Request): Request {
   return Object.create(request, { method: { value: 'GET' } }) as Request;
+}
+
+/** The scheme and the authority before the path of an absolute target (RFC 9112, section 3.2.2). */
+const SCHEME_AND_AUTHORITY = /^https?:\/\/[^/?#]*/i;
+
+/** A target in origin form, of the characters that a path and a query have (RFC 3986, appendix A), and brackets. */
+const PLAIN = /^\/[!$-;=?-[\]_a-z~]*$/;
+const FOREIGN = /[^!$-;=?-[\]_a-z~]/g;
+
+/**
+ * Rewrites Host field and request target so that @hono/node-server can make a URL of them, and every request reaches a
+ * route. The service ignores the host: it serves the same under every name.
+ */
+function normalizeTarget(incoming: IncomingRequest): void {
+  incoming.headers.host = 'localhost';
+  const { url = '' } = incoming;
+  if (PLAIN.test(url)) return;
+  const path = url.replace(SCHEME_AND_AUTHORITY, '').replace(FOREIGN, encodeURIComponent);
+  incoming.url = path.startsWith('/') ? path : `/${path}`;
 }

@@ -8,7 +8,7 @@ export interface Env {
   Bindings: { readonly incoming: IncomingRequest; readonly outgoing: OutgoingResponse };
 }
 
-/** A header field of every response of an operation, errors included. */
+/** A header field of every response, errors included. */
 export interface FixedHeader {
   readonly value: string;
   /** For the OpenAPI document. */
@@ -22,8 +22,8 @@ export interface Operation {
   readonly method: 'get' | 'post';
   /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. At most one parameter, as the last segment. */
   readonly path: string;
-  /** By name as the document writes it. */
-  readonly headers: Readonly<Record<string, FixedHeader>>;
+  /** Of each of its responses, by name as the document writes it. */
+  readonly headers?: Readonly<Record<string, FixedHeader>>;
   /**
    * Reads the request, calls the use case and returns the response. It runs for requests with a valid key only.
    *

@@ -15,7 +15,7 @@ export interface JsonHeaders extends Headers {
 
 /** The header fields of a JSON response, with others beside its type. */
 export function jsonHeaders(others?: Headers): JsonHeaders {
-  return Object.freeze({ 'content-type': 'application/json', ...others });
+  return { 'content-type': 'application/json', ...others };
 }
 
 /** The header fields of a JSON response without others. */

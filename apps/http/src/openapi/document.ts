@@ -98,7 +98,7 @@ export function openApiDocument({ server, operations, notFoundMessage }: Documen
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
 function described(
-  { headers }: Operation,
+  { headers = {} }: Operation,
   description: Omit<OperationDescription, 'schemas'>,
   shared: Record<string, ResponseObject>,
 ): object {

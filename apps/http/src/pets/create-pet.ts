@@ -4,11 +4,10 @@ import { andThen, type Creation } from '@animal-store/domain/transport';
 import { headerValues, readBody } from '@animal-store/http-server';
 import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
-import { BODY_MAX_BYTES, requireJson } from '../http/request-body.ts';
+import { BODY_MAX_BYTES, parseJson, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
-import type { PetDependencies } from './dependencies.ts';
-import { parseNewPet } from './parse-new-pet.ts';
+import type { PetDependencies } from './index.ts';
 import { EXAMPLE_NEW_PET, EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
@@ -22,13 +21,12 @@ export function createPet({ catalogue, petJson, basePath }: PetDependencies): De
     operationId: 'createPet',
     method: 'post',
     path: '/pets',
-    headers: {},
     handle(request, holder) {
       const { incoming } = request.env;
       requireJson(incoming);
       return readBody(incoming, BODY_MAX_BYTES).then((bytes) => {
         const key = idempotencyKey(incoming, holder);
-        return andThen(catalogue.createPet(parseNewPet(bytes), key), respond);
+        return andThen(catalogue.createPet(parseJson(bytes), key), respond);
       });
     },
     describe: (t) => ({

@@ -2,11 +2,10 @@ import { LIMITS, type PetPage, type PetQuery } from '@animal-store/domain';
 import { andThen, Violation } from '@animal-store/domain/transport';
 import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
-import { parameterValues, queryString } from '../http/url.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
-import type { PetDependencies } from './dependencies.ts';
-import { createPageCache, isUpToDate, isWorthCaching } from './page-cache.ts';
+import type { PetDependencies } from './index.ts';
+import { createPageCache, isUpToDate } from './page-cache.ts';
 import { petsJson } from './pet-json.ts';
 import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
@@ -28,15 +27,17 @@ export function listPets({ catalogue, petJson, basePath }: PetDependencies): Des
     operationId: 'listPets',
     method: 'get',
     path: '/pets',
-    headers: {},
     handle(request) {
-      const text = queryString(request.req);
+      const { url } = request.req;
+      const start = url.indexOf('?');
+      const text = start === -1 ? '' : url.slice(start);
       const cached = pages.get(text);
       const query = cached?.query ?? readPetQuery(text);
       return andThen(catalogue.listPets(query), (page) => {
         if (cached !== undefined && isUpToDate(cached, page)) return cached.response;
         const response = render(page, query);
-        if (isWorthCaching(page)) pages.set(text, { ...page, query, response });
+        // Only frozen pets are the same objects as long as they are unchanged: see `PetStore`.
+        if (page.pets.every(Object.isFrozen)) pages.set(text, { ...page, query, response });
         return response;
       });
     },
@@ -93,15 +94,14 @@ function linkToNext(basePath: string, limit: number, status: unknown, next: bigi
   return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
 }
 
-/** The page that a query string asks for. Parameters that the interface does not know are ignored. */
+/** The page that a query string asks for, which may begin with a question mark. Parameters that the interface does not know are ignored. */
 function readPetQuery(text: string): GivenQuery {
-  if (text === '') return {};
+  const parameters = new URLSearchParams(text);
   /** The value of a parameter, undefined if it is absent. */
   const read = (name: string, convert: (given: string) => unknown) => {
-    const [given, ...more] = parameterValues(text, name);
+    const [given, ...more] = parameters.getAll(name);
     if (given === undefined) return undefined;
-    if (more.length > 0) return new Violation(CLIENT_MESSAGES.notOnce(name, more.length + 1));
-    return convert(given);
+    return more.length === 0 ? convert(given) : new Violation(CLIENT_MESSAGES.notOnce(name, more.length + 1));
   };
   return {
     // An integer out of range stays text, so that the error quotes it as it was given.

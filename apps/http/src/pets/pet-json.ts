@@ -1,4 +1,5 @@
 import type { Pet } from '@animal-store/domain';
+import { createCache } from './cache.ts';
 
 /** A pet as JSON text, its 64-bit integers digit for digit; `status` only if it has one. */
 export function petJson({ id, name, categoryId, status }: Pet): string {
@@ -9,27 +10,18 @@ export function petJson({ id, name, categoryId, status }: Pet): string {
 /** Writes a pet as JSON text. */
 export type PetJson = (pet: Pet) => string;
 
-/** How many texts each generation of the cache has. */
-const TEXTS = 20_000;
+/** How many texts each generation of the cache holds. */
+const TEXTS_MAX = 20_000;
 
-/**
- * Caches the texts of frozen pets, which are the same objects as long as they are unchanged: see `PetStore`. Texts in use are in the recent generation. When
- * it is full, it becomes the older one, and the older one is dropped: a WeakMap would keep the text of every pet that was ever
- * read, and make garbage collections longer with each.
- */
+/** Caches the texts of frozen pets, which are the same objects as long as they are unchanged: see `PetStore`. */
 export function cachedPetJson(): PetJson {
-  let recent = new Map<Pet, string>();
-  let older = new Map<Pet, string>();
+  const texts = createCache<Pet, string>(TEXTS_MAX, () => 1);
   return (pet) => {
     if (!Object.isFrozen(pet)) return petJson(pet);
-    const cached = recent.get(pet);
+    const cached = texts.get(pet);
     if (cached !== undefined) return cached;
-    const text = older.get(pet) ?? petJson(pet);
-    if (recent.size === TEXTS) {
-      older = recent;
-      recent = new Map();
-    }
-    recent.set(pet, text);
+    const text = petJson(pet);
+    texts.set(pet, text);
     return text;
   };
 }

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { HttpError } from '../http/http-error.ts';
-import { parseNewPet } from './parse-new-pet.ts';
+import { HttpError } from './http-error.ts';
+import { parseJson } from './request-body.ts';
 
-const read = (body: string | Buffer) => parseNewPet(Buffer.from(body as string)) as { categoryId: unknown };
+const read = (body: string | Buffer) => parseJson(Buffer.from(body as string)) as { categoryId: unknown };
 
 function rejectionOf(body: string | Buffer): string {
   try {
@@ -15,7 +15,7 @@ function rejectionOf(body: string | Buffer): string {
   throw new Error('accepted');
 }
 
-describe(parseNewPet, () => {
+describe(parseJson, () => {
   test.each([
     ['9223372036854775807', 9223372036854775807n],
     ['9223372036854775808', 9223372036854775808n],

@@ -1,0 +1,31 @@
+import { describe, expect, test } from 'vitest';
+import { createCache } from './cache.ts';
+
+describe(createCache, () => {
+  test('returns what was set last for a key', () => {
+    const cache = createCache<string, number>(10, () => 1);
+    cache.set('a', 1);
+    cache.set('b', 2);
+    cache.set('a', 3);
+    expect(['a', 'b', 'c'].map(cache.get)).toEqual([3, 2, undefined]);
+  });
+
+  test('keeps what is in use, and drops the rest', () => {
+    const cache = createCache<string, number>(10, () => 1);
+    cache.set('used', 1);
+    cache.set('unused', 1);
+    for (let count = 0; count < 100; count += 1) {
+      cache.set(`other ${count}`, 1);
+      expect(cache.get('used')).toBe(1);
+    }
+    expect(cache.get('unused')).toBeUndefined();
+  });
+
+  test('holds as much as two generations may', () => {
+    const cache = createCache<number, string>(1_000, (_, text) => text.length);
+    for (let key = 0; key < 1_000; key += 1) cache.set(key, 'x'.repeat(100));
+    const held = Array.from({ length: 1_000 }, (_, key) => key).filter((key) => cache.get(key) !== undefined);
+    expect(held.length).toBeLessThanOrEqual(20);
+    expect(held.length).toBeGreaterThanOrEqual(10);
+  });
+});

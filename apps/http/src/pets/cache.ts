@@ -1,0 +1,39 @@
+/** A cache of a bounded size. */
+export interface Cache<K, V> {
+  get(key: K): V | undefined;
+  set(key: K, value: V): void;
+}
+
+/**
+ * Makes a cache of two generations. What is in use is in the recent one. When that is full, it becomes the older one, and the
+ * older one is dropped: a WeakMap would keep all that was ever read, and make garbage collections longer with each entry.
+ *
+ * @param sizeMax What each generation may hold, in the unit of `sizeOf`.
+ */
+export function createCache<K, V>(sizeMax: number, sizeOf: (key: K, value: V) => number): Cache<K, V> {
+  let recent = new Map<K, V>();
+  let older = new Map<K, V>();
+  let size = 0;
+
+  function set(key: K, value: V): void {
+    const added = sizeOf(key, value);
+    if (size + added > sizeMax) {
+      older = recent;
+      recent = new Map();
+      size = 0;
+    }
+    recent.set(key, value);
+    size += added;
+  }
+
+  return {
+    get(key) {
+      const value = recent.get(key);
+      if (value !== undefined) return value;
+      const old = older.get(key);
+      if (old !== undefined) set(key, old);
+      return old;
+    },
+    set,
+  };
+}
