@@ -8,10 +8,11 @@ import { BODY_MAX_BYTES, parseJson, requireJson } from '../http/request-body.ts'
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import type { PetDependencies } from './index.ts';
+import { petJson } from './pet-json.ts';
 import { EXAMPLE_NEW_PET, EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
-export function createPet({ catalogue, petJson, basePath }: PetDependencies): DescribedOperation {
+export function createPet({ catalogue, basePath }: PetDependencies): DescribedOperation {
   const respond = ({ pet, created }: Creation) => {
     const location = `${basePath}/pets/${pet.id}`;
     const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };

@@ -5,6 +5,7 @@ import { HttpError } from '../http/http-error.ts';
 import { jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import type { PetDependencies } from './index.ts';
+import { petJson } from './pet-json.ts';
 import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
@@ -16,7 +17,7 @@ const REMOVED_AT = Date.UTC(2030, 11, 5);
 const DECIMAL = /^[1-9]\d{0,18}$/;
 
 /** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
-export function getPet({ catalogue, petJson, clock, basePath }: PetDependencies): DescribedOperation {
+export function getPet({ catalogue, clock, basePath }: PetDependencies): DescribedOperation {
   const start = `${basePath}/pets/`.length;
   const removed = CLIENT_MESSAGES.removed(basePath);
   return {

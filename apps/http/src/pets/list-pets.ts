@@ -6,7 +6,7 @@ import type { DescribedOperation } from '../openapi/document.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './index.ts';
 import { createPageCache, isUpToDate } from './page-cache.ts';
-import { petsJson } from './pet-json.ts';
+import { createPetsJson } from './pet-json.ts';
 import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
@@ -15,13 +15,14 @@ type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
 const DECIMAL = /^[1-9]\d*$/;
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
-export function listPets({ catalogue, petJson, basePath }: PetDependencies): DescribedOperation {
+export function listPets({ catalogue, basePath }: PetDependencies): DescribedOperation {
   const pages = createPageCache<GivenQuery>();
+  const petsJson = createPetsJson();
   const render = ({ pets, next }: PetPage, query: GivenQuery) => {
     // A page that is not the last is full.
     const headers =
       next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, pets.length, query.status, next) });
-    return jsonResponse(petsJson(pets, petJson), 200, headers);
+    return jsonResponse(petsJson(pets), 200, headers);
   };
   return {
     operationId: 'listPets',
@@ -30,7 +31,7 @@ export function listPets({ catalogue, petJson, basePath }: PetDependencies): Des
     handle(request) {
       const { url } = request.req;
       const start = url.indexOf('?');
-      const text = start === -1 ? '' : url.slice(start);
+      const text = start === -1 ? '' : url.slice(start + 1);
       const cached = pages.get(text);
       const query = cached?.query ?? readPetQuery(text);
       return andThen(catalogue.listPets(query), (page) => {
@@ -94,9 +95,10 @@ function linkToNext(basePath: string, limit: number, status: unknown, next: bigi
   return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
 }
 
-/** The page that a query string asks for, which may begin with a question mark. Parameters that the interface does not know are ignored. */
+/** The page that a query string asks for. Parameters that the interface does not know are ignored. */
 function readPetQuery(text: string): GivenQuery {
-  const parameters = new URLSearchParams(text);
+  // It drops a question mark at the beginning: the first one is not part of the text.
+  const parameters = new URLSearchParams(`?${text}`);
   /** The value of a parameter, undefined if it is absent. */
   const read = (name: string, convert: (given: string) => unknown) => {
     const [given, ...more] = parameters.getAll(name);

@@ -7,28 +7,23 @@ export function petJson({ id, name, categoryId, status }: Pet): string {
   return status === undefined ? `${known}}` : `${known},"status":"${status}"}`;
 }
 
-/** Writes a pet as JSON text. */
-export type PetJson = (pet: Pet) => string;
-
 /** How many texts each generation of the cache holds. */
 const TEXTS_MAX = 20_000;
 
-/** Caches the texts of frozen pets, which are the same objects as long as they are unchanged: see `PetStore`. */
-export function cachedPetJson(): PetJson {
+/**
+ * Prepares a function that writes pets as a JSON array. It caches the texts of frozen pets, which are the same objects as long as
+ * they are unchanged: see `PetStore`.
+ */
+export function createPetsJson(): (pets: readonly Pet[]) => string {
   const texts = createCache<Pet, string>(TEXTS_MAX, () => 1);
-  return (pet) => {
+  function textOf(pet: Pet): string {
     if (!Object.isFrozen(pet)) return petJson(pet);
-    const cached = texts.get(pet);
-    if (cached !== undefined) return cached;
-    const text = petJson(pet);
-    texts.set(pet, text);
+    let text = texts.get(pet);
+    if (text === undefined) {
+      text = petJson(pet);
+      texts.set(pet, text);
+    }
     return text;
-  };
-}
-
-/** A page of pets as a JSON array. */
-export function petsJson(pets: readonly Pet[], write: PetJson): string {
-  let text = '[';
-  for (let index = 0; index < pets.length; index += 1) text += (index === 0 ? '' : ',') + write(pets[index] as Pet);
-  return `${text}]`;
+  }
+  return (pets) => `[${pets.map(textOf).join(',')}]`;
 }
