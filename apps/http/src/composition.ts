@@ -14,7 +14,7 @@ import type { Configuration } from './configuration.ts';
 import { combineObservers, createRejectionRenderer, type Observer, type OnUnexpectedError } from './http/exchange.ts';
 import { createListener } from './http/listener.ts';
 import { createRequestMetrics, type RequestMetrics } from './observability/request-metrics.ts';
-import { spanObserver } from './observability/tracing.ts';
+import { completeSpan } from './observability/tracing.ts';
 import { petOperations } from './pets/index.ts';
 
 /** What a service is put together from. Tests replace it. */
@@ -71,8 +71,8 @@ export function compose({
     metrics().countUnexpectedError();
     log.unexpectedError(error, { requestId });
   };
-  const observer = provide('observer', () =>
-    combineObservers([spanObserver, requestLog, requestMetrics().observer], onUnexpectedError),
+  const observe = provide('observer', () =>
+    combineObservers([completeSpan, requestLog, requestMetrics().observe], onUnexpectedError),
   );
   const loadShedding = provide('load shedding', () => createLoadShedding(configuration.MAX_EVENT_LOOP_DELAY_MS));
 
@@ -102,7 +102,8 @@ export function compose({
       storage: storage(),
       rateLimit: rateLimit(),
       corsOrigins: configuration.CORS_ORIGINS,
-      observer: observer(),
+      observe: observe(),
+      inFlight: requestMetrics().inFlight,
       onUnexpectedError,
       metrics: configuration.METRICS === 'on' ? metrics() : null,
       docs: configuration.DOCS === 'on' ? docsPage() : [],
@@ -115,7 +116,7 @@ export function compose({
   return {
     listener: createListener(apps().main, onUnexpectedError),
     probeListener: createListener(apps().probes, onUnexpectedError),
-    renderRejection: createRejectionRenderer(observer(), trustedProxies),
+    renderRejection: createRejectionRenderer(observe(), trustedProxies),
     storage: storage(),
     metrics: metrics(),
     requestMetrics: requestMetrics(),

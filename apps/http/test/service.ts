@@ -87,7 +87,7 @@ export async function startService(
 export async function serve(
   parts: Omit<ServiceDependencies, 'version' | 'log' | 'requestLog'>,
   timeLimits: Partial<TimeLimits> = {},
-  requestLog: Observer = { end() {} },
+  requestLog: Observer = () => {},
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
   const log = {

@@ -7,9 +7,9 @@ const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 /** The exchange of a request with this header field, as observers see it. */
 function exchangeOf(traceparent: string): Exchange | undefined {
   const exchanges: Exchange[] = [];
-  const observer = { begin() {}, end: (exchange: Exchange) => void exchanges.push(exchange) };
+  const observe = (exchange: Exchange) => void exchanges.push(exchange);
   const rejected = { request: { headers: { traceparent } }, socket: {} } as unknown as Rejected;
-  createRejectionRenderer(observer, 0)(new Rejection(400, 'malformed'), rejected);
+  createRejectionRenderer(observe, 0)(new Rejection(400, 'malformed'), rejected);
   return exchanges[0];
 }
 

@@ -54,14 +54,22 @@ export interface Exchange {
   headers: Headers;
 }
 
-/** Is notified of each request and its response. */
-export interface Observer {
-  begin?(): void;
-  /**
-   * @param bytes Length of the body of the response.
-   * @param duration Milliseconds from the header section of the request to the response.
-   */
-  end(exchange: Exchange, response: Pick<HttpResponse, 'status'>, bytes: number, duration: number): void;
+/**
+ * Is notified of each request and its response.
+ *
+ * @param bytes Length of the body of the response.
+ * @param duration Milliseconds from the header section of the request to the response.
+ */
+export type Observer = (
+  exchange: Exchange,
+  response: Pick<HttpResponse, 'status'>,
+  bytes: number,
+  duration: number,
+) => void;
+
+/** How many requests have no response yet. */
+export interface InFlight {
+  count: number;
 }
 
 /**
@@ -76,22 +84,15 @@ export type OnUnexpectedError = (error: unknown, requestId?: string) => void;
  *
  * @param onError Called for each error that an observer throws.
  */
-export function combineObservers(
-  observers: readonly Observer[],
-  onError: (error: unknown) => void,
-): Required<Observer> {
-  const notify = (call: (observer: Observer) => void) => {
-    for (const observer of observers) {
+export function combineObservers(observers: readonly Observer[], onError: (error: unknown) => void): Observer {
+  return (exchange, response, bytes, duration) => {
+    for (const observe of observers) {
       try {
-        call(observer);
+        observe(exchange, response, bytes, duration);
       } catch (error) {
         onError(error);
       }
     }
-  };
-  return {
-    begin: () => notify((observer) => observer.begin?.()),
-    end: (...notification) => notify((observer) => observer.end(...notification)),
   };
 }
 
@@ -134,7 +135,8 @@ export type CreateHandler = (route: string, responder: Responder, headers?: Head
 
 /** What every handler works with. */
 export interface HandlerDependencies {
-  readonly observer: Required<Observer>;
+  readonly observe: Observer;
+  readonly inFlight: InFlight;
   readonly onUnexpectedError: OnUnexpectedError;
   /** How many proxies in front of the service add the address of the client to X-Forwarded-For. */
   readonly trustedProxies: number;
@@ -147,7 +149,8 @@ export interface HandlerDependencies {
  * promises, at half the speed.
  */
 export function createHandlers({
-  observer,
+  observe,
+  inFlight,
   onUnexpectedError,
   trustedProxies,
   originHeaders,
@@ -158,8 +161,11 @@ export function createHandlers({
       const { incoming } = request.env;
       const all = originHeaders === null ? fixed : { ...fixed, ...originHeaders(incoming.headers.origin) };
       const exchange = beginExchange(incoming, route, all, trustedProxies);
-      observer.begin();
-      const succeed = (response: HttpResponse) => respond(exchange, response, observer);
+      inFlight.count += 1;
+      const succeed = (response: HttpResponse) => {
+        inFlight.count -= 1;
+        return respond(exchange, response, observe);
+      };
       const fail = (error: unknown) => {
         if (isUnexpected(error)) onUnexpectedError(error, exchange.id);
         exchange.unavailable = unavailableBecause(error);
@@ -179,10 +185,10 @@ export function createHandlers({
  * Ends an exchange in the one shape that @hono/node-server writes without building a Fetch API response: a string or bytes,
  * and a plain object of header fields. Reading `.headers` or `.body` of the result loses that.
  */
-function respond(exchange: Exchange, response: HttpResponse, observer: Observer): Response {
+function respond(exchange: Exchange, response: HttpResponse, observe: Observer): Response {
   const { status, body, headers } = response;
   const bytes = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
-  observer.end(exchange, response, bytes, performance.now() - exchange.startedAt);
+  observe(exchange, response, bytes, performance.now() - exchange.startedAt);
   return new Response(body, {
     status,
     // Copying one object and setting members is fast in V8, copying a second one into it is not.
@@ -194,7 +200,7 @@ function respond(exchange: Exchange, response: HttpResponse, observer: Observer)
 }
 
 /** Renders as Error bodies what the server rejects before it reaches a route. */
-export function createRejectionRenderer(observer: Required<Observer>, trustedProxies: number): RenderRejection {
+export function createRejectionRenderer(observe: Observer, trustedProxies: number): RenderRejection {
   return (rejection, { request, socket }) => {
     const { headers = {}, method } = request ?? {};
     // A tunnel is for proxies: its target is no path.
@@ -202,8 +208,7 @@ export function createRejectionRenderer(observer: Required<Observer>, trustedPro
     const exchange = beginExchange({ headers, socket, method }, route, SECURITY_HEADERS, trustedProxies);
     const response = errorResponse(rejection);
     const body = String(response.body);
-    observer.begin();
-    observer.end(exchange, response, Buffer.byteLength(body), 0);
+    observe(exchange, response, Buffer.byteLength(body), 0);
     return { headers: { ...SECURITY_HEADERS, ...response.headers, 'x-request-id': exchange.id }, body };
   };
 }

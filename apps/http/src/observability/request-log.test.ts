@@ -21,14 +21,15 @@ function requestLog({ level = 'info', readable = false }: { level?: LogLevel; re
   const lines: string[] = [];
   const summaries: unknown[][] = [];
   const warnings: unknown[][] = [];
-  const { end } = createRequestLog({
+  const observe = createRequestLog({
     addLine: (line) => void lines.push(line),
     info: (message, details) => void summaries.push([message, details]),
     isLevelEnabled: (other) => LEVELS[other] >= LEVELS[level],
     readable,
     warnThrottled: (...warning) => void warnings.push(warning),
   });
-  const log = (exchange: Partial<Exchange> = {}, status = 200) => end({ ...EXCHANGE, ...exchange }, { status }, 2, 1.5);
+  const log = (exchange: Partial<Exchange> = {}, status = 200) =>
+    observe({ ...EXCHANGE, ...exchange }, { status }, 2, 1.5);
   return { lines, summaries, warnings, log };
 }
 

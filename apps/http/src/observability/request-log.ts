@@ -24,36 +24,34 @@ export function createRequestLog({
     const message = OPERATOR_MESSAGES.unavailable[reason];
     if (message !== null) warnThrottled(message, reason === 'storage' ? { reason: reasonOf(error) } : {});
   };
-  if (!isLevelEnabled('info')) return { end: warnUnavailable };
+  if (!isLevelEnabled('info')) return warnUnavailable;
   const keyMembers = createKeyMembers();
   const logsAll = isLevelEnabled('debug');
   const countAnonymous = createAnonymousCount(info);
-  return {
-    end(exchange, { status }, bytes, duration) {
-      warnUnavailable(exchange);
-      const { id, method, route, traceId, client, key, rejectedKey, unavailable } = exchange;
-      const routine = status < 400 && PROBES.has(route);
-      if (!logsAll && (routine || (key === null && !countAnonymous(exchange, status)))) return;
-      const milliseconds = Math.round(duration * 1000) / 1000;
-      if (readable) {
-        const why = unavailable === null ? '' : ` (${unavailable.reason})`;
-        addLine(
-          `${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${key?.holder ?? rejectedKey ?? '-'} ${id}\n`,
-        );
-        return;
-      }
-      // By hand, at a third of the cost of JSON.stringify. Every value is a number, made by the service or matches a pattern without
-      // characters that JSON escapes; the method is a token (RFC 9110); only a holder's name can be anything.
-      let line =
-        `{"level":${routine ? LEVELS.debug : LEVELS.info},"time":${Date.now()},"msg":"request","method":"${method}",` +
-        `"route":"${route}","status":${status},"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"`;
-      if (client !== null) line += `,"client":"${client}"`;
-      if (rejectedKey !== null) line += `,"key":"${rejectedKey}"`;
-      if (unavailable !== null) line += `,"reason":"${unavailable.reason}"`;
-      if (traceId !== null) line += `,"traceId":"${traceId}"`;
-      if (key !== null) line += keyMembers(key);
-      addLine(`${line}}\n`);
-    },
+  return (exchange, { status }, bytes, duration) => {
+    warnUnavailable(exchange);
+    const { id, method, route, traceId, client, key, rejectedKey, unavailable } = exchange;
+    const routine = status < 400 && PROBES.has(route);
+    if (!logsAll && (routine || (key === null && !countAnonymous(exchange, status)))) return;
+    const milliseconds = Math.round(duration * 1000) / 1000;
+    if (readable) {
+      const why = unavailable === null ? '' : ` (${unavailable.reason})`;
+      addLine(
+        `${method} ${route} ${status}${why} ${milliseconds} ms ${bytes} bytes ${key?.holder ?? rejectedKey ?? '-'} ${id}\n`,
+      );
+      return;
+    }
+    // By hand, at a third of the cost of JSON.stringify. Every value is a number, made by the service or matches a pattern without
+    // characters that JSON escapes; the method is a token (RFC 9110); only a holder's name can be anything.
+    let line =
+      `{"level":${routine ? LEVELS.debug : LEVELS.info},"time":${Date.now()},"msg":"request","method":"${method}",` +
+      `"route":"${route}","status":${status},"duration":${milliseconds},"bytes":${bytes},"requestId":"${id}"`;
+    if (client !== null) line += `,"client":"${client}"`;
+    if (rejectedKey !== null) line += `,"key":"${rejectedKey}"`;
+    if (unavailable !== null) line += `,"reason":"${unavailable.reason}"`;
+    if (traceId !== null) line += `,"traceId":"${traceId}"`;
+    if (key !== null) line += keyMembers(key);
+    addLine(`${line}}\n`);
   };
 }
 

@@ -6,25 +6,27 @@ import {
   registerGauge,
   registerHistogram,
 } from '@animal-store/observability';
-import { type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
+import { type InFlight, type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
 
 /** The values of the label `method`; any other method, which a client may invent, is `other`. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 
 /** Counts requests and dropped connections. */
 export interface RequestMetrics {
-  readonly observer: Observer;
+  readonly observe: Observer;
+  /** Is changed by the handlers of requests. */
+  readonly inFlight: InFlight;
   /** Counts a connection that the server dropped. */
   countDrop(reason: DropReason): void;
 }
 
 /** Registers the metrics of requests and connections. */
 export function createRequestMetrics(registry: Registry): RequestMetrics {
-  let inFlight = 0;
+  const inFlight = { count: 0 };
   registerGauge(
     registry,
     { name: 'http_requests_in_flight', help: 'Requests that have no response yet.' },
-    () => inFlight,
+    () => inFlight.count,
   );
   const countRequest = registerRequestDurations(registry);
   const countUnavailable = registerCountsByReason(
@@ -36,16 +38,11 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     UNAVAILABLE_REASONS,
   );
   return {
-    observer: {
-      begin() {
-        inFlight += 1;
-      },
-      end({ method, route, unavailable }, { status }, _bytes, duration) {
-        if (unavailable !== null) countUnavailable(unavailable.reason);
-        inFlight -= 1;
-        countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
-      },
+    observe({ method, route, unavailable }, { status }, _bytes, duration) {
+      if (unavailable !== null) countUnavailable(unavailable.reason);
+      countRequest(METHODS.has(method) ? method : 'other', route, status, duration / 1000);
     },
+    inFlight,
     countDrop: registerCountsByReason(
       registry,
       {
@@ -57,20 +54,28 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   };
 }
 
-/** Registers the durations of requests. */
-function registerRequestDurations(registry: Registry) {
+/** Counts one request. */
+type CountRequest = (method: string, route: string, status: number, seconds: number) => void;
+
+function registerRequestDurations(registry: Registry): CountRequest {
   const createSeries = registerHistogram(registry, {
     name: 'http_request_duration_seconds',
     help: 'Time from the header section of a request to its response, by method, route and status.',
   });
-  const series = new Map<string, Observe>();
-  return (method: string, route: string, status: number, seconds: number): void => {
-    const name = `${method} ${status} ${route}`;
-    let observe = series.get(name);
-    if (observe === undefined) {
-      observe = createSeries({ method, route, status });
-      series.set(name, observe);
-    }
-    observe(seconds);
+  // One map with a key of all labels would cost 1 % of a request.
+  const routes = new Map<string, Map<string, Map<number, Observe>>>();
+  return (method, route, status, seconds) => {
+    const methods = getOrMake(routes, route, () => new Map<string, Map<number, Observe>>());
+    const statuses = getOrMake(methods, method, () => new Map<number, Observe>());
+    getOrMake(statuses, status, () => createSeries({ method, route, status }))(seconds);
   };
+}
+
+function getOrMake<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  let value = map.get(key);
+  if (value === undefined) {
+    value = make();
+    map.set(key, value);
+  }
+  return value;
 }
