@@ -1,13 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { openNamedStorage } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
-import {
-  behindProxy,
-  describeWithContainers,
-  describeWithMongo,
-  freshDatabase,
-  startLoneServer,
-} from '@animal-store/test-mongodb';
+import { behindProxy, describeWithMongo, freshDatabase, startLoneServer } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { KEY, serviceAt } from './service.ts';
 import { listeningAt, type Running, startProcess } from './service-process.ts';
@@ -22,7 +16,7 @@ const lines = ({ output }: Running, level: number) =>
     .map((line) => JSON.parse(line) as Record<string, unknown>)
     .filter((line) => line['level'] === level);
 
-describeWithContainers('at the start', () => {
+describeWithMongo('at the start', () => {
   test('ends with code 2 and one line on what to do if the server is a standalone', async () => {
     const server = await startLoneServer('standalone');
     onTestFinished(() => server.stop());

@@ -1,4 +1,4 @@
-import { databaseAt, describeWithContainers, type LoneServer, startLoneServer } from '@animal-store/test-mongodb';
+import { databaseAt, describeWithMongo, type LoneServer, startLoneServer } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { failureOf, misconfigurationOf, openStorage } from './fixtures.ts';
 
@@ -8,7 +8,7 @@ const STANDALONE =
 
 const open = (url: string) => openStorage({ url, timeLimits: { serverSelection: 500 } });
 
-describeWithContainers('a standalone', () => {
+describeWithMongo('a standalone', () => {
   let server: LoneServer;
   beforeAll(async () => {
     server = await startLoneServer('standalone');
@@ -33,7 +33,7 @@ describeWithContainers('a standalone', () => {
   });
 });
 
-describeWithContainers('a replica set that is not initiated', () => {
+describeWithMongo('a replica set that is not initiated', () => {
   test('is named in the log, is no misconfiguration, and works as soon as it is initiated', async () => {
     const server = await startLoneServer('uninitiated');
     onTestFinished(() => server.stop());

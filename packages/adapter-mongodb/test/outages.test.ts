@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   behindProxy,
   databaseAt,
-  describeWithContainers,
+  describeWithMongo,
   freshDatabase,
   type ReplicaSet,
   startReplicaSet,
@@ -13,7 +13,7 @@ import { addTo, failureOf, idempotent, misconfigurationOf, openStorage, rex } fr
 
 const open = (url: string) => openStorage({ url });
 
-describeWithContainers('a server', () => {
+describeWithMongo('a server', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
     server = await startReplicaSet(1);
@@ -46,7 +46,7 @@ describeWithContainers('a server', () => {
   });
 });
 
-describeWithContainers('a network', () => {
+describeWithMongo('a network', () => {
   test('that loses the response to a creation returns the same pet to a retry, in another process, too', async () => {
     const url = freshDatabase();
     const { url: detour, proxy } = await behindProxy(url);

@@ -1,12 +1,12 @@
 import type { Pet } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import { databaseAt, describeWithContainers, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
+import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS } from '../src/index.ts';
 import { addTo, idempotent, openStorage, rex, TOLERANCE, times } from './fixtures.ts';
 
-describeWithContainers('while many calls are made at once', () => {
+describeWithMongo('while many calls are made at once', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
     server = await startReplicaSet(1);

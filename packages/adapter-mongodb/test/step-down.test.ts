@@ -2,7 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import {
   behindProxy,
   databaseAt,
-  describeWithContainers,
+  describeWithMongo,
   type ReplicaSet,
   startReplicaSet,
 } from '@animal-store/test-mongodb';
@@ -13,7 +13,7 @@ import { addTo, openStorage, rex, times } from './fixtures.ts';
 const ROUNDS = 3;
 const CLIENTS = 8;
 
-describeWithContainers('a primary that steps down', () => {
+describeWithMongo('a primary that steps down', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
     server = await startReplicaSet(1);

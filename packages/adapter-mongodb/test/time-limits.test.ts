@@ -1,4 +1,4 @@
-import { behindProxy, describeWithContainers, freshDatabase } from '@animal-store/test-mongodb';
+import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { expect, test } from 'vitest';
 import { TIME_LIMITS, type TimeLimits } from '../src/index.ts';
 import { openStorage, TOLERANCE } from './fixtures.ts';
@@ -8,7 +8,7 @@ const LIMIT = 2_000;
 
 const open = (url: string, timeLimits: Partial<TimeLimits>) => openStorage({ url, timeLimits });
 
-describeWithContainers('each stage ends by its own limit, however long the call may take:', () => {
+describeWithMongo('each stage ends by its own limit, however long the call may take:', () => {
   const long = Object.fromEntries(Object.keys(TIME_LIMITS).map((stage) => [stage, 60_000]));
 
   /** A database behind a proxy. It is prepared, because that takes a slow disk longer than {@link LIMIT}. */

@@ -7,19 +7,19 @@ import type { OpenStorage } from './storages.ts';
 /** Not `opcounters`: these count the documents of an insertion. */
 const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
-/** Starts a replica set of one in a container, its data in memory; or uses the server that TEST_MONGODB_URL names. */
+/** A replica set of one in a container, its data in memory. */
 export async function openMongo(): Promise<OpenStorage | { readonly missing: string }> {
   // The containers are recognised by their label: no helper container needs to watch them.
   process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-  const { provided, pid, stop } = await startServer();
-  if ('missing' in provided) return provided;
-  const { url, prefix } = provided;
-  const client = new MongoClient(url);
+  const server = await startServer();
+  if ('missing' in server) return server;
+  const { provided, pid, stop } = server;
+  const client = new MongoClient(provided.url);
   let databases = 0;
   return {
     environment() {
       databases += 1;
-      return { STORAGE: 'mongodb', MONGODB_URL: withDatabase(url, `${prefix}${databases}_test`) };
+      return { STORAGE: 'mongodb', MONGODB_URL: withDatabase(provided.url, `bench_${databases}`) };
     },
     async usage() {
       const { metrics } = await client.db('admin').command({ serverStatus: 1 });

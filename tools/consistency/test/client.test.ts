@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@animal-store/client';
-import { describeWithContainers, startReplicaSet } from '@animal-store/test-mongodb';
+import { describeWithMongo, startReplicaSet } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { API_KEY, startServiceProcess } from '../src/service-process.ts';
 
@@ -15,7 +15,7 @@ const CALLERS = 16;
 /** How many pets are created between two kills, at least. */
 const PROGRESS = 20;
 
-describeWithContainers('the client of a service on MongoDB', () => {
+describeWithMongo('the client of a service on MongoDB', () => {
   test(`creates each pet exactly once through ${KILLS} kills of the service and its database`, {
     timeout: 120_000 + KILLS * 15_000,
   }, async () => {

@@ -61,9 +61,3 @@ export async function removeStaleContainers(): Promise<void> {
       .catch(() => {});
   }
 }
-
-/** Lines that nobody overlooks at the end of a run. */
-export function box(lines: readonly string[]): string {
-  const rule = '='.repeat(96);
-  return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
-}

@@ -1,8 +1,9 @@
 import { startTcpProxy, type TcpProxy } from '@animal-store/adapter-contract';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, inject, onTestFinished } from 'vitest';
-import { addressOf, databaseOf, withAddress, withDatabase } from './database-url.ts';
+import { databaseOf, withDatabase } from './database-url.ts';
 import type { MongoForTests } from './server.ts';
+import type { Missing } from './shared-server.ts';
 
 export { type LoneServer, startLoneServer } from './lone-server.ts';
 export { CLIENTS } from './member-proxy.ts';
@@ -11,7 +12,7 @@ export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    mongodb: MongoForTests;
+    mongodb: MongoForTests | Missing;
   }
 }
 
@@ -32,18 +33,14 @@ const describeIf = (isThere: () => boolean) => (name: string, suites: () => void
 /** Suites that need a server. */
 export const describeWithMongo = describeIf(() => !('missing' in mongodb));
 
-/** Suites that break connections, or stop servers in containers of their own. */
-export const describeWithContainers = describeIf(() => !('missing' in mongodb) && mongodb.containers);
-
 /** Suites that partition a replica set, whose members must reach proxies of the test. */
 export const describeWithPartitions = describeIf(() => !('missing' in mongodb) && mongodb.hostNetwork);
 
 /** The URL of a database that is new, and dropped when the running test ends. */
 export function freshDatabase(): string {
-  if ('missing' in mongodb)
-    throw new Error('a test that needs MongoDB must stand in describeWithMongo or describeWithContainers');
-  const { url, prefix } = mongodb;
-  const name = `${prefix}${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}_test`;
+  if ('missing' in mongodb) throw new Error('a test that needs MongoDB must stand in describeWithMongo');
+  const { url } = mongodb;
+  const name = `test_${crypto.randomUUID()}`;
   onTestFinished(async () => {
     await adminOf(url).db(name).dropDatabase();
   });
@@ -57,9 +54,11 @@ export function databaseAt(url: string) {
 
 /** The same database behind a proxy that is closed when the running test ends. */
 export async function behindProxy(url: string): Promise<{ url: string; proxy: TcpProxy }> {
-  const proxy = await startTcpProxy(addressOf(url));
+  const changed = new URL(url);
+  const proxy = await startTcpProxy(changed.host);
   onTestFinished(() => proxy.close());
-  return { url: withAddress(url, proxy.address), proxy };
+  changed.host = proxy.address;
+  return { url: changed.href, proxy };
 }
 
 async function closeAdmins(): Promise<void> {
