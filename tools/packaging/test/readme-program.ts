@@ -19,3 +19,7 @@ export function promisedOutput(program: string): string[] {
   if (promised.length === program.match(/console\.log/g)?.length) return promised;
   throw new Error(`each console.log of a README has a comment with its output:\n${program}`);
 }
+
+/** The packages that a program imports. */
+export const packagesOf = (program: string): string[] =>
+  [...program.matchAll(/from '@animal-store\/([a-z-]+)/g)].map(([, name]) => name as string);

@@ -1,106 +1,39 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startService } from '@animal-store/clients/service';
-import { afterAll, describe, expect, inject, test } from 'vitest';
+import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
+import { packagesOf, programOf, promisedOutput } from './readme-program.ts';
 import { oldestNode, RUNTIMES, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
 
-const service = await startService();
-afterAll(() => service[Symbol.asyncDispose]());
+const MEMORY_CONTRACT = `
+  import { storageContract } from '@animal-store/adapter-contract';
+  import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/memory-storage.js';
 
-/** Programs that use a package, with what they print. */
-const PROGRAMS: Readonly<Record<string, readonly [string, string]>> = {
-  'adapter-memory': [
-    `
-      import { createMemoryStorage } from '@animal-store/adapter-memory';
-      import { createCatalogue, DomainError, LIMITS } from '@animal-store/domain';
+  storageContract('memory', { freshPlace: createMemory, open: openMemory });
+`;
 
-      const storage = createMemoryStorage();
-      const catalogue = createCatalogue(storage.pets);
-      const { id } = await catalogue.createPet({ name: 'Rex', categoryId: LIMITS.categoryId.max });
-      const { categoryId } = await catalogue.getPet(id);
-      const code = await catalogue.getPet(99n).catch((error) => DomainError.is(error) && error.code);
-      await storage[Symbol.asyncDispose]();
-      console.log(String(categoryId), code);
-    `,
-    '9223372036854775807 pet_not_found\n',
-  ],
-  'exact-json': [
-    `
-      import { parse, stringify } from '@animal-store/exact-json';
-      console.log(stringify(parse('{"id":42,"categoryId":9223372036854775807}')));
-    `,
-    '{"id":42,"categoryId":9223372036854775807}\n',
-  ],
-  client: [
-    `
-      import { createClient } from '@animal-store/client';
-      const client = createClient({ url: process.env.BASE_URL, key: process.env.API_KEY, onDeprecation() {} });
-      const { id } = await client.createPet({ name: 'Rex', categoryId: 9223372036854775807n });
-      const { categoryId } = await client.getPet(id);
-      let found = 0;
-      for await (const pet of client.allPets()) if (pet.id === id) found += 1;
-      const { code, requestId } = await client.getPet(0n).catch((error) => error);
-      console.log(String(categoryId), found, code, typeof requestId);
-    `,
-    '9223372036854775807 1 pet_not_found string\n',
-  ],
-  'adapter-mongodb': [
-    `
-      import { createMongoStorage } from '@animal-store/adapter-mongodb';
-      const storage = createMongoStorage({ url: 'mongodb://127.0.0.1:1/animals', timeLimits: { serverSelection: 200 } });
-      try {
-        await storage.pets.find(1n);
-      } catch (error) {
-        console.log(error.code);
-      }
-      await storage.close();
-    `,
-    'storage_unavailable\n',
-  ],
-  'adapter-postgres': [
-    `
-      import { createPostgresStorage } from '@animal-store/adapter-postgres';
-      const storage = createPostgresStorage({ url: 'postgres://127.0.0.1:1/animals' });
-      try {
-        await storage.pets.find(1n);
-      } catch (error) {
-        console.log(error.code);
-      }
-      await storage.close();
-    `,
-    'storage_unavailable\n',
-  ],
-  'adapter-sqlite': [
-    `
-      import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-      const storage = createSqliteStorage({ file: 'pets-' + process.version + '.db' });
-      const { pet: { id } } = await storage.pets.add({ name: 'Rex\\0', categoryId: 7n });
-      const { name } = await storage.pets.find(id);
-      await storage.close();
-      console.log(String(id), JSON.stringify(name));
-    `,
-    '1 "Rex\\u0000"\n',
-  ],
-  'http-server': [
-    `
-      import { startServer } from '@animal-store/http-server';
-      const server = await startServer((request, response) => response.end('this is ' + request.url), {
-        host: '127.0.0.1',
-        port: 0,
-        maxConnections: 10,
-        renderRejection: ({ message }) => ({ headers: {}, body: message }),
-      });
-      const response = await fetch('http://127.0.0.1:' + server.address.port + '/pets');
-      console.log(await response.text());
-      await server.stop({ grace: 0, deadline: 1_000 });
-    `,
-    'this is /pets\n',
-  ],
-};
+/**
+ * The variables that a program reads: for the client a service, for an adapter a place for the running test, which may
+ * skip it.
+ */
+async function environmentOf(name: string, program: string): Promise<NodeJS.ProcessEnv> {
+  if (name === 'client') {
+    const service = await startService();
+    onTestFinished(() => service[Symbol.asyncDispose]());
+    return service.environment;
+  }
+  const variables = [...program.matchAll(/process\.env\.(\w+)/g)].map(([, variable]) => variable as string);
+  if (variables.length === 0) return {};
+  const { freshPlace } = await import(join(folderOf(name), 'test/fresh-place.ts'));
+  return Object.fromEntries(variables.map((variable) => [variable, freshPlace()]));
+}
+
+/** Runtimes differ in the quotes and line ends of objects that they print. */
+const plain = (text: string) => text.replaceAll('"', "'").replaceAll(/,?\s+/g, ' ').trim();
 
 test.each(PACKAGES)('%s is tested on the oldest Node.js in its engines', (name) => {
   expect(RUNTIMES.map(({ node }) => node)).toContainEqual(expect.stringMatching(`^${oldestNode(name)}(?:\\.|$)`));
@@ -110,27 +43,55 @@ for (const runtime of RUNTIMES) {
   const slug = runtime.name.replace(/\W+/g, '-');
 
   describe.skipIf(inject('missingRuntimes').includes(runtime.name))(`in ${runtime.name}`, () => {
-    const runProgram = (name: string, program: string) => {
+    const runProgram = (file: string, program: string, environment: NodeJS.ProcessEnv = {}) => {
       const [command, ...args] = runtime.command;
-      const file = `${name}-in-${slug}.mjs`;
       writeFileSync(join(consumer, file), program);
-      return run(command, [...args, file], consumer, { ...process.env, ...service.environment });
+      return run(command, [...args, file], consumer, { PATH: process.env['PATH'], ...environment });
     };
 
     test.each(PACKAGES.filter((name) => supports(name, runtime)))('%s can be imported by its entry points', (name) => {
       const entries = Object.keys(readManifest(folderOf(name)).exports).map((entry) => entry.slice(1));
       const imports = entries.map((entry) => `import '@animal-store/${name}${entry}';`);
-      expect(runProgram(`import-${name}`, [...imports, "console.log('imported');"].join('\n'))).toBe('imported\n');
+      const program = [...imports, "console.log('imported');"].join('\n');
+      expect(runProgram(`import-${name}-in-${slug}.mjs`, program)).toBe('imported\n');
     });
 
-    const programs = Object.entries(PROGRAMS).filter(([name]) => supports(name, runtime));
-    test.each(programs)('a program uses %s', (name, [program, output]) => {
-      expect(runProgram(`use-${name}`, program)).toBe(output);
-    });
+    const shown = PACKAGES.filter((name) => packagesOf(programOf(name)).every((other) => supports(other, runtime)));
+    test.each(shown.filter((name) => name !== 'adapter-contract'))(
+      'the README of %s shows a program that prints what its comments say',
+      async (name) => {
+        const program = programOf(name);
+        const environment = await environmentOf(name, program);
+        const output = runProgram(`readme-of-${name}-in-${slug}.mjs`, program, environment);
+        expect(plain(output)).toBe(plain(promisedOutput(program).join('\n')));
+      },
+    );
+
+    if (supports('adapter-contract', runtime)) {
+      test('an adapter passes the contract', () => {
+        // The README's example is an adapter that supports fewer versions of Node.js than the contract.
+        const tests = shown.includes('adapter-contract') ? programOf('adapter-contract') : MEMORY_CONTRACT;
+        expectContractToPass(consumer, `contract-in-${slug}`, tests, runtime.command[0]);
+      });
+    }
+
+    if (supports('adapter-sqlite', runtime)) {
+      test('adapter-sqlite keeps NUL characters', () => {
+        const program = `
+          import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+          const storage = createSqliteStorage({ file: 'nul-in-${slug}.db' });
+          const { pet } = await storage.pets.add({ name: 'Rex\\0', categoryId: 7n });
+          const { name } = await storage.pets.find(pet.id);
+          await storage.close();
+          console.log(JSON.stringify(name));
+        `;
+        expect(runProgram(`nul-in-${slug}.mjs`, program)).toBe('"Rex\\u0000"\n');
+      });
+    }
 
     if (!supports('exact-json', runtime)) {
       test('exact-json throws at import, and rounds no integer', () => {
-        expect(() => runProgram('import-exact-json', "import '@animal-store/exact-json';")).toThrow(
+        expect(() => runProgram(`exact-json-in-${slug}.mjs`, "import '@animal-store/exact-json';")).toThrow(
           '@animal-store/exact-json needs JSON.rawJSON',
         );
       });
@@ -144,17 +105,5 @@ for (const runtime of RUNTIMES) {
         expect(bundle.length).toBeLessThan(5_000);
       });
     }
-
-    if (!supports('adapter-contract', runtime)) return;
-
-    test('an adapter passes the contract', () => {
-      const tests = `
-        import { storageContract } from '@animal-store/adapter-contract';
-        import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/memory-storage.js';
-
-        storageContract('memory', { freshPlace: createMemory, open: openMemory });
-      `;
-      expectContractToPass(consumer, `contract-in-${slug}`, tests, runtime.command[0]);
-    });
   });
 }
