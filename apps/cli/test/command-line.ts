@@ -34,7 +34,7 @@ export interface CommandLine {
   runWith(stdin: string | Buffer, ...words: string[]): Promise<Ended>;
 }
 
-interface Options {
+export interface Options {
   readonly isTTY?: boolean;
   /** The width of the terminal. */
   readonly columns?: number;

@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { csv } from './csv.ts';
@@ -52,6 +53,27 @@ describe('readPets', () => {
   test('creates no pet of lines in quotes, also after another misplaced quote', async () => {
     const { pets } = await read(csv, `${HEADER}a "b,"c\nBella,1\n",1\nd,1`);
     expect(pets).toEqual([expect.objectContaining({ line: 2, lastLine: 4 }), good(5, named('d'))]);
+  });
+
+  test.each([
+    [Buffer.from('name,categoryId,Gr\xf6\xdfe\nname,categoryId,x\nRex,1,2\n', 'latin1'), 'not UTF-8'],
+    [`"name,categoryId\nRex,1\n`, 'a quote is not closed'],
+  ])('rejects a CSV file whose first line cannot be read', async (file, reason) => {
+    expect(await read(csv, file)).toEqual({ pets: [], error: `the first line can't be read: ${reason}` });
+  });
+
+  test.each([
+    [ndjson, 'name,categoryId\nRex,1\n', 'it is CSV: add --format csv'],
+    [ndjson, '\ufeffid;name;categoryId\r\n1;Rex;1\r\n', 'it is CSV: add --format csv'],
+    [ndjson, '\n[{"name":"Rex","categoryId":1},\n{}]', "jq -c '.[]' FILE | animal-store pets import"],
+    [ndjson, `[${'{"name":"Rex","categoryId":1},'.repeat(10_000)}{}]`, "jq -c '.[]'"],
+    [csv, '[\n{"name":"Rex","categoryId":1}]', "jq -c '.[]' FILE | animal-store pets import"],
+    [ndjson, '{\n  "name": "Rex",\n  "categoryId": 1\n}', 'jq -c . FILE | animal-store pets import'],
+    [csv, '{"name":"Rex","categoryId":1}', 'it is JSON: add --format ndjson'],
+    [ndjson, gzipSync('{"name":"Rex","categoryId":1}'), 'gunzip -c FILE | animal-store pets import'],
+    [csv, Buffer.from('PK\u0003\u0004'), 'save the sheet as CSV in UTF-8'],
+  ])('says what to do with a file of another kind', async (format, file, hint) => {
+    expect(await read(format, file)).toEqual({ pets: [], error: expect.stringContaining(hint) });
   });
 
   test.each(['', '\ufeff'])('rejects an empty file that needs a header: %j', async (text) => {

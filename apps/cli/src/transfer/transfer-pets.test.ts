@@ -111,7 +111,7 @@ describe('transferPets', () => {
         throw error;
       }, 3_000);
       expect(await ended).toEqual({ error, pets: 0 });
-      expect(keys).toEqual(Array.from({ length: 1_000 }, (_, index) => String(index + 1)));
+      expect(keys).toEqual(['1']);
     },
   );
 

@@ -61,33 +61,31 @@ export async function transferPets(
 
   async function transfer(each: PetOfFile): Promise<void> {
     inFlight += 1;
-    try {
-      const { created } = await retrying(each);
-      limit = Math.min(limit + GROWTH, MAX_IN_FLIGHT);
-      tally.add(created);
-    } catch (error) {
-      const reason = rejectionReason(error);
-      if (reason === null) failure ??= error;
-      else tally.reject(each, reason);
+    for (let failedAt: number | null = null; ; ) {
+      try {
+        if (each.error !== null) throw new UnreadableRecord(each.error);
+        const { created } = await accept(each.pet, each.line);
+        limit = Math.min(limit + GROWTH, MAX_IN_FLIGHT);
+        tally.add(created);
+        break;
+      } catch (error) {
+        failedAt ??= performance.now();
+        if (!isTransient(error) || signal.aborted || performance.now() - failedAt > RETRY_FOR) {
+          onFailed(each, error);
+          break;
+        }
+        limit = MIN_IN_FLIGHT;
+        await new Promise((resolve) => setTimeout(resolve, PAUSE * (0.5 + Math.random())));
+      }
     }
     inFlight -= 1;
     onSettled();
   }
 
-  async function retrying({ pet, line, error: unreadable }: PetOfFile): Promise<{ readonly created: boolean }> {
-    if (unreadable !== null) throw new UnreadableRecord(unreadable);
-    let start: number | null = null;
-    for (;;) {
-      try {
-        return await accept(pet, line);
-      } catch (error) {
-        if (!isTransient(error)) throw error;
-        limit = MIN_IN_FLIGHT;
-        start ??= performance.now();
-        if (signal.aborted || performance.now() - start > RETRY_FOR) throw error;
-        await new Promise((resolve) => setTimeout(resolve, PAUSE * (0.5 + Math.random())));
-      }
-    }
+  function onFailed(each: PetOfFile, error: unknown): void {
+    const reason = rejectionReason(error);
+    if (reason === null) failure ??= error;
+    else tally.reject(each, reason);
   }
 
   async function transferEach(): Promise<void> {
