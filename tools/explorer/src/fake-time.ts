@@ -20,6 +20,11 @@ export function fakeTime(present: () => World): () => void {
   const clear = (timer?: FakeTimer) => {
     if (timer !== undefined) present().timers.delete(timer.id);
   };
+  const timeout = (ms: number) => {
+    const controller = new AbortController();
+    later(() => controller.abort(new DOMException('the time is over', 'TimeoutError')), ms);
+    return controller.signal;
+  };
   const now = () => present().now();
   const functions = {
     setTimeout: later,
@@ -34,8 +39,12 @@ export function fakeTime(present: () => World): () => void {
     [timers, functions],
     [
       timersPromises,
-      { setTimeout: (ms: number, value: unknown) => new Promise((resolve) => later(resolve, ms, value)) },
+      {
+        setTimeout: (ms: number, value: unknown) => new Promise((resolve) => later(resolve, ms, value)),
+        setImmediate: (value: unknown) => new Promise((resolve) => soon(resolve, value)),
+      },
     ],
+    [AbortSignal, { timeout }],
     [performance, { now }],
     [Date, { now }],
   ];

@@ -8,14 +8,25 @@ export interface Mutation {
   readonly to: string;
 }
 
-/** Imports a module with a deliberate error, in memory only: what imports it as usual gets the original. */
-export async function importMutant({ module, from, to }: Mutation): Promise<object> {
-  const { href: url } = new URL(`?mutant=${encodeURIComponent(`${from} => ${to}`)}`, module);
+/**
+ * Imports modules with a deliberate error in one of them or in one that they import, in memory only: other importers get the
+ * originals.
+ */
+export async function importMutants(
+  entries: readonly URL[],
+  { module, from, to }: Mutation,
+): Promise<readonly object[]> {
+  const query = `?${new URLSearchParams({ mutant: `${from} => ${to}` })}`;
+  const copyOf = (url: string) => (url.startsWith('file:') && !url.includes('node_modules') ? url + query : url);
   let isApplied = false;
   const hooks = registerHooks({
-    load(loaded, context, next) {
-      const original = next(loaded, context);
-      if (loaded !== url) return original;
+    resolve(specifier, context, next) {
+      const resolved = next(specifier, context);
+      return context.parentURL?.endsWith(query) ? { ...resolved, url: copyOf(resolved.url) } : resolved;
+    },
+    load(url, context, next) {
+      const original = next(url, context);
+      if (url !== module.href + query) return original;
       const source = String(original.source);
       if (source.split(from).length !== 2) throw new Error(`${module.pathname} does not contain once: ${from}`);
       isApplied = true;
@@ -23,9 +34,9 @@ export async function importMutant({ module, from, to }: Mutation): Promise<obje
     },
   });
   try {
-    const mutant = await import(url);
+    const mutants = await Promise.all(entries.map(({ href }) => import(href + query)));
     if (!isApplied) throw new Error(`${module.pathname} was loaded without the deliberate error`);
-    return mutant;
+    return mutants;
   } finally {
     hooks.deregister();
   }

@@ -1,9 +1,9 @@
 import { type Explored, type ExploreOptions, explore, type Scenario } from './explore.ts';
-import { importMutant } from './mutant.ts';
+import { importMutants } from './mutant.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/** A deliberate error in the module at a path: a text that occurs there once, and what replaces it. */
+/** A deliberate error in the module at a path, one of the scenario or one that it imports: a text that occurs there once, and what replaces it. */
 export type SeededError = readonly [title: string, path: string, from: string, to: string];
 
 /** What was found, as one line of JSON for the test that runs the program of the scenario. */
@@ -32,12 +32,14 @@ export async function trial<Modules>(
   scenarioOf: (modules: Modules) => Scenario,
   { errors = [], isLarge = false, ...options }: TrialOptions = {},
 ): Promise<void> {
-  const imported = await Promise.all(paths.map((path) => import(new URL(path, ROOT).href)));
+  const entries = paths.map((path) => new URL(path, ROOT));
+  const imported = await Promise.all(entries.map(({ href }) => import(href)));
   const originals: Modules = Object.assign({}, ...imported);
   if (!isLarge || process.env['ALL_TESTS']) report(title, null, await explore(scenarioOf(originals), options));
   for (const [seeded, path, from, to] of errors) {
-    const changed = await importMutant({ module: new URL(path, ROOT), from, to });
-    report(title, seeded, await explore(scenarioOf({ ...originals, ...changed }), { ...options, samples: 0 }));
+    const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
+    const changed: Modules = Object.assign({}, ...mutants);
+    report(title, seeded, await explore(scenarioOf(changed), { ...options, samples: 0 }));
   }
 }
 
