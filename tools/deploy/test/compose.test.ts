@@ -4,27 +4,39 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { composeCommand, MONGODB_IMAGE } from './docker.ts';
+import { composeCommand, MONGODB_IMAGE, POSTGRES_IMAGE } from './docker.ts';
 import { configurationOf, memoryFor } from './environment.ts';
 import { freePort } from './service.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
 /** The file as Compose reads it without variables: `${NAME:-fallback}` is the fallback. */
-const { secrets, services } = parse(text.replaceAll(/\$\{\w+:?-([^}]*)\}/g, '$1'));
+const { secrets, services } = parse(text.replaceAll(/\$\{\w+:?-([^}]*)\}/g, '$1'), { merge: true });
 const service = services['animal-store'];
+const onPostgres = services['animal-store-on-postgres'];
 
-function configuration() {
+function configuration({ environment, secrets: mounted } = service) {
   const [secret] = Object.keys(secrets);
-  expect(service.secrets).toEqual([secret]);
-  return configurationOf(service.environment, { [`/run/secrets/${secret}`]: 'the-key-of-the-tests\n' });
+  expect(mounted).toEqual([secret]);
+  return configurationOf(environment, { [`/run/secrets/${secret}`]: 'the-key-of-the-tests\n' });
 }
 
 test('compose.yaml sets variables that the service knows, and its configuration is valid', () => {
-  const { configuredKeys, ignored, production, storage } = configuration();
-  expect({ ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
-    ...{ ignored: [], production: true, storage: 'mongodb', keys: 1 },
-  });
+  for (const [one, name] of [
+    [service, 'mongodb'],
+    [onPostgres, 'postgres'],
+  ]) {
+    const { configuredKeys, ignored, production, storage } = configuration(one);
+    expect({ ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
+      ...{ ignored: [], production: true, storage: name, keys: 1 },
+    });
+  }
+});
+
+test('compose.yaml points the service to the PostgreSQL server that it starts', () => {
+  const { hostname, username, password, pathname } = new URL(onPostgres.environment.POSTGRES_URL);
+  const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = services[hostname].environment;
+  expect([username, password, pathname]).toEqual([POSTGRES_USER, POSTGRES_PASSWORD, `/${POSTGRES_DB}`]);
 });
 
 test('compose.yaml points the service to the replica set that it initiates', () => {
@@ -39,9 +51,9 @@ test('compose.yaml points the service to the replica set that it initiates', () 
 
 test('compose.yaml publishes the service on this machine alone, without capabilities and with a read-only file system', () => {
   expect(service.ports).toEqual([`127.0.0.1:3000:${configuration().PORT}`]);
-  expect(services.mongodb.ports).toBeUndefined();
+  for (const server of [services.mongodb, services.postgres]) expect(server.ports).toBeUndefined();
   const restricted = { read_only: true, cap_drop: ['ALL'], security_opt: ['no-new-privileges:true'] };
-  for (const ours of [service, services.initiation]) expect(ours).toMatchObject(restricted);
+  for (const ours of [service, onPostgres, services.initiation]) expect(ours).toMatchObject(restricted);
 });
 
 test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', () => {
@@ -82,7 +94,13 @@ test.skipIf(inject('noCompose') !== null)(
   async () => {
     const compose = await composeCommand();
     const port = await freePort();
-    const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, PORT: port, KEY: 'the-key-of-the-tests' };
+    const variables = {
+      ANIMAL_STORE_IMAGE: IMAGE,
+      MONGODB_IMAGE,
+      POSTGRES_IMAGE,
+      PORT: port,
+      KEY: 'the-key-of-the-tests',
+    };
     /**
      * Runs commands in the project of this test.
      *
@@ -111,7 +129,7 @@ test.skipIf(inject('noCompose') !== null)(
     const keys = new URL('tools/deploy/compose/api-keys', ROOT);
     const before = existsSync(keys) ? readFileSync(keys) : null;
     if (before === null) writeFileSync(keys, '');
-    const remove = () => run(enter, name, 'docker compose down --volumes');
+    const remove = () => run(enter, name, 'docker compose --profile postgres down --volumes');
     // A run that crashed may have left it.
     await remove();
     onTestFinished(async () => {
@@ -142,6 +160,14 @@ test.skipIf(inject('noCompose') !== null)(
     await expect.poll(list, { timeout: 30_000 }).toContain('"name":"Rex"');
     const former = { authorization: `Bearer ${variables.KEY}` };
     expect((await fetch(`${origin}/v1/pets`, { headers: former })).status).toBe(401);
+
+    await run(enter, name, down, 'printf %s "$KEY" >api-keys', 'docker compose up --detach animal-store-on-postgres');
+    const create = () =>
+      fetch(`${origin}/v1/pets`, {
+        ...{ method: 'POST', body: '{"name":"Max","categoryId":1}' },
+        headers: { ...headers, ...former },
+      }).then(({ status }) => status, String);
+    await expect.poll(create, { timeout: 30_000 }).toBe(201);
   },
   600_000,
 );

@@ -30,13 +30,16 @@ export async function docker(...args: readonly string[]): Promise<string> {
 /** The image of the MongoDB server in the tests. */
 export const MONGODB_IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 
+/** The image of the PostgreSQL server in the tests. */
+export const POSTGRES_IMAGE: string = process.env['POSTGRES_IMAGE'] ?? 'postgres:17';
+
 /** Why no container can be built and run here: no engine responds, or an image is missing. Null if containers can. */
 export async function whyNoContainers(): Promise<string | null> {
   const dockerfile = readFileSync(`${ROOT}/${DOCKERFILE}`, 'utf8');
   const [, base = ''] = /^ARG NODE_IMAGE=(.+)$/m.exec(dockerfile) ?? [];
   try {
     await docker('version');
-    for (const image of [base, MONGODB_IMAGE]) {
+    for (const image of [base, MONGODB_IMAGE, POSTGRES_IMAGE]) {
       await docker('image', 'inspect', image).catch(() => docker('pull', '--quiet', image));
     }
     return null;
