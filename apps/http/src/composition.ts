@@ -26,6 +26,8 @@ export interface ServiceDependencies {
   readonly log: Pick<Log, 'linesLost' | 'unexpectedError' | 'warnThrottled'>;
   /** Logs each request. */
   readonly requestLog: Observer;
+  /** Reads the metrics of all workers; absent: there is only this process. */
+  readonly readMetrics?: (() => Promise<string>) | undefined;
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. */
   readonly clock?: Clock;
 }
@@ -52,6 +54,7 @@ export function compose({
   storage: opened,
   log,
   requestLog,
+  readMetrics,
   clock = Date.now,
 }: ServiceDependencies): ComposedService {
   const { BASE_PATH: basePath, TRUST_PROXY: trustedProxies } = configuration;
@@ -65,7 +68,7 @@ export function compose({
   let stopping = false;
 
   // Observability
-  const metrics = provide('metrics', () => createMetrics({ ...version }, log.linesLost));
+  const metrics = provide('metrics', () => createMetrics({ ...version }, log.linesLost, readMetrics));
   const requestMetrics = provide('request metrics', () => createRequestMetrics(metrics().registry));
   const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
     metrics().countUnexpectedError();

@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import {
   ADDRESS_VARIABLES,
   integer,
@@ -34,6 +35,15 @@ const nodeEnvironment: Variable<string> = {
   parse: (text) => (/^(?:development|production|test)$/i.test(text) ? text.toLowerCase() : null),
 };
 
+const MAX_WORKERS = 64;
+
+const workers: Variable<number> = {
+  fallback: '1',
+  rule: `auto or an integer from 1 to ${MAX_WORKERS}`,
+  parse: (text) =>
+    text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : integer(1, 1, MAX_WORKERS).parse(text),
+};
+
 /** The variables of this application. Those of the storages and `API_KEYS` are read by app-kit: every application has them. */
 export const VARIABLES = {
   ...ADDRESS_VARIABLES,
@@ -62,6 +72,7 @@ export const VARIABLES = {
   MAX_EVENT_LOOP_DELAY_MS: integer(50, 0, 60_000),
   TRUST_PROXY: integer(0, 0, 10),
   NODE_ENV: nodeEnvironment,
+  WORKERS: workers,
 } as const satisfies Record<string, Variable<unknown>>;
 
 const OWN_NAMES = [...Object.keys(VARIABLES), 'API_KEYS'];
@@ -91,6 +102,12 @@ function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors
   const configuredKeys = readApiKeys(environment, errors);
   if (values.PROBE_PORT !== 0 && values.PROBE_PORT === values.PORT) {
     errors.push(`PROBE_PORT must differ from PORT, both are ${values.PORT}`);
+  }
+  if (values.WORKERS > 1 && storage.adapter.variable === undefined) {
+    errors.push('WORKERS must be 1 if the animals are kept in memory: each process would have its own');
+  }
+  if (values.WORKERS > 1 && configuredKeys.size === 0 && !production) {
+    errors.push('API_KEYS must be set if WORKERS is more than 1');
   }
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
   if (production && configuredKeys.size === 0 && storage.adapter.variable === undefined && errors.length === 0) {

@@ -2,12 +2,14 @@ import { isatty } from 'node:tty';
 import { createDevelopmentKey, findStorages, openStorage, readVersion } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import { isUsable } from '@animal-store/domain/transport';
-import { createLog, monitorStorage, openStandardOutput } from '@animal-store/observability';
+import { createLog, type Log, monitorStorage, openStandardOutput } from '@animal-store/observability';
 import { type ComposedService, compose } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { OPERATOR_MESSAGES, startupMessage } from './http/operator-messages.ts';
 import { listen, originOf } from './listening.ts';
 import { createRequestLog } from './observability/request-log.ts';
+import { superviseWorkers } from './workers/supervisor.ts';
+import { findSupervisor, isFirst, type Supervisor } from './workers/worker.ts';
 
 const SECOND = 1_000;
 
@@ -19,19 +21,43 @@ const PROBES_DEADLINE = 100;
  *
  * @throws ConfigurationError
  */
-export async function startService({ onStop, reportMisconfiguration }: Run): Promise<void> {
+export async function startService(run: Run): Promise<void> {
   const output = openStandardOutput();
   const { configuration, developmentKey } = withDevelopmentKey(
     readConfiguration(process.env, await findStorages(process.env)),
   );
-  const version = readVersion(process.env);
   const log = createLog(configuration.LOG_LEVEL, { output, readable: isatty(1) });
+  const supervisor = findSupervisor();
+  if (configuration.WORKERS > 1 && supervisor === null) {
+    await superviseWorkers(configuration.WORKERS, log, run);
+    return;
+  }
+  await serve({ ...run, configuration, developmentKey, log, supervisor }).catch((error) => {
+    supervisor?.disconnect();
+    throw error;
+  });
+}
+
+interface Serving extends Pick<Run, 'onStop' | 'reportMisconfiguration'> {
+  readonly configuration: Configuration;
+  readonly developmentKey: string | null;
+  readonly log: Log;
+  readonly supervisor: Supervisor | null;
+}
+
+async function serve(serving: Serving): Promise<void> {
+  const { configuration, developmentKey, log, supervisor, onStop, reportMisconfiguration } = serving;
+  const version = readVersion(process.env);
   // Without a listener Node.js would open its debugger.
   if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage, {
     onKeyLookup: (cached) => service.metrics.keyLookedUp(cached),
   });
-  const service = compose({ configuration, version, storage, log, requestLog: createRequestLog(log) });
+  const service = compose({
+    ...{ configuration, version, storage, log },
+    requestLog: createRequestLog(log),
+    readMetrics: supervisor?.readMetrics,
+  });
   const { server, probes } = await listen(service, configuration, log).catch(async (error) => {
     await service.close();
     throw error;
@@ -43,24 +69,33 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
     const connectionsClosed = await server.stop({ grace, deadline, probes });
     await service.close();
     await probes?.stop({ grace: 0, deadline: PROBES_DEADLINE });
-    log.info('stopped', { connectionsClosed });
+    if (supervisor === null || connectionsClosed > 0) log.info('stopped', { connectionsClosed });
     await log.close();
+    supervisor?.disconnect();
   }
   let stopped: Promise<void> | null = null;
   function stop(grace: number, deadline: number): Promise<void> {
     stopped ??= stopNow(grace, deadline);
     return stopped;
   }
-  onStop(async (signal) => {
+  const stopInTime = () =>
+    stop(configuration.STOP_GRACE_SECONDS * SECOND, configuration.STOP_DEADLINE_SECONDS * SECOND);
+  onStop((signal) => {
+    // A terminal sends its signals to all processes: a worker leaves them to its supervisor.
+    if (supervisor !== null) return;
     log.info('stopping', { signal });
-    await stop(configuration.STOP_GRACE_SECONDS * SECOND, configuration.STOP_DEADLINE_SECONDS * SECOND);
+    void stopInTime();
   });
+  supervisor?.serve({ registry: service.metrics.registry, stop: () => void stopInTime() });
 
   const url = originOf(server) + configuration.BASE_PATH;
-  for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
-  const names = { storage: configuration.storage.name, probes: probes && originOf(probes) };
-  if (developmentKey === null) log.info('listening', { url, ...names, ...version });
-  else log.print(startupMessage({ url, key: developmentKey, storage: description, ...version }));
+  if (isFirst()) {
+    for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
+    const workers = configuration.WORKERS > 1 ? configuration.WORKERS : undefined;
+    const names = { storage: configuration.storage.name, probes: probes && originOf(probes), workers };
+    if (developmentKey === null) log.info('listening', { url, ...names, ...version });
+    else log.print(startupMessage({ url, key: developmentKey, storage: description, ...version }));
+  }
 
   // Only now: a storage that is unavailable must not keep the service from starting.
   const monitor = monitorStorage({

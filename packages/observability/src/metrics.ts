@@ -32,8 +32,13 @@ export interface Metrics {
 /**
  * @param build What runs: its version and revision, as labels.
  * @param logLinesLost How many lines of the log could not be written since the start.
+ * @param readAll Reads the metrics of all processes that serve together; by default there is only this one.
  */
-export function createMetrics(build: Readonly<Record<string, string>>, logLinesLost: () => number): Metrics {
+export function createMetrics(
+  build: Readonly<Record<string, string>>,
+  logLinesLost: () => number,
+  readAll?: () => Promise<string>,
+): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -48,18 +53,21 @@ export function createMetrics(build: Readonly<Record<string, string>>, logLinesL
   const storageUp = new Gauge({
     name: 'animal_store_storage_up',
     help: 'Whether the storage was available (1) or not (0) at the last check, every 3 to 15 seconds.',
+    aggregator: 'min',
     registers,
   });
 
   new Gauge({
     name: 'animal_store_memory_limit_bytes',
     help: 'The memory that the process may use: the limit of its container or the memory of the machine.',
+    aggregator: 'first',
     registers,
   }).set(Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem()));
 
   new Gauge({
     name: 'animal_store_build_info',
     help: 'Always 1, with the version that runs and, if the build says it, its revision.',
+    aggregator: 'first',
     labelNames: Object.keys(build),
     registers,
   }).set({ ...build }, 1);
@@ -87,6 +95,6 @@ export function createMetrics(build: Readonly<Record<string, string>>, logLinesL
     countUnexpectedError: () => unexpectedErrors.inc(),
     storageChecked: (available) => storageUp.set(available ? 1 : 0),
     contentType: registry.contentType,
-    read: singleFlight(() => registry.metrics()),
+    read: singleFlight(readAll ?? (() => registry.metrics())),
   };
 }

@@ -16,6 +16,7 @@ export const OPERATOR_MESSAGES = {
   noValidKey: 'there is no API key that is valid, all are revoked or expired: set API_KEYS or issue a key',
   storageMisconfigured: 'requests that need the storage are rejected with 503',
   storageUnavailable: 'the storage is unavailable: requests that need it are rejected with 503 until it is available',
+  workerEnded: 'a worker ended; it is started again',
   /** Requests that are rejected with 503; none is needed at the stop. */
   unavailable: {
     storage: 'requests are rejected with 503: the storage failed',

@@ -1,0 +1,85 @@
+import cluster, { type Worker } from 'node:cluster';
+import { once } from 'node:events';
+import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Run } from '@animal-store/app-kit/run-application';
+import type { Log } from '@animal-store/observability';
+import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
+import { collectMetrics } from './collected-metrics.ts';
+import { send, type ToSupervisor } from './messages.ts';
+
+/** How long a worker must run so that its next start does not wait, in milliseconds. */
+const STABLE = 10_000;
+
+/** The first pause before a worker is started again, which doubles, and the longest; in milliseconds. */
+const [FIRST_PAUSE, LONGEST_PAUSE] = [100, 10_000];
+
+/** The exit code of a configuration error: another start does not help. */
+const EXIT_MISCONFIGURED = 2;
+
+/**
+ * Runs the service in several processes that share its ports (node:cluster), until it is stopped. The lines of their logs
+ * are written by this process, because a pipe would mix long writes of several.
+ */
+export async function superviseWorkers(count: number, log: Log, { onStop }: Pick<Run, 'onStop'>): Promise<void> {
+  cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
+  const running = new Set<Worker>();
+  const metrics = collectMetrics(running);
+  const stopping = new AbortController();
+
+  function stop(): void {
+    stopping.abort();
+    for (const worker of running) send(worker, { type: 'stop' });
+  }
+  onStop((signal) => {
+    log.info('stopping', { signal });
+    stop();
+  });
+
+  /** Runs one worker after the other in one place. */
+  async function keepRunning(onListening: () => void): Promise<void> {
+    for (let pause = FIRST_PAUSE; !stopping.signal.aborted; ) {
+      const started = performance.now();
+      const worker = cluster.fork();
+      running.add(worker);
+      worker.once('listening', onListening);
+      worker.on('message', (message: ToSupervisor) => metrics.receive(worker, message));
+      const forwarded = forwardLines(worker.process.stdout as Readable, log);
+      const [code, signal] = await once(worker, 'exit');
+      await forwarded;
+      running.delete(worker);
+      metrics.retire(worker);
+      if (code === EXIT_MISCONFIGURED) {
+        process.exitCode = code;
+        stop();
+      }
+      if (stopping.signal.aborted) return;
+      if (performance.now() - started > STABLE) pause = FIRST_PAUSE;
+      log.error(OPERATOR_MESSAGES.workerEnded, { code, signal, restartsAfter: pause });
+      await sleep(pause, undefined, { signal: stopping.signal }).catch(() => {});
+      pause = Math.min(pause * 2, LONGEST_PAUSE);
+    }
+  }
+
+  // A configuration error ends the first worker before it listens, and is reported once.
+  let onListening = () => {};
+  const listening = new Promise<void>((resolve) => {
+    onListening = resolve;
+  });
+  const first = keepRunning(onListening);
+  await Promise.race([listening, first]);
+  await Promise.all([first, ...Array.from({ length: count - 1 }, () => keepRunning(() => {}))]);
+  log.info('stopped');
+  await log.close();
+}
+
+/** Writes complete lines as they come. */
+async function forwardLines(output: Readable, log: Log): Promise<void> {
+  let rest = '';
+  for await (const chunk of output.setEncoding('utf8')) {
+    const text = rest + chunk;
+    const end = text.lastIndexOf('\n') + 1;
+    log.addLine(text.slice(0, end));
+    rest = text.slice(end);
+  }
+}

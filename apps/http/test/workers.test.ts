@@ -1,0 +1,120 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { createClient } from '@animal-store/client';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort, freshFile, KEY } from './service.ts';
+import { listeningAt, type Running, startProcess } from './service-process.ts';
+
+const start = (environment: Record<string, string> = {}) =>
+  // A busy machine must not shed load.
+  startProcess({
+    ...{ WORKERS: '2', STORAGE: 'sqlite', SQLITE_FILE: freshFile(), API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0' },
+    ...environment,
+  });
+
+/** The process ids of the workers that listen, in the order of their starts. */
+async function workersOf({ process: { pid } }: Running, count: number): Promise<number[]> {
+  const children = () =>
+    readdirSync('/proc')
+      .filter((name) => /^\d+$/.test(name) && parentOf(name) === pid)
+      .map(Number);
+  await expect.poll(children, { timeout: 30_000 }).toHaveLength(count);
+  return children();
+}
+
+function parentOf(pid: string): number | null {
+  try {
+    return Number(/\) \S (\d+)/.exec(readFileSync(`/proc/${pid}/stat`, 'utf8'))?.[1]);
+  } catch {
+    return null;
+  }
+}
+
+const isAlive = (pid: number) => parentOf(String(pid)) !== null;
+
+async function createPets(port: number, count: number): Promise<void> {
+  const client = createClient({ url: `http://127.0.0.1:${port}/v1`, key: KEY });
+  for (let index = 0; index < count; index += 1) await client.createPet({ name: `Rex ${index}`, categoryId: 1n });
+}
+
+/** How many creations the metrics count. */
+async function creationsIn(port: number): Promise<number> {
+  const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(text.match(/^animal_store_build_info\{.*$/gm)).toEqual([expect.stringMatching(/ 1$/)]);
+  return Number(/^http_request_duration_seconds_count\{method="POST".*status="201"\} (\d+)$/m.exec(text)?.[1]);
+}
+
+describe('WORKERS=2', () => {
+  test('serves at one port with one set of metrics, and stops as one', async () => {
+    const running = start();
+    const port = await listeningAt(running);
+    const workers = await workersOf(running, 2);
+    // Each connection goes to the next worker.
+    await Promise.all(Array.from({ length: 8 }, () => createPets(port, 10)));
+    await expect.poll(() => creationsIn(port)).toBe(80);
+    running.process.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(workers.map(isAlive)).toEqual([false, false]);
+
+    const lines = running.output.out
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const events = lines.filter(({ msg }) => msg !== 'request').map(({ msg }) => msg);
+    expect(events).toEqual(['listening', 'stopping', 'stopped']);
+    expect(lines[0]).toMatchObject({ workers: 2, storage: 'sqlite' });
+    expect(lines.filter(({ method, status }) => method === 'POST' && status === 201)).toHaveLength(80);
+  });
+
+  test('starts a worker again, loses no creation, and no count falls', async () => {
+    const running = start();
+    const port = await listeningAt(running);
+    const workers = await workersOf(running, 2);
+    await createPets(port, 20);
+    await expect.poll(() => creationsIn(port)).toBe(20);
+    const creating = Promise.all(Array.from({ length: 4 }, () => createPets(port, 50)));
+    process.kill(workers[0] as number, 'SIGKILL');
+    await creating;
+    expect(await creationsIn(port)).toBeGreaterThan(20);
+    const { msg, signal } = JSON.parse((await running.says(/^.*a worker ended.*$/m))[0]);
+    expect({ msg, signal }).toEqual({ msg: 'a worker ended; it is started again', signal: 'SIGKILL' });
+    expect(await workersOf(running, 2)).not.toEqual(workers);
+
+    const client = createClient({ url: `http://127.0.0.1:${port}/v1`, key: KEY });
+    let stored = 0;
+    for await (const _ of client.allPets()) stored += 1;
+    expect(stored).toBe(220);
+  });
+
+  test('ends with the process that supervises', async () => {
+    const running = start();
+    await listeningAt(running);
+    const workers = await workersOf(running, 2);
+    running.process.kill('SIGKILL');
+    await expect.poll(() => workers.map(isAlive), { timeout: 30_000 }).toEqual([false, false]);
+  });
+
+  test('reports a port that is in use once, and ends with code 2', async () => {
+    const port = await freePort();
+    const other = createServer().listen(port, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    const { exit, output } = start({ PORT: String(port) });
+    expect(await exit).toBe(2);
+    expect(output.err).toBe(
+      `animal-store: can't listen at 127.0.0.1, port ${port}: it is in use; choose another PORT\n`,
+    );
+  });
+
+  test.each([
+    [
+      { STORAGE: 'memory', SQLITE_FILE: '' },
+      'WORKERS must be 1 if the animals are kept in memory: each process would have its own',
+    ],
+    [{ API_KEYS: '' }, 'API_KEYS must be set if WORKERS is more than 1'],
+    [{ WORKERS: '0' }, 'WORKERS must be auto or an integer from 1 to 64, was "0"'],
+  ])('is rejected with %j', async (environment, message) => {
+    const { exit, output } = start(environment);
+    expect(await exit).toBe(2);
+    expect(output.err).toBe(`animal-store: ${message}\n`);
+  });
+});
