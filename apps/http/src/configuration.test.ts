@@ -33,6 +33,7 @@ test('has a default for everything', () => {
     STOP_GRACE_SECONDS: 5,
     STOP_DEADLINE_SECONDS: 10,
     NODE_ENV: 'development',
+    WORKERS: 1,
     MAX_CONNECTIONS: 10_000,
     MAX_EVENT_LOOP_DELAY_MS: 50,
     TRUST_PROXY: 0,

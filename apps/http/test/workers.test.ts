@@ -67,7 +67,8 @@ describe('WORKERS=2', () => {
   });
 
   test('starts a worker again, loses no creation, and no count falls', async () => {
-    const running = start();
+    // If no worker listens for a moment, a port that the system has chosen is another one afterwards.
+    const running = start({ PORT: String(await freePort()) });
     const port = await listeningAt(running);
     const workers = await workersOf(running, 2);
     await createPets(port, 20);
