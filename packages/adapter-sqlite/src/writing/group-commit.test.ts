@@ -110,16 +110,21 @@ describe('while another process holds the lock', () => {
 
 describe('while the disk does not respond', () => {
   test('the calls are rejected within 5 seconds, those that wait and those that are being committed', async () => {
-    const { write, transactions, outcomes } = groupCommit();
+    const { write, commit, fail, transactions, outcomes } = groupCommit();
+    // An earlier lock is not their cause.
+    write('earlier');
+    await fail(LOCKED);
+    await pass(20);
+    await commit();
     write('a', 'b');
     await pass(2_000);
     write('c');
-    expect(outcomes).toEqual({});
+    expect(outcomes).toEqual({ earlier: 'EARLIER' });
     await pass(2_900);
-    expect(outcomes).toEqual({ a: UNAVAILABLE, b: UNAVAILABLE });
+    expect(outcomes).toEqual({ earlier: 'EARLIER', a: UNAVAILABLE, b: UNAVAILABLE });
     await pass(2_000);
-    expect(outcomes).toEqual({ a: UNAVAILABLE, b: UNAVAILABLE, c: UNAVAILABLE });
-    expect(transactions).toHaveLength(1);
+    expect(outcomes).toEqual({ earlier: 'EARLIER', a: UNAVAILABLE, b: UNAVAILABLE, c: UNAVAILABLE });
+    expect(transactions).toEqual([['earlier'], ['earlier'], ['a']]);
   });
 
   test('writes that waited too long are never made, and those after them are', async () => {
