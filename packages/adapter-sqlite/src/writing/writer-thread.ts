@@ -37,8 +37,6 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
       pending.reject(unavailable(reason));
     };
     started.on('message', (reply: Reply) => {
-      // An idle thread doesn't keep the process alive.
-      started.unref();
       if ('error' in reply) {
         pending.reject(fromMessage(reply.error));
         return;
@@ -48,6 +46,8 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
     });
     started.on('error', ended);
     started.on('exit', (code) => ended(new Error(`the writer thread ended with code ${code}`)));
+    // Last, because a listener refs it. A timer of group commit keeps the process alive while a write is pending.
+    started.unref();
     return started;
   }
 
@@ -58,7 +58,6 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
       } catch (error) {
         throw unavailable(error);
       }
-      worker.ref();
       worker.postMessage(writes);
       pending = Promise.withResolvers();
       return pending.promise;
