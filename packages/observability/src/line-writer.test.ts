@@ -130,6 +130,19 @@ describe('createLineWriter', () => {
     expect(text).toBe(`${given.join('').slice(0, 65_536)}\nlost 35: EPIPE: broken pipe, write\nnext\n`);
   });
 
+  test('does not count a line that lacks only its line feed as lost', async () => {
+    const { fd, close, reopen, readUntil } = pipe();
+    const { add, lost } = writerTo(fd);
+    const first = '.'.repeat(65_536);
+    add(`${first}\nsecond\n`);
+    await sleep(1);
+    close();
+    await expect.poll(lost).toBe(1);
+    reopen();
+    add('next\n');
+    expect(await readUntil('next\n')).toBe(`${first}\nlost 1: EPIPE: broken pipe, write\nnext\n`);
+  });
+
   test('survives a full disk', async () => {
     const fd = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(fd));

@@ -34,6 +34,8 @@ export interface LineWriter {
 
 const writeAsync = promisify(write);
 
+const countLines = (text: string) => text.split('\n').length - 1;
+
 /**
  * @param output Writes to it are synchronous if they can't block, because a thread of libuv's pool costs ten times as much.
  * @param reportLoss Makes the line that is written as soon as writing succeeds again. It gets the number of lines lost since the
@@ -57,16 +59,15 @@ export function createLineWriter(
   const losses = { total: 0, unreported: 0, reason: '' };
   let endsMidLine = false;
 
-  function countLost(lines: Buffer | string, reason: string): void {
-    const count = String(lines).split('\n').length - 1;
+  function countLost(count: number, reason: string): void {
     losses.total += count;
     losses.unreported += count;
     losses.reason = reason;
   }
 
-  /** Writes a text, again and again while a pipe or terminal is full. Returns the error that ended it, and what it left. */
-  async function writeAll(text: Buffer): Promise<{ rest: Buffer; reason: string } | null> {
-    let rest = text;
+  /** Writes lines, again and again while a pipe or terminal is full. Returns the error that ended it, and what was lost. */
+  async function writeAll(lines: string): Promise<{ lost: number; reason: string } | null> {
+    let rest = Buffer.from(endsMidLine ? `\n${lines}` : lines);
     let pause = 1;
     while (rest.length > 0) {
       try {
@@ -76,7 +77,11 @@ export function createLineWriter(
         pause = 1;
       } catch (error) {
         const { code, message } = error as NodeJS.ErrnoException;
-        if (code !== 'EAGAIN' || performance.now() > deadline) return { rest, reason: message };
+        if (code !== 'EAGAIN' || performance.now() > deadline) {
+          // A line that lacks only its line feed is not lost: the next one that is written comes after a line feed.
+          const isEnd = endsMidLine && rest[0] === LINE_FEED;
+          return { lost: countLines(String(rest)) - Number(isEnd), reason: message };
+        }
         await sleep(pause);
         pause = Math.min(pause * 2, RETRY_MAX);
       }
@@ -87,8 +92,8 @@ export function createLineWriter(
   async function reportLosses(): Promise<string | null> {
     const { unreported, reason } = losses;
     if (unreported === 0) return null;
-    const failure = await writeAll(Buffer.from((endsMidLine ? '\n' : '') + reportLoss(unreported, reason)));
-    if (failure === null) losses.unreported -= unreported;
+    const failure = await writeAll(reportLoss(unreported, reason));
+    if (failure === null || failure.lost === 0) losses.unreported -= unreported;
     return failure?.reason ?? null;
   }
 
@@ -98,8 +103,8 @@ export function createLineWriter(
       const lines = waiting;
       waiting = '';
       const reason = await reportLosses();
-      const failure = reason === null ? await writeAll(Buffer.from(lines)) : { rest: lines, reason };
-      if (failure !== null) countLost(failure.rest, failure.reason);
+      const failure = reason === null ? await writeAll(lines) : { lost: countLines(lines), reason };
+      if (failure !== null) countLost(failure.lost, failure.reason);
       size -= lines.length;
     }
     writing = null;
@@ -117,7 +122,7 @@ export function createLineWriter(
     add(lines) {
       if (deadline !== Number.POSITIVE_INFINITY) return;
       if (size + lines.length > limits.waiting) {
-        countLost(lines, 'the reader is too slow');
+        countLost(countLines(lines), 'the reader is too slow');
         return;
       }
       waiting += lines;
