@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
+import { isMissing } from '@animal-store/test-kit/not-run';
 import { type BrowserContext, type BrowserContextOptions, chromium } from 'playwright-core';
 import { afterAll, describe, onTestFinished } from 'vitest';
-import { isMissing } from './is-missing.ts';
 
 // Where Debian's package puts it. No browser is downloaded.
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';

@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isMissing } from './is-missing.ts';
 import { freePort, KEY, type Service, serviceAt, startService, storageEnvironment } from './service.ts';
 import { MAIN } from './service-process.ts';
 

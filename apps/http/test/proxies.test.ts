@@ -2,8 +2,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { isMissing } from './is-missing.ts';
 import { RESTART_TIME, RESTARTS, restartUnderLoad, startInstances } from './rolling-restart.ts';
 import { freePort, serviceAt } from './service.ts';
 

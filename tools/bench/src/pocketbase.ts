@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '@animal-store/test-mongodb/free-ports';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { type Contender, program } from './server.ts';
 import { pocketBaseApi } from './workloads.ts';
 

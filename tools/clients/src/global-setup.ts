@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { notRun } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
 
 /** What the tests use beyond Node.js, with the commands that fail if it is missing. */
@@ -21,30 +22,15 @@ declare module 'vitest' {
 /** Finds out which languages are installed, and says loudly which tests don't run. */
 export default function setup(project: TestProject): () => void {
   const missing = missingLanguages();
-  const lines = [...missing].map(([language, reason]) => `  - ${language}, because ${reason}`);
-  if (missing.size > 0 && process.env['ALL_TESTS'] === 'required') {
-    throw new Error(`ALL_TESTS=required, but tests can't run for\n${lines.join('\n')}`);
-  }
   project.provide('missingLanguages', [...missing.keys()]);
-  return () => {
-    if (missing.size > 0) process.stderr.write(notRun(lines));
-  };
-}
-
-function notRun(lines: readonly string[]): string {
-  const rule = '='.repeat(96);
-  return [
-    '',
-    rule,
-    'NOT RUN: the tests of clients for',
-    ...lines,
-    '',
-    'To run them, install Python 3.11, Go, Java 17 with Maven, and curl. They download packages for each language.',
-    'With ALL_TESTS=required a missing language is a failure.',
-    rule,
-    '',
-    '',
-  ].join('\n');
+  if (missing.size === 0) return () => {};
+  const report = notRun({
+    tests: `the tests of clients for ${[...missing.keys()].join(', ')}`,
+    because: [...missing.values()].join('; '),
+    remedy:
+      'To run them, install Python 3.11, Go, Java 17 with Maven, and curl. They download packages for each language.',
+  });
+  return () => void process.stderr.write(report);
 }
 
 /** Why the tests in a language can't run, by language; without those whose tests can. */

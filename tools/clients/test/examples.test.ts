@@ -3,7 +3,7 @@ import { extname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import type { Language } from '../src/global-setup.ts';
 import { activatePython } from '../src/python.ts';
-import { type Service, startService } from '../src/service.ts';
+import { type ServiceForClients, startServiceForClients } from '../src/service.ts';
 import { startUnreliableProxy } from '../src/unreliable-proxy.ts';
 import { createWorkspace, EXAMPLES } from '../src/workspace.ts';
 
@@ -16,7 +16,7 @@ const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
  *
  * @returns What it prints.
  */
-async function runExample(name: string, environment: Service['environment']): Promise<string> {
+async function runExample(name: string, environment: ServiceForClients['environment']): Promise<string> {
   using workspace = createWorkspace();
   const { run } = workspace;
   workspace.copyExample(name);
@@ -44,7 +44,7 @@ async function runExample(name: string, environment: Service['environment']): Pr
 }
 
 /** Calls the service. */
-async function call({ environment: { BASE_URL, API_KEY } }: Service, path: string, body?: object) {
+async function call({ environment: { BASE_URL, API_KEY } }: ServiceForClients, path: string, body?: object) {
   const response = await fetch(`${BASE_URL}${path}`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
@@ -115,14 +115,14 @@ describe('docs/examples', { timeout: 300_000 }, () => {
 
   describe('sends requests in', () => {
     testExamples(REQUESTS, async (name) => {
-      await using service = await startService();
+      await using service = await startServiceForClients();
       const output = await runExample(name, service.environment);
       expect(output.trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
     });
   });
 
   test.skipIf(missing.includes('curl'))('fetches the document', async () => {
-    await using service = await startService();
+    await using service = await startServiceForClients();
     using workspace = createWorkspace();
     await workspace.run('sh', ['-eu', join(EXAMPLES, 'openapi-document.sh')], service.environment);
     expect(workspace.read('openapi.json')).toBe(service.document);
@@ -130,7 +130,7 @@ describe('docs/examples', { timeout: 300_000 }, () => {
 
   describe('keeps all digits in', () => {
     testExamples(INT64, async (name) => {
-      await using service = await startService();
+      await using service = await startServiceForClients();
       expect(await runExample(name, service.environment)).toBe('9223372036854775807\n');
       expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
     });
@@ -138,7 +138,7 @@ describe('docs/examples', { timeout: 300_000 }, () => {
 
   describe('reads every page in', () => {
     testExamples(PAGES, async (name) => {
-      await using service = await startService();
+      await using service = await startServiceForClients();
       for (let count = 0; count < 250; count += 1) await call(service, '/pets', { name: 'Rex', categoryId: count });
       expect(await runExample(name, service.environment)).toBe('250\n');
     });
@@ -146,7 +146,7 @@ describe('docs/examples', { timeout: 300_000 }, () => {
 
   describe('creates one pet in spite of lost responses and errors in', () => {
     testExamples(RETRIES, async (name) => {
-      await using service = await startService();
+      await using service = await startServiceForClients();
       await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
       expect(await runExample(name, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
       expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":42}]');

@@ -3,7 +3,7 @@ import { describe, expect, inject, test } from 'vitest';
 import type { Language } from '../src/global-setup.ts';
 import { activatePython } from '../src/python.ts';
 import { expectedOutcome, parseOutcome } from '../src/scenario.ts';
-import { startService } from '../src/service.ts';
+import { startServiceForClients } from '../src/service.ts';
 import { createWorkspace, EXAMPLES, type Workspace } from '../src/workspace.ts';
 
 const INT64_MAX = '9223372036854775807';
@@ -99,7 +99,7 @@ describe('a client generated from the document', { timeout: 600_000 }, () => {
     test.skipIf(needs.some((language) => missing.includes(language)))(
       `${name} compiles, creates, pages to the end and reads errors`,
       async () => {
-        await using service = await startService();
+        await using service = await startServiceForClients();
         using workspace = createWorkspace();
         workspace.copyPrograms(programs);
         workspace.write('openapi.json', service.document);

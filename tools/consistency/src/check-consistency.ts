@@ -1,13 +1,13 @@
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { startService } from '@animal-store/test-kit/service';
 import { expect, onTestFinished } from 'vitest';
 import { checkHistory } from './check-history.ts';
 import { startClients } from './clients.ts';
 import { type Faults, injectFaults } from './faults.ts';
 import type { History } from './history.ts';
 import { createServiceClient } from './service-client.ts';
-import { startServiceProcess } from './service-process.ts';
 
 /** How many seconds the database suffers faults: the environment can ask for more. */
 export function secondsOr(usual: number): number {
@@ -26,12 +26,12 @@ export async function checkConsistency(
   environment: Readonly<Record<string, string>>,
   { seconds, faults, diagnose }: { seconds: number; faults: Faults; diagnose: () => Promise<string> },
 ): Promise<void> {
-  const startService = async () => {
-    const service = await startServiceProcess(environment);
+  const startClient = async () => {
+    const service = await startService(environment);
     onTestFinished(() => service[Symbol.asyncDispose]());
-    return createServiceClient(service.port);
+    return createServiceClient(service.url);
   };
-  const clients = startClients([await startService(), await startService()], CLIENTS);
+  const clients = startClients([await startClient(), await startClient()], CLIENTS);
   const end = performance.now() + seconds * 1_000;
   const until = () => performance.now() > end;
   const injecting = injectFaults(faults, { until, acknowledged: clients.acknowledged, diagnose });

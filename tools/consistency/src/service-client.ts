@@ -1,5 +1,5 @@
+import { KEY } from '@animal-store/test-kit/service';
 import type { Page, Pet } from './history.ts';
-import { API_KEY } from './service-process.ts';
 
 /** The request was not sent: the service does not listen. */
 export const NOT_SENT = Symbol('not sent');
@@ -20,12 +20,12 @@ export interface ServiceClient {
 /** More than the service takes for any request, in milliseconds. */
 const TIMEOUT = 10_000;
 
-export function createServiceClient(port: number): ServiceClient {
+export function createServiceClient(url: string): ServiceClient {
   async function call(method: string, target: string, headers = {}, body?: string): Promise<Result<Reply>> {
     try {
-      const response = await fetch(`http://127.0.0.1:${port}${target}`, {
+      const response = await fetch(new URL(target, url), {
         method,
-        headers: { authorization: `Bearer ${API_KEY}`, ...headers },
+        headers: { authorization: `Bearer ${KEY}`, ...headers },
         signal: AbortSignal.timeout(TIMEOUT),
         ...(body !== undefined && { body }),
       });

@@ -1,8 +1,8 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { createClient } from '@animal-store/client';
+import { KEY, startService } from '@animal-store/test-kit/service';
 import { describeWithMongo, startReplicaSet } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
-import { API_KEY, startServiceProcess } from '../src/service-process.ts';
 
 /** How often the service or its database is killed; the environment can ask for more. */
 const KILLS = Number(process.env['CONSISTENCY_KILLS'] ?? 12);
@@ -23,10 +23,9 @@ describeWithMongo('the client of a service on MongoDB', () => {
     onTestFinished(() => set.stop());
     const [member] = set.members as [number];
     const environment = { STORAGE: 'mongodb', MONGODB_URL: set.url('client') };
-    let service = await startServiceProcess(environment);
+    let service = await startService(environment);
     onTestFinished(() => service[Symbol.asyncDispose]());
-    const { port } = service;
-    const client = createClient({ url: `http://127.0.0.1:${port}/v1`, key: API_KEY });
+    const client = createClient({ url: service.url, key: KEY });
 
     const created = new Map<string, bigint>();
     let killing = true;
@@ -46,7 +45,7 @@ describeWithMongo('the client of a service on MongoDB', () => {
           await set.start(member);
         } else {
           await service[Symbol.asyncDispose]();
-          service = await startServiceProcess(environment, port);
+          service = await startService({ ...environment, PORT: new URL(service.url).port });
         }
       }
     }

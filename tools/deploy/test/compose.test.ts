@@ -2,11 +2,11 @@ import { execFile } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { composeCommand, MONGODB_IMAGE, POSTGRES_IMAGE } from './docker.ts';
 import { configurationOf, memoryFor } from './environment.ts';
-import { freePort } from './service.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
@@ -93,7 +93,7 @@ test.skipIf(inject('noCompose') !== null)(
   'the commands of the manual start the service, issue a key, and keep pets until they are removed',
   async () => {
     const compose = await composeCommand();
-    const port = await freePort();
+    const port = String(await freePorts(1));
     const variables = {
       ANIMAL_STORE_IMAGE: IMAGE,
       MONGODB_IMAGE,

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { isGone, PROCESS } from '@animal-store/test-mongodb/owner';
+import { isGone, PROCESS } from '@animal-store/test-kit/owner';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { notRun } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
 import { composeCommand, removeStale, whyNoContainers } from './docker.ts';
 import { whyNoPromtool } from './promtool.ts';
@@ -38,20 +39,8 @@ export default async function setup(project: TestProject): Promise<() => void> {
   };
 }
 
-/** @throws Error if the environment requires the tests. */
 function reportMissing(subject: string, reason: string | null, remedy: string): string {
-  if (reason === null) return '';
-  if (process.env['ALL_TESTS'] === 'required') throw new Error(`ALL_TESTS=required, but ${reason}`);
-  const rule = '='.repeat(96);
-  return [
-    '',
-    rule,
-    `NOT RUN: the tests of ${subject} in tools/deploy,`,
-    `because ${reason}`,
-    '',
-    `To run them, ${remedy}`,
-    'With ALL_TESTS=required this is a failure.',
-    rule,
-    '',
-  ].join('\n');
+  return reason === null
+    ? ''
+    : notRun({ tests: `the tests of ${subject} in tools/deploy`, because: reason, remedy: `To run them, ${remedy}` });
 }

@@ -1,11 +1,12 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePorts } from '@animal-store/test-kit/free-ports';
+import { startService } from '@animal-store/test-kit/service';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, memoryFor, withSecrets } from './environment.ts';
 import { MONITORING, promtool } from './promtool.ts';
-import { startService } from './service.ts';
 
 const folder = new URL('../kubernetes/', import.meta.url);
 const { 'kustomization.yaml': kustomization, ...files } = Object.fromEntries(
@@ -186,9 +187,10 @@ test('pods meet the restricted standard of their namespace, and have no rights i
 });
 
 test('the service responds with 200 to each probe', async () => {
-  const origin = await startService({
+  await using service = await startService({
     ...withSecrets(environment, SECRETS),
-    ...{ NODE_ENV: 'production', HOST: '127.0.0.1' },
+    ...{ NODE_ENV: 'production', HOST: '127.0.0.1', STORAGE: 'memory', PORT: '0', API_KEYS: undefined },
+    ...(environment['PROBE_PORT'] && { PROBE_PORT: String(await freePorts(1)) }),
   });
-  for (const { httpGet } of probes) expect((await fetch(origin + httpGet.path)).status, httpGet.path).toBe(200);
+  for (const { httpGet } of probes) expect((await fetch(service.probes + httpGet.path)).status).toBe(200);
 });

@@ -1,9 +1,8 @@
 import { readFileSync } from 'node:fs';
+import { KEY, startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, test } from 'vitest';
 import { MONITORING, promtool } from './promtool.ts';
-import { startService } from './service.ts';
 
-const KEY = 'the-key-of-the-tests';
 const METRIC = /\b(?:http|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|animal_store)_\w+)\{([^}]*)\}/g;
 
@@ -14,11 +13,12 @@ function dashboard(): { panels: { title: string; targets: { expr: string }[] }[]
 
 /** The metrics of a service that has created and listed a pet. */
 async function readMetrics(): Promise<string> {
-  const origin = await startService({ API_KEYS: KEY });
+  await using service = await startService();
+  const origin = service.probes;
   const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
   await fetch(`${origin}/v1/pets`, { method: 'POST', headers, body: '{"name":"Rex","categoryId":1}' });
   await fetch(`${origin}/v1/pets`, { headers });
-  return (await fetch(`${origin}/metrics`)).text();
+  return await (await fetch(`${origin}/metrics`)).text();
 }
 
 test.each(['alerts.yaml', 'grafana-dashboard.json'])(

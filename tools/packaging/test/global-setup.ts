@@ -1,6 +1,7 @@
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
+import { notRun } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
 import { folderOf, libraries, PACKAGES, packAll, readManifest, run, tarball } from './packages.ts';
 import { installRuntimes, missingRuntimes } from './runtimes.ts';
@@ -16,7 +17,15 @@ declare module 'vitest' {
 
 /** Packs the packages and installs them in a project outside of the repository. */
 export default function setup(project: TestProject): () => void {
-  const missing = prepareRuntimes();
+  installRuntimes();
+  const missing = missingRuntimes().map(({ name }) => name);
+  const report =
+    missing.length > 0 &&
+    notRun({
+      tests: `the tests of the packages in ${missing.join(', ')}`,
+      because: 'this platform lacks them',
+      remedy: 'They run on Linux (x64), which downloads these programs, half a gigabyte when they are installed.',
+    });
   const consumer = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
   const remove = () => rmSync(consumer, { recursive: true, force: true });
   try {
@@ -30,27 +39,8 @@ export default function setup(project: TestProject): () => void {
   project.provide('missingRuntimes', missing);
   return () => {
     remove();
-    if (missing.length > 0) process.stderr.write(notRun(missing));
+    if (report) process.stderr.write(report);
   };
-}
-
-/** @returns The names of runtimes that tests can't use. @throws Error if there are any and ALL_TESTS=required. */
-function prepareRuntimes(): readonly string[] {
-  installRuntimes();
-  const missing = missingRuntimes().map(({ name }) => name);
-  if (missing.length === 0 || process.env['ALL_TESTS'] !== 'required') return missing;
-  throw new Error(`ALL_TESTS=required, but this platform lacks ${missing.join(', ')}`);
-}
-
-function notRun(missing: readonly string[]): string {
-  const rule = '='.repeat(96);
-  const lines = [
-    `NOT RUN: the tests of the packages in ${missing.join(', ')}.`,
-    '',
-    'They run on Linux (x64), which downloads these programs, half a gigabyte when they are installed.',
-    'With ALL_TESTS=required a missing one is a failure.',
-  ];
-  return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
 }
 
 function install(consumer: string): void {

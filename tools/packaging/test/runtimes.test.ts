@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startService } from '@animal-store/clients/service';
+import { startServiceForClients } from '@animal-store/clients/service';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
@@ -22,7 +22,7 @@ const MEMORY_CONTRACT = `
  */
 async function environmentOf(name: string, program: string): Promise<NodeJS.ProcessEnv> {
   if (name === 'client') {
-    const service = await startService();
+    const service = await startServiceForClients();
     onTestFinished(() => service[Symbol.asyncDispose]());
     return service.environment;
   }

@@ -1,63 +1,11 @@
-import { GenericContainer, getContainerRuntimeClient, ImageName } from 'testcontainers';
-import { isGone, PROCESS } from './owner.ts';
-
-const OWNER = 'animal-store.test-mongodb.owner';
-const A_DAY = 24 * 60 * 60;
+import { testContainer } from '@animal-store/test-kit/containers';
+import type { GenericContainer } from 'testcontainers';
 
 /** The image of the server. */
-const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
+export const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 
 /** Options that make mongod a small server. */
 export const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128'];
 
-/** A container that a later run recognises if this one crashes. */
-export function testContainer(image: string): GenericContainer {
-  return new GenericContainer(image).withLabels({ [OWNER]: PROCESS }).withStartupTimeout(60_000);
-}
-
-/** A container of MongoDB. Its data is in memory. */
-export function mongoContainer(): GenericContainer {
-  return testContainer(IMAGE).withTmpFs({ '/data/db': 'rw' });
-}
-
-/** Why there can be no containers of an image: no engine responds, or the image can't be pulled. Null if there can. */
-export async function whyNoContainers(of: string = IMAGE): Promise<string | null> {
-  try {
-    const { image } = await getContainerRuntimeClient();
-    const name = ImageName.fromString(of);
-    if (!(await image.exists(name))) await image.pull(name);
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  }
-}
-
-/** Whether a container can use the network of this machine: in Docker Desktop it gets that of a virtual machine. */
-export async function hasHostNetwork(): Promise<boolean> {
-  const { container } = await getContainerRuntimeClient();
-  const { OperatingSystem } = await container.dockerode.info();
-  return OperatingSystem !== 'Docker Desktop';
-}
-
-/** The id of a container's first process, as the machine that runs it numbers processes. */
-export async function processOf(id: string): Promise<number> {
-  const { container } = await getContainerRuntimeClient();
-  return (await container.getById(id).inspect()).State.Pid;
-}
-
-/**
- * Removes the containers of runs that crashed: those whose process on this machine is gone, and those of any machine
- * that are a day old. It touches nothing that does not carry the label.
- */
-export async function removeStaleContainers(): Promise<void> {
-  const { container } = await getContainerRuntimeClient();
-  const own = await container.dockerode.listContainers({ all: true, filters: { label: [OWNER] } });
-  for (const { Id, Labels, Created } of own) {
-    if (!isGone(Labels[OWNER] ?? '') && Date.now() / 1_000 - Created < A_DAY) continue;
-    // Another run may be removing it, too.
-    await container
-      .getById(Id)
-      .remove({ force: true, v: true })
-      .catch(() => {});
-  }
-}
+/** A container of the server's image. Its data is in memory. */
+export const mongoContainer = (): GenericContainer => testContainer(IMAGE).withTmpFs({ '/data/db': 'rw' });

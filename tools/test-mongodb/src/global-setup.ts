@@ -1,6 +1,6 @@
+import { sharedServer } from '@animal-store/test-kit/shared-server';
 import type {} from './index.ts';
 import { startServer } from './server.ts';
-import { sharedServer } from './shared-server.ts';
 
 export default sharedServer({
   name: 'MongoDB',

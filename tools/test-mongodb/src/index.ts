@@ -1,9 +1,9 @@
 import { startTcpProxy, type TcpProxy } from '@animal-store/adapter-contract';
+import type { Missing } from '@animal-store/test-kit/shared-server';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, inject, onTestFinished } from 'vitest';
 import { databaseOf, withDatabase } from './database-url.ts';
 import type { MongoForTests } from './server.ts';
-import type { Missing } from './shared-server.ts';
 
 export { type LoneServer, startLoneServer } from './lone-server.ts';
 export { CLIENTS } from './member-proxy.ts';

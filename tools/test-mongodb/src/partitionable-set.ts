@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
-import { freePorts } from './free-ports.ts';
 import { initiate } from './initiate.ts';
 import { type MemberProcesses, startMemberProcesses } from './member-processes.ts';
 import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';

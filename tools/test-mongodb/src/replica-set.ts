@@ -1,5 +1,5 @@
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { MongoClient } from 'mongodb';
-import { freePorts } from './free-ports.ts';
 import { initiate } from './initiate.ts';
 import { startMemberProcesses } from './member-processes.ts';
 

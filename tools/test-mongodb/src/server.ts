@@ -1,14 +1,8 @@
+import { hasHostNetwork, processOf, whyNoContainers } from '@animal-store/test-kit/containers';
+import type { Missing, StartedServer } from '@animal-store/test-kit/shared-server';
 import { Wait } from 'testcontainers';
-import {
-  hasHostNetwork,
-  mongoContainer,
-  processOf,
-  removeStaleContainers,
-  SMALL,
-  whyNoContainers,
-} from './containers.ts';
+import { IMAGE, mongoContainer, SMALL } from './containers.ts';
 import { initiate } from './initiate.ts';
-import type { Missing, StartedServer } from './shared-server.ts';
 
 /** What the tests of a run are given. */
 export interface MongoForTests {
@@ -27,9 +21,8 @@ const PORT = 27017;
 
 /** A replica set of one in a container. */
 export async function startServer(): Promise<RunningServer | Missing> {
-  const missing = await whyNoContainers();
+  const missing = await whyNoContainers(IMAGE);
   if (missing !== null) return { missing };
-  await removeStaleContainers();
   const container = await mongoContainer()
     .withCommand(['--replSet', 'rs0', ...SMALL])
     .withExposedPorts(PORT)
@@ -44,8 +37,15 @@ export async function startServer(): Promise<RunningServer | Missing> {
     const hostNetwork = await hasHostNetwork();
     const provided = { url, hostNetwork };
     if (hostNetwork) return { provided, pid: await processOf(container.getId()), stop };
-    const because = "because containers of Docker Desktop don't share the network of this machine.";
-    return { provided, notRun: ['the suites that partition a replica set', because], stop };
+    return {
+      provided,
+      notRun: {
+        tests: 'the suites that partition a replica set',
+        because: "containers of Docker Desktop don't share the network of this machine",
+        remedy: 'To run them, use an engine on Linux.',
+      },
+      stop,
+    };
   } catch (error) {
     await stop();
     throw error;

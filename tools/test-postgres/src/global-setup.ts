@@ -1,5 +1,5 @@
-import { removeStaleContainers, whyNoContainers } from '@animal-store/test-mongodb/containers';
-import { sharedServer } from '@animal-store/test-mongodb/shared-server';
+import { whyNoContainers } from '@animal-store/test-kit/containers';
+import { sharedServer } from '@animal-store/test-kit/shared-server';
 import type {} from './index.ts';
 import { IMAGE, startServer } from './server.ts';
 
@@ -9,7 +9,6 @@ export default sharedServer({
   async start() {
     const missing = await whyNoContainers(IMAGE);
     if (missing !== null) return { missing };
-    await removeStaleContainers();
     const { url, stop } = await startServer();
     return { provided: { url }, stop };
   },

@@ -1,5 +1,5 @@
-import { testContainer } from '@animal-store/test-mongodb/containers';
-import { freePorts } from '@animal-store/test-mongodb/free-ports';
+import { testContainer } from '@animal-store/test-kit/containers';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import pg from 'pg';
 import { getContainerRuntimeClient, Wait } from 'testcontainers';
 

@@ -5,46 +5,40 @@ import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../../apps/http/src/main.ts', import.meta.url));
 
-export const API_KEY = 'the-key-of-the-clients';
+/** The API key of the service. */
+export const KEY = 'the-key-of-the-tests';
 
-/** The service as a process of its own. */
-export interface ServiceProcess extends AsyncDisposable {
-  readonly port: number;
+/** The service as a process of its own, which disposal kills. */
+export interface Service extends AsyncDisposable {
+  /** With the base path. */
+  readonly url: string;
+  /** The origin of the probes. */
+  readonly probes: string;
 }
 
 /**
- * Starts the service on a database.
+ * Starts the service from its sources, by default with its pets in memory and on a free port.
  *
- * @param environment What leads it there.
- * @param port A free one by default.
  * @throws Error if the process ends before it listens.
  */
-export async function startServiceProcess(
-  environment: Readonly<Record<string, string>>,
-  port = 0,
-): Promise<ServiceProcess> {
+export async function startService(environment: NodeJS.ProcessEnv = {}): Promise<Service> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
-    env: {
-      PORT: String(port),
-      API_KEYS: API_KEY,
-      ...environment,
-      // Load must not be shed on a machine that is busy with other work.
-      MAX_EVENT_LOOP_DELAY_MS: '0',
-    },
+    // Load must not be shed on a machine that is busy with other work.
+    env: { PORT: '0', STORAGE: 'memory', API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0', ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exit = once(child, 'close');
-  const listening = await new Promise<number>((resolve, reject) => {
+  const { url, probes } = await new Promise<{ url: string; probes?: string }>((resolve, reject) => {
     // All of it is read, so that the log never blocks the process.
     createInterface(child.stdout).on('line', (line) => {
-      const [, number] = /127\.0\.0\.1:(\d+)\/v1/.exec(line) ?? [];
-      if (number !== undefined) resolve(Number(number));
+      if (line.includes('"url"')) resolve(JSON.parse(line));
       if (/"level":[56]0/.test(line)) process.stderr.write(`${line}\n`);
     });
     exit.then(([code]) => reject(new Error(`the service ended with code ${code}`)), reject);
   });
   return {
-    port: listening,
+    url,
+    probes: probes ?? new URL(url).origin,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exit;

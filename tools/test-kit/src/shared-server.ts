@@ -1,4 +1,5 @@
 import type { TestProject } from 'vitest/node';
+import { type NotRun, notRun } from './not-run.ts';
 
 /** Why there is no server. */
 export interface Missing {
@@ -8,8 +9,8 @@ export interface Missing {
 export interface StartedServer<Provided> {
   /** What the tests of a run are given; plain data, because it crosses from one process to another. */
   readonly provided: Provided;
-  /** What else does not run, if anything: for the end of the run, which also names the projects. */
-  readonly notRun?: readonly [what: string, why: string];
+  /** Tests that it can't serve. */
+  readonly notRun?: NotRun;
   stop(): Promise<void>;
 }
 
@@ -34,6 +35,13 @@ export function sharedServer<Provided>({ name, imageVariable, start, provide }: 
   // Vitest runs a global setup once for each project that names it, all in one process: here they find the one server.
   const key = Symbol.for(`animal-store.server.${name}`);
   const shared = globalThis as { [key]?: Run<Provided> };
+  const noServer = ({ missing }: Missing, projects: readonly string[]): string =>
+    notRun({
+      tests: [`every suite that needs ${name}, in`, ...projects.map((project) => `  - ${project}`)].join('\n'),
+      because: `no container could be started: ${missing}`,
+      remedy: `To run them, start Docker (${imageVariable} names the image).`,
+      variable: 'MONGODB_TESTS',
+    });
   return async (project: TestProject): Promise<() => Promise<void>> => {
     // The containers are recognised by their label: no helper container needs to watch them.
     process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
@@ -42,28 +50,19 @@ export function sharedServer<Provided>({ name, imageVariable, start, provide }: 
     run.users += 1;
     run.projects.push(project.name);
     const server = await run.server;
-    if ('missing' in server && process.env['MONGODB_TESTS'] === 'required') {
-      throw new Error(`MONGODB_TESTS=required, but there is no ${name} to test against: ${server.missing}`);
-    }
-    provide(project, 'missing' in server ? server : server.provided);
+    const isThere = !('missing' in server);
+    // Throws if it is required. At the end all projects are known.
+    if (!isThere) noServer(server, run.projects);
+    provide(project, isThere ? server.provided : server);
     return async () => {
       run.users -= 1;
       if (run.users > 0) return;
       delete shared[key];
-      if ('missing' in server) {
-        const remedy = `To run them, start Docker (${imageVariable} names the image).\nWith MONGODB_TESTS=required this is a failure.`;
-        const because = `because no container could be started: ${server.missing}\n\n${remedy}`;
-        process.stderr.write(notRun(`every suite that needs ${name}`, run.projects, because));
-      } else {
-        if (server.notRun) process.stderr.write(notRun(server.notRun[0], run.projects, server.notRun[1]));
+      if (!isThere) process.stderr.write(noServer(server, run.projects));
+      else {
+        if (server.notRun) process.stderr.write(notRun(server.notRun));
         await server.stop();
       }
     };
   };
-}
-
-function notRun(what: string, projects: readonly string[], because: string): string {
-  const rule = '='.repeat(96);
-  const lines = [`NOT RUN: ${what}, in`, ...projects.map((project) => `  - ${project}`), because];
-  return `\n${[rule, ...lines, rule].join('\n')}\n\n`;
 }

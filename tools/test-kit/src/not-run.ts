@@ -1,0 +1,31 @@
+/** Tests that can't run for want of something on this machine. */
+export interface NotRun {
+  /** It follows NOT RUN: */
+  readonly tests: string;
+  readonly because: string;
+  readonly remedy: string;
+  /** The variable that makes it a failure if it is `required`. */
+  readonly variable?: 'ALL_TESTS' | 'MONGODB_TESTS';
+}
+
+/**
+ * What is said loudly, best at the end of the run.
+ *
+ * @throws Error if the tests are required.
+ */
+export function notRun({ tests, because, remedy, variable = 'ALL_TESTS' }: NotRun): string {
+  if (process.env[variable] === 'required') throw new Error(`${variable}=required, but ${because}`);
+  const failure = `With ${variable}=required this is a failure.`;
+  const rule = '='.repeat(96);
+  return `\n${[rule, `NOT RUN: ${tests},`, `because ${because}.`, '', remedy, failure, rule].join('\n')}\n\n`;
+}
+
+/**
+ * Whether tests can't run, which is said loudly then.
+ *
+ * @throws Error if ALL_TESTS=required.
+ */
+export function isMissing({ found, ...missing }: NotRun & { readonly found: boolean }): boolean {
+  if (!found) process.stderr.write(notRun(missing));
+  return !found;
+}
