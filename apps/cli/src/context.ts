@@ -16,10 +16,7 @@ export interface Context {
   readonly version: string;
   /** The variables that select a storage, for the help. */
   readonly storageChoices: string;
-  /**
-   * Opens the storage that the environment names, and closes it when the work is settled. Commands call it as late as they
-   * can: help and usage errors need no storage.
-   */
+  /** Opens the storage that the environment names, as late as possible, and closes it when the work is settled. */
   withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T>;
   /** Calls a function for the first signal to stop, instead of ending the process. The same signal again ends it. */
   onStop(stop: (signal: NodeJS.Signals) => void): void;

@@ -39,11 +39,7 @@ function diagnose(error: unknown, { misconfiguration, storage }: OpenStorage): u
   return new DomainError(error.code, MESSAGES.unavailable(storage.location, error.cause.message));
 }
 
-/**
- * Reports an error, and returns the exit code for it.
- *
- * @throws The error if it is unexpected.
- */
+/** Reports an error, and returns the exit code for it. Throws the error if it is unexpected. */
 function exitCodeOf(error: unknown): number {
   // Commander has written its message.
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
@@ -58,12 +54,7 @@ function onStop(stop: (signal: NodeJS.Signals) => void): void {
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.once(signal, stop);
 }
 
-/**
- * Runs a command in this process, on the storage that its environment names.
- *
- * @param words The command line without the program; none asks for help.
- * @returns The exit code.
- */
+/** Runs a command in this process, on the storage that its environment names, and returns the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   const { stdout, stderr, stdin } = process;
   // The reader may have closed the pipe, like `head`: then nobody needs a message.

@@ -22,13 +22,10 @@ export interface PetFormat {
 
 /** Reads the records of one file in their order. */
 export interface RecordReader {
-  /** Whether the record can't end here, but in a later line. @param text Bytes as Latin-1; cut off if it is too long. */
+  /** Whether the record goes on in the next line. The text has bytes as Latin-1, and is cut off if it is too long. */
   isOpen(text: string): boolean;
 
-  /**
-   * @returns The pet that the record holds, for the use case to check; undefined if it is empty or a header.
-   * @throws UnreadableRecord
-   */
+  /** The pet that the record holds, for the use case to check; undefined if it is empty or a header. */
   read(text: string): unknown;
 }
 

@@ -16,12 +16,7 @@ export function petFormat(name: string | undefined, file = ''): PetFormat {
   return FORMATS[(name ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')) as keyof typeof FORMATS];
 }
 
-/**
- * Recognises a file of another kind.
- *
- * @param line The first line that is not blank, its bytes as Latin-1.
- * @returns What to do with the file; null if it may be of the format.
- */
+/** What to do with a file of another kind, which its first line shows that is not blank; null if it is none. */
 export function wrongKind(line: string, format: PetFormat['name']): string | null {
   if (line.startsWith('\u001f\u008b')) return MESSAGES.isCompressed;
   if (line.startsWith('PK\u0003\u0004')) return MESSAGES.isSpreadsheet;

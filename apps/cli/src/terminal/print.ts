@@ -18,11 +18,7 @@ export async function printRecord(output: TextOutput, record: object, { json }: 
   for (const line of lines) await writeText(output, `${line}\n`);
 }
 
-/**
- * Prints pages of records: a table on a terminal, else a line of JSON for each record.
- *
- * @param columns The columns of the table.
- */
+/** Prints pages of records: a table with these columns on a terminal, else a line of JSON for each record. */
 export async function printPages(
   output: TextOutput,
   pages: Pages,
@@ -41,9 +37,6 @@ export async function printPages(
 /**
  * The lines of a table with a head, or one block of lines for each record if the first page is wider than the terminal.
  * Columns become wider with later pages.
- *
- * @param columns Members of the records.
- * @param width In characters.
  */
 async function* tableLines(pages: Pages, columns: readonly string[], width: number): AsyncGenerator<string> {
   let widths = columns.map((column) => column.length);

@@ -13,11 +13,7 @@ export interface Progress {
   end(): void;
 }
 
-/**
- * @param output Nothing but printed lines is written to it unless it is a terminal.
- * @param text The present content of the line.
- * @param isShown False: no progress.
- */
+/** Shows a text again and again, if the output is a terminal. */
 export function createProgress(output: TextOutput, text: () => string, isShown = true): Progress {
   const isLive = output.isTTY === true && isShown;
   const erase = isLive ? ERASE_LINE : '';

@@ -1,5 +1,4 @@
 import { allPets, LIMITS } from '@animal-store/domain';
-import type { AwaitableCatalogue } from '@animal-store/domain/transport';
 import type { Command } from 'commander';
 import { example } from '../arguments.ts';
 import type { Context } from '../context.ts';
@@ -29,7 +28,7 @@ export function addExportPets(parent: Command, { withStorage, stdout, stderr }: 
         const progress = createProgress(stderr, () => progressText('exporting', share, pets), !stdout.isTTY);
         try {
           let text = `${bom === true ? '\ufeff' : ''}${format.header}`;
-          const last = await highestId(catalogue);
+          const last = await highestId(async (after) => (await catalogue.listPets({ after, limit: 1 })).pets[0]?.id);
           for await (const pet of allPets(catalogue)) {
             if (pet.id > last) break;
             text += format.write(pet);
@@ -49,16 +48,16 @@ export function addExportPets(parent: Command, { withStorage, stdout, stderr }: 
 
 /**
  * An id that no pet exceeds which exists when this is called: the highest one, or that of a pet created meanwhile. It takes
- * as many queries as the highest id that a storage can assign has binary digits.
+ * as many queries for the first id after another one as the highest id that a storage can assign has binary digits.
  */
-export async function highestId(catalogue: AwaitableCatalogue): Promise<bigint> {
+export async function highestId(firstAfter: (id: bigint) => Promise<bigint | undefined>): Promise<bigint> {
   let low = 0n;
   let high: bigint = LIMITS.id.maxAssigned;
   while (low < high) {
     const middle = (low + high) / 2n;
-    const { pets } = await catalogue.listPets({ after: middle, limit: LIMITS.page.min });
-    if (pets[0] === undefined) high = middle;
-    else low = pets[0].id;
+    const found = await firstAfter(middle);
+    if (found === undefined) high = middle;
+    else low = found;
   }
   return high;
 }

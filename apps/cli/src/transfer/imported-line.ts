@@ -15,11 +15,8 @@ export function asImportId(text: string): string {
 }
 
 /**
- * The identity of an imported line, by which a repetition recognises it: the import and the number of the line. Storages
- * keep these keys: if their form changed, a repeated import would create its pets again.
- *
- * @param importId Absent: the content of the whole file is the import.
- * @returns The idempotency key of a line.
+ * The idempotency keys of lines, by which a repetition recognises them: the import, or the content of the whole file, and
+ * the number of the line. Storages keep these keys: if their form changed, a repeated import would create its pets again.
  */
 export async function lineKeys(
   importId: string | undefined,

@@ -23,14 +23,7 @@ export class InputFile {
     this.#size = size;
   }
 
-  /**
-   * Opens a file. A pipe, or anything else but a regular file, is copied to a temporary file first: it is read more than
-   * once.
-   *
-   * @param path Absent: the standard input.
-   * @throws UnreadableFile
-   * @throws CommandFailed if it can't be copied.
-   */
+  /** Opens a file, or copies a pipe, or anything else that can't be read more than once, to a temporary file. */
   static async open(path: string | undefined, stdin: NodeJS.ReadableStream): Promise<InputFile> {
     const given = path === undefined ? null : await open(path).catch(unreadable);
     const isRegular = (await given?.stat())?.isFile();
@@ -44,11 +37,7 @@ export class InputFile {
     return this.#position / Math.max(this.#size, 1);
   }
 
-  /**
-   * Reads the file from its beginning. Each chunk is overwritten by the next one.
-   *
-   * @throws UnreadableFile
-   */
+  /** Reads the file from its beginning. Each chunk is overwritten by the next one. */
   async *chunks(): AsyncGenerator<Buffer> {
     const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
     for (this.#position = 0; this.#position < this.#size; ) {

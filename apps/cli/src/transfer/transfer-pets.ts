@@ -26,11 +26,7 @@ const PAUSE = 1_000;
 
 /** Where the pets of a file go. */
 export interface Destination {
-  /**
-   * Creates a pet, or only checks it. It is called again while the storage is unavailable.
-   *
-   * @throws DomainError
-   */
+  /** Creates a pet, or only checks it. It is called again while the storage is unavailable. */
   accept(pet: unknown, line: number): Awaitable<{ readonly created: boolean }>;
   readonly tally: Tally;
   /** No further pet is accepted, and none is tried again, after it was aborted. */
@@ -39,8 +35,7 @@ export interface Destination {
 
 /**
  * Passes on pets, many at a time and in their order, until the tally is full. Settles once nothing is in flight any more.
- *
- * @throws The reason of the signal if it is aborted before the last pet; the error of the storage, or of reading.
+ * Throws the reason of the signal if it is aborted before the last pet, or the error of the storage, or of reading.
  */
 export async function transferPets(
   chunks: AsyncIterable<Iterable<PetOfFile>>,
