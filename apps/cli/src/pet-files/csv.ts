@@ -27,8 +27,12 @@ export const csv: PetFormat = {
 function createReader(): RecordReader {
   let header: Header | null = null;
   return {
-    // The end of a record that is cut off may be in quotes.
-    isOpen: (text) => text.length > MAX_RECORD_BYTES || endsInQuotes(text, header?.delimiter ?? DELIMITERS.join('')),
+    isOpen(record, lastLine) {
+      // The end of a record that is cut off may be in quotes.
+      if (record.length > MAX_RECORD_BYTES) return true;
+      const endsNoQuote = record !== lastLine && !lastLine.includes('"');
+      return endsNoQuote || endsInQuotes(record, header?.delimiter ?? DELIMITERS.join(''));
+    },
 
     read(record) {
       const text = record.endsWith('\r') ? record.slice(0, -1) : record;

@@ -22,8 +22,8 @@ export interface PetFormat {
 
 /** Reads the records of one file in their order. */
 export interface RecordReader {
-  /** Whether the record goes on in the next line. The text has bytes as Latin-1, and is cut off if it is too long. */
-  isOpen(text: string): boolean;
+  /** Whether a record goes on behind its last line. Both are bytes as Latin-1, and cut off if the line is too long. */
+  isOpen(record: string, lastLine: string): boolean;
 
   /** The pet that the record holds, for the use case to check; undefined if it is empty or a header. */
   read(text: string): unknown;

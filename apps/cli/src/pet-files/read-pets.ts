@@ -48,7 +48,7 @@ export async function* readPets(chunks: AsyncIterable<Buffer>, format: PetFormat
       }
       const { line, text } =
         open === null ? { line: lastLine, text: next } : { ...open, text: `${open.text}\n${next}` };
-      open = reader.isOpen(text) ? { line, text } : null;
+      open = reader.isOpen(text, next) ? { line, text } : null;
       if (open !== null && text.length > MAX_RECORD_BYTES) {
         throw new UnreadableFile(MESSAGES.recordNotEnded(line, LIMIT));
       }
