@@ -58,21 +58,16 @@ const HEADER = `
   FROM pragma_application_id, pragma_user_version`;
 
 /**
- * Creates the tables in a new file, in one transaction: of several processes one does it.
+ * Creates the tables in a new file, in one transaction: of several processes one does it. After an error the connection must
+ * be closed, which rolls back.
  *
  * @throws UnusableFile if the file is another program's, or has a format that this version can't work with.
  */
 export function prepareSchema(db: DatabaseSync): void {
   db.exec('BEGIN');
-  try {
-    if (isNew(db)) db.exec(SCHEMA);
-    else prepareFormatCheck(db)();
-    db.exec('COMMIT');
-  } catch (error) {
-    // Some errors end the transaction.
-    if (db.isTransaction) db.exec('ROLLBACK');
-    throw error;
-  }
+  if (isNew(db)) db.exec(SCHEMA);
+  else prepareFormatCheck(db)();
+  db.exec('COMMIT');
 }
 
 /** @returns A check of the format, which a newer version may change at any time. It throws UnusableFile. */
