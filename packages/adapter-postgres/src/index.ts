@@ -1,7 +1,6 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createCachedKeyStore } from '@animal-store/batching';
-import type { MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
 import { createConnection } from './connection/connection.ts';
 import { parseUrl } from './connection/connection-url.ts';
@@ -17,8 +16,6 @@ export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 export interface PostgresStorageOptions extends StorageEvents {
   /** Server and database: `postgres://host:5432/animals`. */
   readonly url: string;
-  /** Milliseconds from any start, for the ages of what is cached. Absent: the process's monotonic clock. */
-  readonly clock?: MonotonicClock;
   /** Those that differ from {@link TIME_LIMITS}. */
   readonly timeLimits?: Partial<TimeLimits>;
 }
@@ -37,13 +34,13 @@ export interface PostgresStorage extends PetStorage {
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
 export function createPostgresStorage(options: PostgresStorageOptions): PostgresStorage {
-  const { url, clock = () => performance.now(), onKeyLookup } = options;
   const limits = { ...TIME_LIMITS, ...options.timeLimits };
-  const server = parseUrl(url);
+  const server = parseUrl(options.url);
+  const clock = () => performance.now();
   const connection = createConnection(server.url, limits, prepareSchema);
   return {
     pets: { add: createPetCreation(connection, { limits, clock }), ...createPetReads(connection, limits) },
-    keys: createCachedKeyStore(createPostgresKeyStore(connection, limits), clock, onKeyLookup),
+    keys: createCachedKeyStore(createPostgresKeyStore(connection, limits), clock, options.onKeyLookup),
     location: server.location,
     warnings: server.warnings,
 

@@ -1,18 +1,20 @@
-import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
+import { checkFormat } from '@animal-store/domain/ports';
 import type { Query } from './connection/connection.ts';
-import { codeOf } from './connection/failures.ts';
 
 /** What this version creates, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
 
 /**
- * One statement: of several processes one creates everything. Times are milliseconds since the epoch. The collation "C"
+ * Does nothing if the tables exist. Of several processes that begin with a new database one creates them. Times are milliseconds since the epoch. The collation "C"
  * compares bytes: no update of the operating system changes an index. A name has up to 200 characters, each of which an
  * escape may double. Counts of requests are unlogged: a crash empties their table, and none waits for the disk.
  *
  * @public The list of published names compares it.
  */
 export const CREATE_TABLES = `DO $$ BEGIN
+  PERFORM pg_advisory_xact_lock(hashtext('animal_store'));
+  IF to_regclass('animal_store') IS NOT NULL THEN RETURN; END IF;
+
   CREATE TABLE pets (
     id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991),
     name text COLLATE "C" NOT NULL CHECK (char_length(name) BETWEEN 1 AND 400),
@@ -59,43 +61,21 @@ export const SCHEMA_SQL = {
   lockFormat: 'SELECT format FROM animal_store WHERE only_row FOR NO KEY UPDATE',
 } as const;
 
-const UNDEFINED_TABLE = '42P01';
-const DUPLICATE_TABLE = '42P07';
-
 /**
  * Creates the tables in a new database.
  *
- * @throws StorageMisconfigured if the tables are another program's, or have a format that this version can't work with.
+ * @throws StorageMisconfigured if they have a format that this version can't work with.
  */
 export async function prepareSchema(query: Query): Promise<void> {
-  if (await hasFormat(query)) return;
-  try {
-    await query(CREATE_TABLES);
-  } catch (failure) {
-    // Another process may have created them.
-    if (await hasFormat(query)) return;
-    if (codeOf(failure) !== DUPLICATE_TABLE) throw failure;
-    throw new StorageMisconfigured(
-      `${(failure as Error).message} for another program: name another database or schema`,
-    );
-  }
-}
-
-async function hasFormat(query: Query): Promise<boolean> {
-  try {
-    check(await query<[number]>(SCHEMA_SQL.format));
-    return true;
-  } catch (failure) {
-    if (codeOf(failure) !== UNDEFINED_TABLE) throw failure;
-    return false;
-  }
+  await query(CREATE_TABLES);
+  check(await query<[string]>(SCHEMA_SQL.format));
 }
 
 /** Succeeds if the database can be written, and no newer version has changed its format too far. */
 export async function checkWritable(query: Query): Promise<void> {
-  check(await query<[number]>(SCHEMA_SQL.lockFormat));
+  check(await query<[string]>(SCHEMA_SQL.lockFormat));
 }
 
-function check(rows: readonly [number][]): void {
-  for (const [format] of rows) checkFormat('the database', format, FORMAT);
+function check([row]: readonly [format: string][]): void {
+  checkFormat('the database', Number(row?.[0]), FORMAT);
 }

@@ -108,7 +108,7 @@ describeWithPostgres('the stored format', () => {
       await sql('CREATE TABLE pets (owner text)', url);
       const storage = openStorage(url);
       expect(misconfigurationOf(await failureOf(() => storage.ready()))).toBe(
-        'relation "pets" already exists for another program: name another database or schema',
+        'the tables are those of another program, name another database or schema: relation "pets" already exists',
       );
       expect(await sql("SELECT * FROM pg_tables WHERE tablename = 'animal_store'", url)).not.toContainEqual(
         expect.objectContaining({ schemaname: schemaOf(url) }),

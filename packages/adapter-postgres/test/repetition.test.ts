@@ -16,18 +16,15 @@ describeWithPostgres('a statement that the server wants to be repeated', () => {
       url,
     );
     const { query, close } = createConnection(url, TIME_LIMITS, async () => {});
-    expect(await query('SELECT try_again()')).toEqual([[4n]]);
+    expect(await query('SELECT try_again()')).toEqual([['4']]);
     await close();
   });
 
-  test('is unavailable if that does not end', async () => {
+  test('fails if that does not end', async () => {
     const url = freshDatabase();
     await sql("CREATE FUNCTION fail() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '40001'; END $$", url);
     const { query, close } = createConnection(url, TIME_LIMITS, async () => {});
-    await expect(query('SELECT fail()')).rejects.toMatchObject({
-      code: 'storage_unavailable',
-      cause: { code: '40001' },
-    });
+    await expect(query('SELECT fail()')).rejects.toMatchObject({ code: '40001' });
     await close();
   });
 });

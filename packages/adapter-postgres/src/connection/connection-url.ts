@@ -2,9 +2,10 @@ import { getSystemErrorMessage } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 
-const FORM =
-  'postgres://[user:password@]host[:port]/database[?options], with the special characters of user and password ' +
-  'percent-encoded';
+const FORM = /^postgres(?:ql)?:\/\/[^/?,]*\/[^?]/;
+const FORM_IN_WORDS =
+  'the PostgreSQL URL must be postgres://[user:password@]host[:port]/database[?options], with one host, and the special ' +
+  'characters of user and password percent-encoded';
 
 /** The driver warns of these, because its next version will verify less. */
 const VERIFIED = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
@@ -25,15 +26,17 @@ export interface Server {
  * @throws StorageMisconfigured whose message never quotes the URL.
  */
 export function parseUrl(given: string): Server {
-  const [, authority = '', database = ''] = /^postgres(?:ql)?:\/\/([^/?]*)(?:\/([^?]*))?/.exec(given) ?? [];
-  if (authority.slice(authority.lastIndexOf('@') + 1).includes(',')) {
-    throw new StorageMisconfigured('the PostgreSQL URL must name one server: an address that leads to the primary');
-  }
-  if (database === '') throw new StorageMisconfigured(`the PostgreSQL URL must be ${FORM}`);
+  if (!FORM.test(given)) throw new StorageMisconfigured(FORM_IN_WORDS);
   // Verified in every version of the driver: the certificate and the name of the server.
   const url = given.replace(VERIFIED, '$1verify-full');
   const { host, port, ssl } = parsed(url);
-  return { url, location: host.startsWith('/') ? host : `${host}:${port}`, warnings: warningsAbout(ssl) };
+  // The driver reads `sslmode=no-verify` and `ssl=no-verify`.
+  const isUnverified = (ssl as unknown as { rejectUnauthorized?: boolean })?.rejectUnauthorized === false;
+  return {
+    url,
+    location: host.startsWith('/') ? host : `${host}:${port}`,
+    warnings: isUnverified ? ["sslmode=no-verify: the server's certificate is not verified, use verify-full"] : [],
+  };
 }
 
 function parsed(url: string): pg.Client {
@@ -42,18 +45,10 @@ function parsed(url: string): pg.Client {
   } catch (error) {
     const { errno, syscall } = error as NodeJS.ErrnoException;
     // The driver's messages may quote the URL.
-    if (errno === undefined || syscall === undefined) {
-      throw new StorageMisconfigured(`the PostgreSQL URL cannot be read: it must be ${FORM}`);
-    }
+    if (errno === undefined || syscall === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
+    const reason = getSystemErrorMessage(errno);
     throw new StorageMisconfigured(
-      `a file that the URL names (sslrootcert, sslcert, sslkey) cannot be read: ${getSystemErrorMessage(errno)}`,
+      `a file that the URL names (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`,
     );
   }
-}
-
-function warningsAbout(ssl: unknown): string[] {
-  // The driver reads `sslmode=no-verify` and `ssl=no-verify`.
-  return (ssl as { rejectUnauthorized?: boolean })?.rejectUnauthorized === false
-    ? ["sslmode=no-verify: the server's certificate is not verified, use verify-full"]
-    : [];
 }

@@ -1,16 +1,14 @@
-import { Socket } from 'node:net';
-import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { closed } from '@animal-store/domain/ports';
 import pg from 'pg';
 import type { TimeLimits } from '../time-limits.ts';
 import { isDefect, mustBeRepeated, toPortError } from './failures.ts';
 import { startSession } from './session.ts';
 
 /**
- * Runs one statement, which is a transaction of its own. Its text is a constant: every connection prepares it once. An
- * int8 in the result is a bigint, other numbers are numbers, everything else is text.
+ * Runs one statement, which is a transaction of its own. Its text is a constant: every connection prepares it once.
  *
- * @returns The rows, each an array of the values of its columns.
- * @throws DomainError `storage_unavailable`, or the server's error if it shows a defect.
+ * @returns The rows, each an array of the texts in its columns.
+ * @throws Error of the driver or the server.
  */
 export type Query = <Row extends readonly unknown[]>(sql: string, ...values: unknown[]) => Promise<Row[]>;
 
@@ -35,21 +33,12 @@ const MAX_CONNECTIONS = 10;
 /** How often a statement is tried that the server wants to be repeated. */
 const MAX_TRIES = 10;
 
-const { INT8, INT4, FLOAT8 } = pg.types.builtins;
-const PARSERS: Readonly<Record<number, (text: string) => unknown>> = {
-  [INT8]: BigInt,
-  [INT4]: Number,
-  [FLOAT8]: Number,
-};
-const asText = (text: string) => text;
-
 /** @param prepare Prepares the database. It runs again after a failure, and after each error that shows a defect. */
 export function createConnection(
   url: string,
   limits: TimeLimits,
   prepare: (query: Query) => Promise<void>,
 ): Connection {
-  const sockets = new Set<Socket>();
   const names = new Map<string, string>();
   const pool = new pg.Pool({
     connectionString: url,
@@ -58,20 +47,15 @@ export function createConnection(
     connectionTimeoutMillis: limits.connect,
     idleTimeoutMillis: limits.idle,
     keepAlive: true,
-    stream: openSocket,
+    // Idle connections keep no process alive, even if the server is silent when they are closed.
+    allowExitOnIdle: true,
     onConnect: (client) => startSession(client, limits),
-    types: { getTypeParser: (type: number) => PARSERS[type] ?? asText },
+    types: { getTypeParser: () => (text: string) => text },
   });
   // An idle connection was lost. The pool has removed it.
   pool.on('error', () => {});
   let prepared: Promise<void> | null = null;
   let isClosed = false;
-
-  function openSocket(): Socket {
-    const socket = new Socket();
-    sockets.add(socket);
-    return socket.on('close', () => sockets.delete(socket));
-  }
 
   const query: Query = async (sql, ...values) => {
     const name = names.get(sql) ?? `animal_store_${names.size}`;
@@ -81,7 +65,7 @@ export function createConnection(
       try {
         return (await pool.query(statement)).rows as never;
       } catch (failure) {
-        if (!mustBeRepeated(failure) || tried === MAX_TRIES) throw toPortError(failure);
+        if (!mustBeRepeated(failure) || tried === MAX_TRIES) throw failure;
       }
     }
   };
@@ -92,7 +76,9 @@ export function createConnection(
       await prepared;
       return await work();
     } catch (failure) {
-      if (StorageMisconfigured.is(failure)) throw unavailable(failure);
+      prepared = null;
+      // A newer version may have changed the format.
+      if (isDefect(failure)) await prepare(query);
       throw failure;
     }
   }
@@ -100,8 +86,7 @@ export function createConnection(
   /** Stops waiting for work that takes too long. The work itself ends by the limits of its stages. */
   function withTimeout<R>(work: Promise<R>): Promise<R> {
     return new Promise((resolve, reject) => {
-      const onTimeout = () => reject(unavailable(new Error(`no response within ${limits.call} ms`)));
-      const timer = setTimeout(onTimeout, limits.call);
+      const timer = setTimeout(() => reject(new Error(`no response within ${limits.call} ms`)), limits.call);
       work.then(resolve, reject).finally(() => clearTimeout(timer));
     });
   }
@@ -114,21 +99,14 @@ export function createConnection(
       try {
         return await withTimeout(attempt(work));
       } catch (failure) {
-        prepared = null;
-        // A newer version may have changed the format.
-        if (isDefect(failure)) await withTimeout(attempt(async () => {}));
-        throw failure;
+        throw toPortError(failure);
       }
     },
 
     async close() {
-      if (isClosed) return;
       isClosed = true;
+      // A second call ends nothing, and rejects.
       await withTimeout(pool.end()).catch(() => {});
-      // A silent server never closes its side.
-      setTimeout(() => {
-        for (const socket of sockets) socket.destroy();
-      }, limits.connect).unref();
     },
   };
 }

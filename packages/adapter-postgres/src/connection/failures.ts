@@ -1,3 +1,4 @@
+import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 
@@ -8,6 +9,7 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '3D000': 'the database does not exist: create it',
   '3F000': 'the schema in which tables are created does not exist, or the role may not use it',
   '42501': 'the role has too few privileges',
+  '42P07': 'the tables are those of another program, name another database or schema',
 };
 
 /** Classes of errors that show a defect: unsupported features, invalid data, violated constraints, wrong SQL. */
@@ -32,21 +34,22 @@ export function isDefect(failure: unknown): boolean {
 }
 
 /**
- * A failure of the driver as the ports throw it: `storage_unavailable`, unless it shows a defect. The message is for the
- * caller and has no driver text. The cause is for the log: what the driver said, and nothing that is attached to it.
+ * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect. The message is for the caller
+ * and has no driver text. The cause is for the log: what the driver said, and nothing that is attached to it.
  */
 export function toPortError(failure: unknown): unknown {
   // The driver throws a TypeError for a value that it can't send.
-  if (isDefect(failure) || failure instanceof TypeError) return failure;
+  if (DomainError.is(failure) || failure instanceof TypeError || isDefect(failure)) return failure;
   return unavailable(StorageMisconfigured.is(failure) ? failure : causeOf(failure as Error));
 }
 
 function causeOf(failure: Error & { code?: unknown }): Error {
   // Of a server with several addresses, none of which accepts connections.
   const errors: readonly Error[] = failure instanceof AggregateError ? failure.errors : [failure];
-  const cause = Object.assign(new Error(errors.map(({ message }) => message).join(', ')), { code: failure.code });
+  const message = errors.map((error) => error.message).join(', ');
+  const cause = Object.assign(new Error(message), { code: failure.code });
   const misconfiguration = MISCONFIGURATIONS[codeOf(failure)];
   return misconfiguration === undefined
     ? cause
-    : new StorageMisconfigured(`${misconfiguration}: ${cause.message}`, { cause });
+    : new StorageMisconfigured(`${misconfiguration}: ${message}`, { cause });
 }

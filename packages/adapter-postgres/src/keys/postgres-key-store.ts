@@ -5,16 +5,16 @@ import type { Connection } from '../connection/connection.ts';
 import { fromStored, toStored } from '../connection/text.ts';
 import type { TimeLimits } from '../time-limits.ts';
 
-const COLUMNS = `id, digest, visible_prefix, holder,
-  created_at::float8, expires_at::float8, revoked_at::float8, last_used_at::float8`;
+const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', visible_prefix, 'holder', holder,
+  'createdAt', created_at, 'expiresAt', expires_at, 'revokedAt', revoked_at, 'lastUsedAt', last_used_at)`;
 
 export const KEY_SQL = {
   // A later format may have more columns.
   add: `INSERT INTO api_keys (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
     VALUES ($1, $2, $3, $4, $5, $6, $7, $8) ON CONFLICT DO NOTHING`,
-  find: `SELECT ${COLUMNS} FROM api_keys WHERE digest = ANY ($1::text[])`,
-  list: `SELECT ${COLUMNS} FROM api_keys ORDER BY api_keys.created_at, api_keys.id`,
-  revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${COLUMNS}`,
+  find: `SELECT ${RECORD} FROM api_keys WHERE digest = ANY ($1::text[])`,
+  list: `SELECT ${RECORD} FROM api_keys ORDER BY created_at, id`,
+  revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${RECORD}`,
   recordUse: 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)',
 } as const;
 
@@ -26,7 +26,8 @@ export function createPostgresKeyStore({ query, call }: Connection, { batch }: T
   // load of the database.
   const find = createBatches<string, ApiKey | null>(
     async (digests) => {
-      const found = new Map((await query<KeyRow>(KEY_SQL.find, [...digests])).map((row) => [row[1], apiKeyOf(row)]));
+      const keys = (await query<[string]>(KEY_SQL.find, [...digests])).map(apiKeyOf);
+      const found = new Map(keys.map((key) => [key.digest, key]));
       return (digest) => found.get(digest) ?? null;
     },
     { parallel: 1, maxItems: MAX_KEYS, maxWait: batch },
@@ -40,11 +41,11 @@ export function createPostgresKeyStore({ query, call }: Connection, { batch }: T
 
     find: (digest) => call(() => find(digest)),
 
-    list: () => call(async () => (await query<KeyRow>(KEY_SQL.list)).map(apiKeyOf)),
+    list: () => call(async () => (await query<[string]>(KEY_SQL.list)).map(apiKeyOf)),
 
     revoke: (id, at) =>
       call(async () => {
-        const [row] = await query<KeyRow>(KEY_SQL.revoke, id, at);
+        const [row] = await query<[string]>(KEY_SQL.revoke, id, at);
         return row === undefined ? null : apiKeyOf(row);
       }),
 
@@ -54,11 +55,8 @@ export function createPostgresKeyStore({ query, call }: Connection, { batch }: T
   };
 }
 
-type Time = number | null;
-type KeyRow = [id: string, digest: string, prefix: string, holder: string, created: number, Time, Time, Time];
-
 /** Frozen, so that it can be handed out more than once. */
-function apiKeyOf([id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]: KeyRow): ApiKey {
-  const name = fromStored(holder);
-  return Object.freeze({ id, digest, visiblePrefix, holder: name, createdAt, expiresAt, revokedAt, lastUsedAt });
+function apiKeyOf([json]: readonly [string]): ApiKey {
+  const record: ApiKey = JSON.parse(json);
+  return Object.freeze({ ...record, holder: fromStored(record.holder) });
 }

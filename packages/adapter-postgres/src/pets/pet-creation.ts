@@ -2,7 +2,7 @@ import { type BatchWork, createBatches, createIdBlocks } from '@animal-store/bat
 import type { MonotonicClock, NewPet } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetStore, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';
-import { codeOf, isDefect } from '../connection/failures.ts';
+import { isDefect } from '../connection/failures.ts';
 import { toStored } from '../connection/text.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { PET_SQL, type PetRow, petOf } from './pet-statements.ts';
@@ -14,10 +14,6 @@ const PARALLEL = 2;
 const MAX_PETS = 500;
 const MAX_LENGTH = 1_000_000;
 
-/** How often ids may turn out to be taken, by pets that were restored or inserted without the counter. */
-const MAX_TRIES = 3;
-const UNIQUE_VIOLATION = '23505';
-
 /** The columns of a pet without its id, and those of its idempotency key. */
 type NewRow = readonly [name: string, bigint, PetRow[3], holder: string | null, key: string | null, string | null];
 
@@ -28,34 +24,23 @@ export function createPetCreation(
 ): PetStore['add'] {
   const ids = createIdBlocks({
     clock,
-    async reserve(count) {
-      const [row] = await query<[bigint]>(PET_SQL.reserveIds, count);
-      return (row as [bigint])[0];
-    },
+    reserve: async (count) => BigInt((await query<[string]>(PET_SQL.reserveIds, count))[0]?.[0] as string),
   });
 
   /** @returns The ids of the pets, except of those that earlier creations stand for. */
   async function insert(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, bigint>> {
-    for (let tried = 1; ; tried += 1) {
-      // As late as possible, so that ids are stored nearly in order.
-      const taken = await ids.take(rows.length);
-      try {
-        const stored = new Set((await query<[bigint]>(PET_SQL.create, taken, ...columnsOf(rows))).flat());
-        const all = rows.map((row, index) => [row, taken[index] as bigint] as const);
-        return new Map(all.filter(([, id]) => stored.has(id)));
-      } catch (failure) {
-        // No other unique index rejects a row: that of the keys leaves it out.
-        if (codeOf(failure) !== UNIQUE_VIOLATION || tried === MAX_TRIES) throw failure;
-        ids.discard();
-      }
-    }
+    // As late as possible, so that ids are stored nearly in order.
+    const taken = await ids.take(rows.length);
+    const stored = new Set((await query<[string]>(PET_SQL.create, taken, ...columnsOf(rows))).flat());
+    const all = rows.map((row, index) => [row, taken[index] as bigint] as const);
+    return new Map(all.filter(([, id]) => stored.has(String(id))));
   }
 
   /** @returns What earlier creations have created: null if it is another pet. */
   async function findCreated(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow | undefined, Creation | null>> {
     if (rows.length === 0) return new Map();
     const keys = columnsOf(rows).slice(-3);
-    const found = await query<[number: bigint, isSame: string, ...PetRow]>(PET_SQL.findCreated, ...keys);
+    const found = await query<[number: string, isSame: string, ...PetRow]>(PET_SQL.findCreated, ...keys);
     return new Map(
       found.map(([number, isSame, ...pet]) => [
         rows[Number(number) - 1],
@@ -76,8 +61,11 @@ export function createPetCreation(
         return creation;
       };
     } catch (failure) {
+      if (!isDefect(failure)) throw failure;
+      // Pets that were inserted by hand may have taken some.
+      ids.discard();
       // The server does not say which row it rejects.
-      if (!isDefect(failure) || rows.length === 1) throw failure;
+      if (rows.length === 1) throw failure;
       const ends = await Promise.allSettled(rows.map((row) => createAll([row])));
       return (row, index) => {
         const end = ends[index] as (typeof ends)[number];

@@ -17,27 +17,21 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
 
   const find = createBatches<bigint, Pet | null>(async (ids) => {
     const rows = await query<PetRow>(PET_SQL.find, [...new Set(ids)]);
-    const found = new Map(rows.map((row) => [row[0], petOf(row)]));
+    const found = new Map(rows.map(petOf).map((pet) => [pet.id, pet]));
     return (id) => found.get(id) ?? null;
   }, oneAtATime);
 
   const pages = (sql: string) =>
     createBatches<PetSelection, readonly Pet[]>(
       async (selections) => {
-        const longest = new Map<string, PetSelection>();
-        for (const selection of selections) {
-          const key = pageKey(selection);
-          if (selection.limit > (longest.get(key)?.limit ?? 0)) longest.set(key, selection);
+        const given = new Map(selections.map((one) => [pageKey(one), { ...one, pets: [] as Pet[] }]));
+        const pages = [...given.values()];
+        const [afters, limits] = [pages.map(({ after }) => after), pages.map(({ limit }) => limit)];
+        const statuses = pages.map(({ status }) => status);
+        for (const [page, ...row] of await query<[page: string, ...PetRow]>(sql, afters, limits, statuses)) {
+          pages[Number(page) - 1]?.pets.push(petOf(row));
         }
-        const given = [...longest.values()];
-        const [afters, limits] = [given.map(({ after }) => after), given.map(({ limit }) => limit)];
-        const statuses = given.map(({ status }) => status);
-        const found = new Map([...longest.keys()].map((key) => [key, [] as Pet[]]));
-        const inOrder = [...found.values()];
-        for (const [page, ...row] of await query<[page: bigint, ...PetRow]>(sql, afters, limits, statuses)) {
-          inOrder[Number(page) - 1]?.push(petOf(row));
-        }
-        return (selection) => (found.get(pageKey(selection)) as Pet[]).slice(0, selection.limit);
+        return (selection) => given.get(pageKey(selection))?.pets as Pet[];
       },
       { ...oneAtATime, maxWeight: MAX_PETS, weigh: ({ limit }) => limit },
     );
@@ -55,7 +49,7 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
   };
 }
 
-/** Pages of the same list that begin behind the same pet are parts of the longest of them. */
-function pageKey({ status, after }: PetSelection): string {
-  return `${status} ${after}`;
+/** The same page is read once. */
+function pageKey({ status, after, limit }: PetSelection): string {
+  return `${status} ${after} ${limit}`;
 }

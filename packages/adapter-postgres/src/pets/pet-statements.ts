@@ -30,9 +30,9 @@ export const PET_SQL = {
 } as const;
 
 /** {@link COLUMNS} */
-export type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: PetStatus | null];
+export type PetRow = readonly [id: string | bigint, name: string, categoryId: string | bigint, PetStatus | null];
 
 export function petOf([id, name, categoryId, status]: PetRow): Pet {
-  const pet = { id, name: fromStored(name), categoryId };
+  const pet = { id: BigInt(id), name: fromStored(name), categoryId: BigInt(categoryId) };
   return status === null ? pet : { ...pet, status };
 }

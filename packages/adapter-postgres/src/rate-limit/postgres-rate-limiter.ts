@@ -12,7 +12,7 @@ export const RATE_SQL = {
     ON CONFLICT (holder) DO UPDATE SET
       used = CASE WHEN stored.ends_at > now() THEN stored.used ELSE 0 END + excluded.used,
       ends_at = CASE WHEN stored.ends_at > now() THEN stored.ends_at ELSE excluded.ends_at END
-    RETURNING holder, used, (1000 * extract(epoch FROM ends_at - now()))::float8`,
+    RETURNING holder, used, 1000 * extract(epoch FROM ends_at - now())`,
 } as const;
 
 /** How many requests one statement counts at most. */
@@ -29,13 +29,13 @@ export function createPostgresRateLimiter(
       const counts = new Map<string, number>();
       for (const holder of holders) counts.set(holder, (counts.get(holder) ?? 0) + 1);
       const given = [[...counts.keys()].map(toStored), [...counts.values()], policy.window];
-      const rows = await query<[holder: string, used: bigint, resetsIn: number]>(RATE_SQL.count, ...given);
+      const rows = await query<[holder: string, used: string, resetsIn: string]>(RATE_SQL.count, ...given);
       const windows = new Map(rows.map(([holder, used, resetsIn]) => [fromStored(holder), { used, resetsIn }]));
       return (holder) => {
-        const { used, resetsIn } = windows.get(holder) as { used: bigint; resetsIn: number };
+        const { used, resetsIn } = windows.get(holder) as { used: string; resetsIn: string };
         const later = (counts.get(holder) as number) - 1;
         counts.set(holder, later);
-        return quotaAfter(Number(used) - later, policy, resetsIn);
+        return quotaAfter(Number(used) - later, policy, Number(resetsIn));
       };
     },
     { parallel: 1, maxItems: MAX_REQUESTS, maxWait: batch },
