@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { type AddressInfo, connect, createServer, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -41,8 +41,20 @@ describeWithPostgres('the pool', () => {
     expect(await storage.pets.find(pet?.id ?? 0n)).toEqual(pet);
   });
 
-  test('keeps no process alive once it is closed, even if the server is silent', async () => {
-    const { proxy, url } = await behindProxy(freshDatabase());
+  test('keeps no process alive once it is closed, even if the server never closes its side', async () => {
+    const { hostname, port, host } = new URL(serverUrl());
+    const halfOpen = createServer({ allowHalfOpen: true }, (client) => {
+      const upstream = connect(Number(port), hostname);
+      upstream.pipe(
+        client.on('error', () => {}),
+        { end: false },
+      );
+      client.pipe(upstream, { end: false });
+    });
+    await new Promise<void>((resolve) => halfOpen.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void halfOpen.close());
+    const { port: local } = halfOpen.address() as AddressInfo;
+    const url = freshDatabase().replace(host, `127.0.0.1:${local}`);
     const program = `
       import { createPostgresStorage } from ${JSON.stringify(fileURLToPath(new URL('../src/index.ts', import.meta.url)))};
       const storage = createPostgresStorage({ url: process.argv[1] });
@@ -61,7 +73,6 @@ describeWithPostgres('the pool', () => {
     const { child } = running;
     onTestFinished(() => void child.kill('SIGKILL'));
     await new Promise((resolve) => child.stdout?.once('data', resolve));
-    proxy.swallow();
     const closed = performance.now();
     child.stdin?.write('close\n');
     await running;
