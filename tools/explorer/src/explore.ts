@@ -100,7 +100,7 @@ class Explorer {
   readonly #run: { world: World };
   readonly #options: Required<ExploreOptions>;
   readonly #begin = clock();
-  readonly #resources = process.getActiveResourcesInfo().length;
+  readonly #resources = countResources();
   readonly #numbers = new Map<string, number>();
   readonly #graph = new Map<string, Node>();
   readonly #effects = new Map<number, Effect[]>();
@@ -184,7 +184,7 @@ class Explorer {
 
   #checkEnd(options: readonly Option[]): void {
     if (!this.#run.world.hasEnded(options)) return;
-    if (process.getActiveResourcesInfo().length > this.#resources) {
+    if (countResources() > this.#resources) {
       throw new NotExplorable('a real timer or real work is pending');
     }
   }
@@ -360,6 +360,10 @@ function following(path: readonly string[]): (options: readonly Option[], hasEnd
     return hasEnded ? undefined : options.find(({ may }) => !may);
   };
 }
+
+/** Without standard output and error, which Node.js opens when it uses them for the first time. */
+const countResources = (): number =>
+  process.getActiveResourcesInfo().filter((type) => type !== 'PipeWrap' && type !== 'TTYWrap').length;
 
 function hidden(what: string): NotExplorable {
   return new NotExplorable(`processes share more than they declare: ${what}`);
