@@ -34,6 +34,9 @@ const commands = {
   /** Measures the service beside other servers: see docs/performance.md. */
   bench: (args) => runTool('tools/bench/src/main.ts', args, process.env),
 
+  /** Tests the tests of a package with deliberate errors: see CONTRIBUTING.md. */
+  mutants: (args) => runTool('tools/mutants/src/main.ts', args, environment()),
+
   /** What a release makes and checks: docs/releasing.md. */
   release: (args) => runTool('tools/release/src/main.ts', args, environment()),
 

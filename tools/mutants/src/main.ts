@@ -1,0 +1,31 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { PartialStrykerOptions } from '@stryker-mutator/api/core';
+import { Stryker } from '@stryker-mutator/core';
+
+const ROOT = join(import.meta.dirname, '../../..');
+
+/** Makes deliberate errors in the modules of a package, one at a time, and prints those that no test finds. */
+const [folder = '', ...others] = process.argv.slice(2);
+if (others.length > 0 || !existsSync(join(ROOT, folder, 'package.json'))) {
+  console.error('usage: npm run mutants -- packages/domain');
+  process.exit(2);
+}
+process.chdir(ROOT);
+process.env['MUTATED'] = folder;
+
+const options: PartialStrykerOptions = {
+  mutate: [`${folder}/src/**/*.ts`, `!${folder}/src/**/*.test.ts`],
+  testRunner: 'vitest',
+  vitest: { configFile: 'tools/mutants/src/vitest.config.ts', related: true },
+  plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
+  coverageAnalysis: 'perTest',
+  ignoreStatic: true,
+  tempDirName: 'tools/mutants/generated/sandbox',
+  reporters: ['clear-text', 'progress'],
+  clearTextReporter: { reportTests: false, allowColor: false },
+  concurrency: 2,
+  // Stryker rewrites it with TypeScript's compiler, whose JavaScript API TypeScript 7 does not have.
+  tsconfigFile: 'none',
+};
+await new Stryker(options).runMutationTest();
