@@ -5,12 +5,15 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 const WITHOUT_STORAGE = [
   'cors',
   'docs-page*',
+  'early-responses',
   'limits',
   'log*',
   'open-files',
+  'paths-and-methods',
   'probe-port',
   'proxies',
   'request-targets',
+  'response-fields',
   'rolling-restarts',
   'storage-down',
   'tracing',
@@ -34,9 +37,12 @@ const onServer = (name: string, others: readonly string[]): ProjectOptions => ({
   setupFiles: ['test/needs-server.ts'],
 });
 
+/** What one server shows for all. */
+const ANY_SERVER = ['hostile', 'process', 'rejections'];
+
 const SPECIAL: Readonly<Record<string, ProjectOptions>> = {
   mongodb: onServer('mongodb', ['sqlite']),
-  postgres: onServer('postgres', ['mongodb', 'sqlite']),
+  postgres: onServer('postgres', ['mongodb', 'sqlite', ...ANY_SERVER]),
 };
 
 /** The setup that the tests of an adapter need, such as a server: those of the application need it, too. */
