@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { openMongo } from './mongodb.ts';
 import { peer } from './peers.ts';
 import { pocketBase } from './pocketbase.ts';
+import { openPostgres } from './postgres.ts';
 import { notMeasured } from './progress.ts';
 import type { Contender } from './server.ts';
 import { jsonServerApi } from './workloads.ts';
@@ -61,6 +62,16 @@ export const STORAGES = {
       peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
       peer('Express + Mongoose', 'express-mongoose'),
       peer('NestJS + Mongoose', 'nest-mongoose'),
+    ],
+    sizes: TO_TEN_MILLIONS,
+  },
+  postgres: {
+    title: 'on PostgreSQL',
+    open: openPostgres,
+    peers: [
+      peer('Fastify + pg', 'fastify'),
+      FLOOR,
+      peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
     ],
     sizes: TO_TEN_MILLIONS,
   },

@@ -22,6 +22,8 @@ export interface Server {
   /** It keeps its connections and responds to nothing. */
   pause(): Promise<void>;
   resume(): Promise<void>;
+  /** Runs SQL as superuser. */
+  run(text: string): Promise<void>;
   /** Ends all sessions of clients. */
   endSessions(): Promise<void>;
   /** The end of its log. */
@@ -54,6 +56,7 @@ export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Se
     },
     pause: () => container.pause(),
     resume: () => container.unpause(),
+    run: (text) => run(url, text),
     async endSessions() {
       const others = "pid <> pg_backend_pid() AND backend_type = 'client backend'";
       await run(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);

@@ -9,6 +9,7 @@ import { KEY, type NewPet, type PetStatus, type PetTable } from './pets.ts';
 const openTable: Record<string, () => Promise<PetTable>> = {
   memory: async () => (await import('./fastify/memory.ts')).openTable(),
   mongodb: async () => (await import('./fastify/mongodb.ts')).openTable(),
+  postgres: async () => (await import('./fastify/postgres.ts')).openTable(),
 };
 
 const table = await (openTable[process.env['STORAGE'] as string] as () => Promise<PetTable>)();
