@@ -1,4 +1,4 @@
-import { getSystemErrorMessage } from 'node:util';
+import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 
@@ -46,7 +46,7 @@ function parsed(url: string): pg.Client {
     const { errno, syscall } = error as NodeJS.ErrnoException;
     // The driver's messages may quote the URL.
     if (errno === undefined || syscall === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
-    const reason = getSystemErrorMessage(errno);
+    const [, reason] = getSystemErrorMap().get(errno) ?? [];
     throw new StorageMisconfigured(
       `a file that the URL names (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`,
     );
