@@ -19,7 +19,7 @@ const DEFECTS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42']);
 const REPEATABLE: ReadonlySet<string> = new Set(['40001', '40P01']);
 
 /** The code of an error of the server; empty for any other error. */
-export function codeOf(failure: unknown): string {
+function codeOf(failure: unknown): string {
   return (failure instanceof pg.DatabaseError && failure.code) || '';
 }
 
