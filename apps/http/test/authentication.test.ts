@@ -1,39 +1,32 @@
 import { createHash } from 'node:crypto';
-import { expect, test } from 'vitest';
-import { errorLike, KEY, startService } from './service.ts';
+import { expect } from 'vitest';
+import { errorLike, KEY, startService, test } from './service.ts';
 
 const PLAIN = 'Bearer realm="animal-store"';
 const INVALID = 'Bearer realm="animal-store", error="invalid_token"';
 
-test('requires a key before anything else, for every path and method below the base path', async () => {
-  const { call } = await startService();
-  const body = 'x'.repeat(100_000);
-  for (const [method, path, sent] of [
-    ['GET', '/v1/pets'],
-    ['GET', '/v1/pets?limit=0'],
-    ['POST', '/v1/pets', body],
-    ['GET', '/v1/pets/1'],
-    ['GET', '/v1/pets/x'],
-    ['DELETE', '/v1/pets'],
-    ['OPTIONS', '/v1/pets'],
-    ['GET', '/v1/nothing'],
-    ['GET', '/v1'],
-    ['GET', '/v1/'],
-    ['GET', '/%76%31/pets'],
-    ['GET', '/v1/%zz'],
-  ] as const) {
-    const response = await call(method, path, { key: null, ...(sent === undefined ? {} : { body: sent }) });
-    expect([method, path, response.status]).toEqual([method, path, 401]);
-    expect(response.headers['www-authenticate']).toBe(PLAIN);
-    expect(response.headers['content-type']).toBe('application/json');
-    expect(response.json).toEqual(errorLike('unauthorized', 401, /missing API key/));
-  }
+test.for([
+  ['GET', '/v1/pets'],
+  ['GET', '/v1/pets?limit=0'],
+  ['POST', '/v1/pets'],
+  ['GET', '/v1/pets/x'],
+  ['DELETE', '/v1/pets'],
+  ['OPTIONS', '/v1/pets'],
+  ['GET', '/v1/nothing'],
+  ['GET', '/v1'],
+  ['GET', '/v1/'],
+  ['GET', '/%76%31/pets'],
+  ['GET', '/v1/%zz'],
+] as const)('requires a key before anything else: %s %s', async ([method, path], { shared: { call } }) => {
+  const body = method === 'POST' ? { body: 'x'.repeat(100_000) } : {};
+  const { status, headers, json } = await call(method, path, { key: null, ...body });
+  expect([status, json]).toEqual([401, errorLike('unauthorized', 401, /missing API key/)]);
+  expect(headers).toMatchObject({ 'www-authenticate': PLAIN, 'content-type': 'application/json' });
 });
 
-test.each([
-  [`Bearer ${KEY}`, 200, undefined],
-  [`bearer ${KEY}`, 200, undefined],
-  [`BEARER   ${KEY}`, 200, undefined],
+test.for<[string, number, string?]>([
+  [`bearer ${KEY}`, 200],
+  [`BEARER   ${KEY}`, 200],
   [`Bearer ${KEY}x`, 401, INVALID],
   [`Bearer ${KEY.toUpperCase()}`, 401, INVALID],
   [`Bearer ${KEY} x`, 401, INVALID],
@@ -43,33 +36,20 @@ test.each([
   ['', 401, PLAIN],
   [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
   [KEY, 401, PLAIN],
-])('responds to Authorization: %s with %d', async (authorization, status, challenge) => {
-  const { call } = await startService();
+])('responds to Authorization: %s with %d', async ([authorization, status, challenge], { shared: { call } }) => {
   const response = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
-  expect(response.status).toBe(status);
-  expect(response.headers['www-authenticate']).toBe(challenge);
+  expect([response.status, response.headers['www-authenticate']]).toEqual([status, challenge]);
 });
 
-test('rejects two Authorization fields, even if both are valid', async () => {
-  const { raw } = await startService();
-  for (const [first, second] of [
-    [`Bearer ${KEY}`, `Bearer ${KEY}`],
-    ['Basic eDp5', `Bearer ${KEY}`],
-    [`Bearer ${KEY}`, 'Basic eDp5'],
-  ]) {
-    const response = await raw(
-      `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n\r\n`,
-    );
-    expect(response).toMatch(/^HTTP\/1\.1 401 /);
-    expect(response).toContain(`www-authenticate: ${INVALID}\r\n`);
-  }
-});
-
-test('ignores a field whose value is the name Authorization', async () => {
-  const { call } = await startService();
-  const headers = { 'x-fields': 'authorization', 'x-key': `Bearer ${KEY}` };
-  expect((await call('GET', '/v1/pets', { headers })).status).toBe(200);
-  expect((await call('GET', '/v1/pets', { headers, key: null })).headers['www-authenticate']).toBe(PLAIN);
+test.for([
+  [`Bearer ${KEY}`, `Bearer ${KEY}`],
+  ['Basic eDp5', `Bearer ${KEY}`],
+  [`Bearer ${KEY}`, 'Basic eDp5'],
+])('rejects two Authorization fields, even if they are valid: %s, %s', async ([first, second], { shared: { raw } }) => {
+  const fields = `Host: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n`;
+  const response = await raw(`GET /v1/pets HTTP/1.1\r\n${fields}\r\n`);
+  expect(response).toMatch(/^HTTP\/1\.1 401 /);
+  expect(response).toContain(`www-authenticate: ${INVALID}\r\n`);
 });
 
 test('accepts a key that is configured by its digest, and not the digest itself', async () => {
@@ -82,8 +62,11 @@ test('accepts a key that is configured by its digest, and not the digest itself'
   }
 });
 
-test('ignores a key in the query or in another field', async () => {
-  const { call } = await startService();
-  const headers = { 'x-api-key': KEY, cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` };
-  expect((await call('GET', `/v1/pets?access_token=${KEY}`, { key: null, headers })).status).toBe(401);
+test('ignores a key in the query or in another field', async ({ shared: { call } }) => {
+  const headers = {
+    ...{ 'x-api-key': KEY, cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` },
+    ...{ 'x-fields': 'authorization', 'x-key': `Bearer ${KEY}` },
+  };
+  const { status, headers: given } = await call('GET', `/v1/pets?access_token=${KEY}`, { key: null, headers });
+  expect([status, given['www-authenticate']]).toEqual([401, PLAIN]);
 });

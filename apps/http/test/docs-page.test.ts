@@ -1,5 +1,7 @@
-import { describe, expect, test } from 'vitest';
-import { errorLike, startService } from './service.ts';
+import { expect } from 'vitest';
+import { errorLike, startService, test } from './service.ts';
+
+// Codings and entity tags are tested in packages/api-docs.
 
 const FILES = [
   ['/docs', 'text/html; charset=utf-8', 500],
@@ -13,150 +15,112 @@ const FILES = [
 
 const EXAMPLE = ['/docs/examples/retries.py', 'text/plain; charset=utf-8', 500] as const;
 
-const MANUALS = ['/docs/http-interface', '/docs/clients'] as const;
-
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const POLICY_OF_DATA = "default-src 'none'; frame-ancestors 'none'";
+const DOCUMENT = ['/openapi.json', 'application/json', 5_000] as const;
 
-describe.each([
-  ...[...FILES, EXAMPLE].map((file) => [...file, POLICY] as const),
-  ['/openapi.json', 'application/json', 5_000, POLICY_OF_DATA] as const,
-])('%s', (path, type, atLeast, policy) => {
-  test('is served to everyone, with a strict policy', async () => {
-    const service = await startService();
-    const response = await service.call('GET', path, { key: null });
-    expect(response.status).toBe(200);
-    expect(response.headers).toMatchObject({
-      'content-type': type,
-      'content-security-policy': policy,
-      'x-content-type-options': 'nosniff',
-      'cache-control': 'no-cache',
-      'content-length': String(Buffer.byteLength(response.text)),
-    });
-    expect(response.headers).not.toHaveProperty('content-encoding');
-    expect(response.text.length).toBeGreaterThan(atLeast);
+test.for([...FILES, EXAMPLE, DOCUMENT])(
+  'serves %s to everyone as %s, with a strict policy',
+  async ([path, type, atLeast], { shared: { call, port } }) => {
+    const { status, headers, text } = await call('GET', path, { key: null });
+    const isDocument = path === DOCUMENT[0];
+    const policy = isDocument ? "default-src 'none'; frame-ancestors 'none'" : POLICY;
+    expect([status, headers]).toMatchObject([
+      200,
+      {
+        'content-type': type,
+        'content-security-policy': policy,
+        'x-content-type-options': 'nosniff',
+        'cache-control': 'no-cache',
+        'content-length': String(Buffer.byteLength(text)),
+        ...(!isDocument && { 'referrer-policy': 'no-referrer' }),
+      },
+    ]);
+    expect(text.length).toBeGreaterThan(atLeast);
 
-    const head = await service.call('HEAD', path, { key: null });
-    const { date: _date, 'x-request-id': _id, ...same } = response.headers;
-    expect(head).toMatchObject({ status: 200, headers: same, text: '' });
-  });
+    const { date: _date, 'x-request-id': _id, ...same } = headers;
+    expect(await call('HEAD', path, { key: null })).toMatchObject({ status: 200, headers: same, text: '' });
 
-  test.each(['br', 'gzip'])('is compressed by %s for clients that accept it', async (coding) => {
-    const service = await startService();
-    const { text } = await service.call('GET', path, { key: null });
-    const response = await fetch(`http://127.0.0.1:${service.port}${path}`, { headers: { 'accept-encoding': coding } });
-    expect(response.headers.get('content-encoding')).toBe(coding);
-    expect(response.headers.get('vary')).toBe('Accept-Encoding, Origin');
-    expect(Number(response.headers.get('content-length'))).toBeLessThan(text.length * 0.7);
-    expect(await response.text()).toBe(text);
-  });
+    const compressed = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'accept-encoding': 'br' } });
+    expect(compressed.headers.get('content-encoding')).toBe('br');
+    expect(await compressed.text()).toBe(text);
 
-  test('is not sent again to clients that have it', async () => {
-    const service = await startService();
-    const { headers } = await service.call('GET', path, { key: null });
-    const etag = headers.etag as string;
-    expect(etag).toMatch(/^"[\w-]{43}\.identity"$/);
-    for (const field of [etag, `W/${etag}`, `"another", ${etag}`, '*']) {
-      const response = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
-      // The policy takes the place of the one that was kept (RFC 9111, section 3.2).
-      expect(response).toMatchObject({ status: 304, text: '', headers: { etag, 'content-security-policy': policy } });
-      expect(response.headers).not.toHaveProperty('content-type');
-    }
-    for (const field of ['"another"', etag.slice(1, -1), '']) {
-      const response = await service.call('GET', path, { key: null, headers: { 'if-none-match': field } });
-      expect(response.status).toBe(200);
-    }
-  });
+    const known = await call('GET', path, { key: null, headers: { 'if-none-match': String(headers.etag) } });
+    // The policy takes the place of the one that was kept (RFC 9111, section 3.2).
+    expect(known).toMatchObject({ status: 304, text: '', headers: { 'content-security-policy': policy } });
 
-  test('allows GET and HEAD only', async () => {
-    const service = await startService();
-    const response = await service.call('POST', path, { key: null, body: '{}' });
-    expect(response).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-    expect(response.json).toEqual(errorLike('method_not_allowed', 405));
-  });
-});
+    const rejected = await call('POST', path, { key: null, body: '{}' });
+    expect(rejected).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  },
+);
 
-test.each(FILES.map(([path]) => path))('%s sends no address of the page to others', async (path) => {
-  const service = await startService();
-  expect((await service.call('GET', path, { key: null })).headers['referrer-policy']).toBe('no-referrer');
-});
-
-test.each([
+test.for([
   ['/', 'docs'],
   ['/docs/', '../docs'],
-])('%s leads to the page, by a link that works behind the prefix of a proxy', async (path, location) => {
-  const service = await startService();
+] as const)('redirects %s by a link that works behind the prefix of a proxy', async ([path, location], { shared }) => {
   expect(new URL(location, `http://service/prefix${path}`).pathname).toBe('/prefix/docs');
   for (const method of ['GET', 'HEAD']) {
-    const response = await service.call(method, path, { key: null });
-    expect(response).toMatchObject({ status: 302, headers: { location }, text: '' });
+    expect(await shared.call(method, path, { key: null })).toMatchObject({
+      status: 302,
+      headers: { location },
+      text: '',
+    });
   }
-  expect(await service.call('POST', path, { key: null, body: '{}' })).toMatchObject({ status: 405 });
 });
 
-test('with DOCS=off every path but that of the document is 404', async () => {
-  const service = await startService({ DOCS: 'off' });
+test('responds with 404 to every path but that of the document if DOCS=off', async () => {
+  const { call } = await startService({ DOCS: 'off' });
   for (const path of ['/', '/docs/', EXAMPLE[0], ...FILES.map(([path]) => path)]) {
-    const response = await service.call('GET', path, { key: null });
-    expect(response.json).toEqual(errorLike('not_found', 404));
+    expect((await call('GET', path, { key: null })).json).toEqual(errorLike('not_found', 404));
   }
-  expect(await service.call('GET', '/openapi.json', { key: null })).toMatchObject({ status: 200 });
+  expect(await call('GET', '/openapi.json', { key: null })).toMatchObject({ status: 200 });
 });
 
-test('the page loads its own files only, by relative links, and has no script or style within it', async () => {
-  const service = await startService();
-  const { text } = await service.call('GET', '/docs', { key: null });
+test('has a page that loads its own files only, and no script or style within it', async ({ shared: { call } }) => {
+  const { text } = await call('GET', '/docs', { key: null });
   const links = [...text.matchAll(/(?:src|href)="([^"]*)"/g)].map(([, link]) => link as string);
   const files = links.filter((link) => !link.startsWith('data:'));
   expect(files.sort()).toEqual([...FILES.map(([path]) => path.slice(1)), 'openapi.json'].sort());
   expect(text).not.toMatch(/<style|<script(?! defer src=")|\son\w+=|\sstyle=/);
 });
 
-test.each(MANUALS)('the links of %s lead to pages and headings that are there', async (path) => {
-  const service = await startService();
-  const { text } = await service.call('GET', path, { key: null });
-  const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link as string);
-  expect(links.length).toBeGreaterThan(3);
-  for (const link of links) {
-    const target = new URL(link, `http://service${path}`);
-    expect(target.host).toBe('service');
-    const page = await service.call('GET', target.pathname, { key: null });
-    expect([link, page.status]).toEqual([link, 200]);
-    if (target.hash !== '') expect(page.text).toContain(`id="${target.hash.slice(1)}"`);
-  }
-});
+test.for(['/docs/http-interface', '/docs/clients'])(
+  'has in %s links to pages and headings that are there',
+  async (path, { shared: { call } }) => {
+    const { text } = await call('GET', path, { key: null });
+    const links = [...text.matchAll(/<a href="([^"]*)"/g)].map(([, link]) => link as string);
+    expect(links.length).toBeGreaterThan(3);
+    for (const link of links) {
+      const target = new URL(link, `http://service${path}`);
+      expect(target.host).toBe('service');
+      const page = await call('GET', target.pathname, { key: null });
+      expect([link, page.status]).toEqual([link, 200]);
+      if (target.hash !== '') expect(page.text).toContain(`id="${target.hash.slice(1)}"`);
+    }
+  },
+);
 
-test('caches store a response for each origin', async () => {
-  const service = await startService({ CORS_ORIGINS: 'https://shop.example' });
-  const { headers } = await service.call('GET', '/docs', { key: null, headers: { origin: 'https://shop.example' } });
+test('has caches store a response for each origin', async () => {
+  const { call } = await startService({ CORS_ORIGINS: 'https://shop.example' });
+  const { headers } = await call('GET', '/docs', { key: null, headers: { origin: 'https://shop.example' } });
   expect(headers).toMatchObject({
     'access-control-allow-origin': 'https://shop.example',
     vary: 'Accept-Encoding, Origin',
   });
 });
 
-test.each([
-  '/docs/x',
-  '/docs//',
-  '/docs/index.html',
-  '/docs/docs.js/',
-  '/docs/swagger-ui-bundle.js.map',
-  '/docs/operations',
-  '/docs/clients.md',
-  '/docs/examples',
-  '/docs/examples/x.js',
-  '/docs/../../etc/passwd',
-  '/docs/..%2f..%2fetc/passwd',
-  '/docs/%2e%2e/%2e%2e/etc/passwd',
-  '/docs/../package.json',
-  '/docs/__proto__',
-  '/Docs',
-])('responds with 404 to %s', async (path) => {
-  const service = await startService();
-  const response = await service.call('GET', path, { key: null });
-  expect(response.status).toBe(404);
-  expect(response.json).toEqual(errorLike('not_found', 404));
+test.for([
+  ...['/docs/x', '/docs//', '/docs/index.html', '/docs/docs.js/', '/docs/swagger-ui-bundle.js.map', '/docs/operations'],
+  ...[
+    '/docs/clients.md',
+    '/docs/examples',
+    '/docs/examples/x.js',
+    '/docs/../../etc/passwd',
+    '/docs/..%2f..%2fetc/passwd',
+  ],
+  ...['/docs/%2e%2e/%2e%2e/etc/passwd', '/docs/../package.json', '/docs/__proto__', '/Docs'],
+])('responds with 404 to %s', async (path, { shared: { call } }) => {
+  expect((await call('GET', path, { key: null })).json).toEqual(errorLike('not_found', 404));
 });

@@ -117,7 +117,7 @@ test('changes no response if an observer throws', async () => {
   const throws = () => {
     throw defect;
   };
-  const { add, call, raw, unexpectedErrors } = await startService({}, undefined, {}, throws);
+  const { add, call, raw, unexpectedErrors } = await startService({}, { requestLog: throws });
   expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
   expect(await raw('hello\r\n\r\n')).toMatch(/^HTTP\/1\.1 400 /);
   expect(unexpectedErrors).toEqual([defect, defect]);

@@ -1,9 +1,9 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, vi } from 'vitest';
 import { ERROR_STATUS } from '../src/http/http-error.ts';
-import { OTHER_KEY, type Reply, type Service, startService } from './service.ts';
+import { OTHER_KEY, type Reply, type Service, startService, test } from './service.ts';
 
 interface Described {
   description?: string;
@@ -76,8 +76,7 @@ describe('the document', () => {
     expect(result).toMatchObject({ valid: true });
   });
 
-  test('is loaded again if it could not be loaded', async () => {
-    const { call } = await startService();
+  test('is loaded again if it could not be loaded', async ({ service: { call } }) => {
     vi.doMock('../src/openapi/document.ts', () => {
       throw new Error('too many open files');
     });
@@ -146,7 +145,7 @@ describe('the service does what the document says', () => {
   // A shared count that takes more than 500 ms is replaced by the count of the process.
   test('words errors as the examples do', { retry: 2 }, async () => {
     const time = { now: Date.now() };
-    const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, () => time.now);
+    const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
     const { document } = await documentOf(service);
     const { call } = service;
     // The database is open before the first count.
@@ -179,7 +178,7 @@ describe('the service does what the document says', () => {
 
   test('returns every response of every operation, and no other', async () => {
     const time = { now: Date.now() };
-    const service = await startService({}, () => time.now);
+    const service = await startService({}, { clock: () => time.now });
     const { document } = await documentOf(service);
     const json = { 'content-type': 'application/json' };
     const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';
@@ -218,8 +217,7 @@ describe('the service does what the document says', () => {
     }
   });
 
-  test('accepts a body exactly if the schema of NewPet does', { timeout: 180_000 }, async () => {
-    const service = await startService();
+  test('accepts a body exactly if the schema of NewPet does', { timeout: 180_000 }, async ({ service }) => {
     const { document } = await documentOf(service);
     const schema = document.components.schemas['NewPet'] as object;
     const oddities = fc.oneof(
@@ -258,8 +256,7 @@ describe('the service does what the document says', () => {
     expect(taken).toBeGreaterThan(50);
   });
 
-  test('accepts a query exactly if the schemas of its parameters do', async () => {
-    const service = await startService();
+  test('accepts a query exactly if the schemas of its parameters do', async ({ service }) => {
     const { document } = await documentOf(service);
     const [limit, status] = document.paths['/pets']?.get?.parameters ?? [];
     const limits = fc.oneof(fc.integer({ min: -5, max: 120 }).map(String), fc.constantFrom('', '1.5', 'x', '100', '1'));

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from 'node:events';
 import { connect } from 'node:net';
-import { expect, onTestFinished, test } from 'vitest';
-import { errorLike, KEY, serviceAt, startService } from './service.ts';
+import { expect, onTestFinished } from 'vitest';
+import { errorLike, KEY, serviceAt, startService, test } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 test('sheds nine of ten operations while the event loop is delayed, and responds to every probe', async () => {

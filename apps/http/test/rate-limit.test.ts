@@ -1,9 +1,8 @@
-import { expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { createRateLimit } from '../src/access/rate-limit.ts';
-import { errorLike, OTHER_KEY, startService } from './service.ts';
+import { errorLike, OTHER_KEY, startService, test } from './service.ts';
 
-test('counts nothing without RATE_LIMIT', async () => {
-  const { call } = await startService();
+test('counts nothing without RATE_LIMIT', async ({ service: { call } }) => {
   const { headers } = await call('GET', '/v1/pets');
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });

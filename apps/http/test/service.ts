@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import { startServer, type TimeLimits } from '@animal-store/http-server';
-import { onTestFinished } from 'vitest';
+import { test as base, onTestFinished } from 'vitest';
 import { compose, type ServiceDependencies } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import type { Observer } from '../src/http/exchange.ts';
@@ -65,12 +65,18 @@ export function freshFile(): string {
   return join(folder, 'animals.db');
 }
 
-/** Starts the service for the running test; it stops when the test ends. */
+export interface ServiceOptions {
+  readonly clock?: Clock;
+  readonly timeLimits?: Partial<TimeLimits>;
+  readonly requestLog?: Observer;
+  /** Takes what stops the service. Absent: it stops when the running test ends. */
+  readonly onEnd?: (stop: () => Promise<void>) => void;
+}
+
+/** Starts the service. */
 export async function startService(
   environment: Record<string, string> = {},
-  clock?: Clock,
-  timeLimits: Partial<TimeLimits> = {},
-  observer?: Observer,
+  options: ServiceOptions = {},
 ): Promise<Service> {
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
@@ -80,14 +86,13 @@ export async function startService(
     ...environment,
   });
   const { storage } = await openStorage(configuration.storage);
-  return serve({ configuration, storage, ...(clock === undefined ? {} : { clock }) }, timeLimits, observer);
+  return serve({ configuration, storage }, options);
 }
 
-/** Serves what is put together from these parts for the running test. */
+/** Serves what is put together from these parts. */
 export async function serve(
-  parts: Omit<ServiceDependencies, 'version' | 'log' | 'requestLog'>,
-  timeLimits: Partial<TimeLimits> = {},
-  requestLog: Observer = () => {},
+  parts: Pick<ServiceDependencies, 'configuration' | 'storage'>,
+  { clock = Date.now, timeLimits = {}, requestLog = () => {}, onEnd = onTestFinished }: ServiceOptions = {},
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
   const log = {
@@ -95,7 +100,7 @@ export async function serve(
     unexpectedError: (error: unknown) => void unexpectedErrors.push(error),
     warnThrottled() {},
   };
-  const service = compose({ ...parts, version: { version: '1.2.3' }, log, requestLog });
+  const service = compose({ ...parts, clock, version: { version: '1.2.3' }, log, requestLog });
   const server = await startServer(service.listener, {
     host: '127.0.0.1',
     port: 0,
@@ -104,12 +109,21 @@ export async function serve(
     onDrop: service.requestMetrics.countDrop,
     timeLimits,
   });
-  onTestFinished(async () => {
+  onEnd(async () => {
     await server.stop({ grace: 0, deadline: 0 });
     await service.close();
   });
   return serviceAt(server.address.port, unexpectedErrors);
 }
+
+/** In memory tests of a file can share a service. On other storages each has its own, which goes with its database. */
+const scope = (TEST_STORAGE === undefined ? 'file' : 'test') as 'file';
+
+/** Gives tests a service with default settings: `service` is theirs alone, `shared` may be used by others of the file. */
+export const test = base
+  .extend('service', () => startService())
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
+  .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
 
 /** A port that nobody listens at. */
 export async function freePort(): Promise<number> {
@@ -133,7 +147,9 @@ export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Servi
         agent: false,
         headers: {
           ...authorization,
-          ...(body === undefined ? {} : { 'content-length': Buffer.byteLength(body) }),
+          ...(body === undefined || 'transfer-encoding' in headers
+            ? {}
+            : { 'content-length': Buffer.byteLength(body) }),
           ...headers,
         },
       });

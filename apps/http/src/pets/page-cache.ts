@@ -10,7 +10,7 @@ export interface CachedPage<Query> extends PetPage {
 }
 
 /** What the pages of each generation may take, in bytes, if their characters take one each. */
-const SIZE_MAX = 4 * 1024 * 1024;
+const SIZE_MAX = 8 * 1024 * 1024;
 
 /** What a page takes beside its texts and its array of pets, in bytes. Clients can ask for any number of empty pages. */
 const PAGE_BYTES = 400;
@@ -28,7 +28,7 @@ export function createPageCache<Query>(): Cache<string, CachedPage<Query>> {
 
 /** Whether the storage has returned the very objects that a page was made from. */
 export function isUpToDate(cached: PetPage, { pets, next }: PetPage): boolean {
-  return (
-    cached.next === next && cached.pets.length === pets.length && pets.every((pet, index) => pet === cached.pets[index])
-  );
+  if (cached.next !== next || cached.pets.length !== pets.length) return false;
+  for (let index = 0; index < pets.length; index += 1) if (cached.pets[index] !== pets[index]) return false;
+  return true;
 }
