@@ -5,21 +5,30 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort, KEY, type Service, serviceAt, startService, storageEnvironment } from './service.ts';
-import { MAIN } from './service-process.ts';
+import { freePort, KEY, type Service, serviceAt, startService } from './service.ts';
+import { MAIN, type Running, startProcess } from './service-process.ts';
 
-/** The service with standard output at a file; it is killed when the test ends. */
+/** The service with standard output at a file. */
 async function startWithOutput(fd: number, environment: Record<string, string>) {
   const port = await freePort();
-  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
-    env: { PATH: process.env['PATH'] as string, PORT: String(port), ...storageEnvironment(), ...environment },
-    stdio: ['ignore', fd, 'pipe'],
-  });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const exit = new Promise<number | null>((resolve) => child.on('exit', resolve));
+  const running = startProcess({ PORT: String(port), ...environment }, { stdio: ['ignore', fd, 'pipe'] });
   const service = serviceAt(port);
   await expect.poll(() => isLive(service)).toBe(true);
-  return { child, exit, service };
+  return { ...running, service };
+}
+
+async function stops({ process, exit }: Pick<Running, 'process' | 'exit'>): Promise<void> {
+  process.kill('SIGTERM');
+  expect(await exit).toBe(0);
+}
+
+/** A pipe with a name, and what opens it to read. */
+function makePipe(): { path: string; openReader: () => number } {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'pipe');
+  execFileSync('mkfifo', [path]);
+  return { path, openReader: () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK) };
 }
 
 async function isLive({ call }: Service): Promise<boolean> {
@@ -35,54 +44,37 @@ async function linesLost({ call }: Service): Promise<number> {
   return Number(/^animal_store_log_lines_lost_total (\d+)$/m.exec(text)?.[1]);
 }
 
-const FULL_DISK = () => {
-  const fd = openSync('/dev/full', 'w');
-  onTestFinished(() => closeSync(fd));
-  return fd;
-};
-
-describe('the service with standard output on a full disk', () => {
-  test('continues to serve, and counts lost lines', async () => {
-    const { child, exit, service } = await startWithOutput(FULL_DISK(), { API_KEYS: KEY });
-    expect((await service.add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
-    await expect.poll(() => linesLost(service)).toBeGreaterThan(0);
-    expect((await service.call('GET', '/v1/pets')).json).toHaveLength(1);
-    child.kill('SIGTERM');
-    expect(await exit).toBe(0);
-  });
-
-  test('starts without keys', async () => {
-    const { child, exit, service } = await startWithOutput(FULL_DISK(), {});
-    await expect.poll(() => linesLost(service)).toBeGreaterThan(0);
-    child.kill('SIGTERM');
-    expect(await exit).toBe(0);
-  });
-});
+test.each([
+  ['with keys', { API_KEYS: KEY }],
+  ['without keys', {}],
+] as [string, Record<string, string>][])(
+  'starts and serves on a full disk %s, and counts lost lines',
+  async (_, keys) => {
+    const fd = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(fd));
+    const running = await startWithOutput(fd, keys);
+    expect((await running.service.call('GET', '/nothing')).status).toBe(404);
+    await expect.poll(() => linesLost(running.service)).toBeGreaterThan(0);
+    await stops(running);
+  },
+);
 
 test('reports lost lines as soon as the log can be written again', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'pipe');
-  execFileSync('mkfifo', [path]);
-  const open = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  const reader = open();
+  const { path, openReader } = makePipe();
+  const reader = openReader();
   const fd = openSync(path, 'w');
-  const { child, exit, service } = await startWithOutput(fd, { API_KEYS: KEY });
+  const running = await startWithOutput(fd, { API_KEYS: KEY });
+  const { service } = running;
   closeSync(fd);
   closeSync(reader);
   for (let count = 0; count < 3; count += 1) expect((await service.call('GET', '/v1/pets')).status).toBe(200);
   await expect.poll(() => linesLost(service)).toBe(3);
-  const again = open();
+  const again = openReader();
   onTestFinished(() => closeSync(again));
-  child.kill('SIGTERM');
-  expect(await exit).toBe(0);
+  await stops(running);
   const buffer = Buffer.alloc(65_536);
-  const lines = buffer
-    .toString('utf8', 0, readSync(again, buffer))
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as object);
-  expect(lines).toEqual([
+  const lines = buffer.toString('utf8', 0, readSync(again, buffer)).trim().split('\n');
+  expect(lines.map((line) => JSON.parse(line) as object)).toEqual([
     expect.objectContaining({ msg: 'listening' }),
     expect.objectContaining({ level: 40, msg: 'log lines were lost', lines: 3, reason: 'EPIPE: broken pipe, write' }),
     expect.objectContaining({ msg: 'stopping' }),
@@ -91,25 +83,22 @@ test('reports lost lines as soon as the log can be written again', async () => {
 });
 
 test('continues to serve while nobody reads its output', async () => {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'pipe');
-  execFileSync('mkfifo', [path]);
-  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
+  const { path, openReader } = makePipe();
+  const reader = openReader();
   const fd = openSync(path, 'w');
   onTestFinished(() => {
     closeSync(fd);
     closeSync(reader);
   });
-  const { child, exit, service } = await startWithOutput(fd, { API_KEYS: KEY });
+  const running = await startWithOutput(fd, { API_KEYS: KEY });
+  const { service } = running;
   // A pipe holds 64 KiB.
   const headers = { 'x-request-id': 'x'.repeat(128) };
   for (let count = 0; count < 400; count += 1) {
     expect((await service.call('GET', '/v1/pets', { headers })).status).toBe(200);
   }
   expect(await linesLost(service)).toBe(0);
-  child.kill('SIGTERM');
-  expect(await exit).toBe(0);
+  await stops(running);
 });
 
 test('changes no response if an observer throws', async () => {
@@ -135,11 +124,11 @@ const missing = isMissing({
 });
 
 /** The service on a terminal of its own, which `script` reads. Like a daemon it does not get the terminal's SIGHUP. */
-async function startOnTerminal(environment: Record<string, string>) {
+async function startOnTerminal() {
   const port = await freePort();
   const command = `exec setsid --wait sh -c 'echo pid $$; exec "${process.execPath}" --conditions=@animal-store/source "${MAIN}"'`;
   const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
-    env: { PATH: process.env['PATH'] as string, PORT: String(port), ...storageEnvironment(), ...environment },
+    env: { PATH: process.env['PATH'] as string, PORT: String(port), API_KEYS: KEY },
   });
   let output = '';
   terminal.stdout.on('data', (chunk) => {
@@ -155,7 +144,11 @@ async function startOnTerminal(environment: Record<string, string>) {
     if (isRunning(pid)) process.kill(pid, 'SIGKILL');
   });
   await says(/\/v1\b/);
-  return { pid, terminal, says, service: serviceAt(port) };
+  const stop = async () => {
+    process.kill(pid, 'SIGTERM');
+    await expect.poll(() => isRunning(pid)).toBe(false);
+  };
+  return { terminal, says, stop, service: serviceAt(port) };
 }
 
 function isRunning(pid: number): boolean {
@@ -166,43 +159,35 @@ function isRunning(pid: number): boolean {
   }
 }
 
-async function stops(pid: number): Promise<void> {
-  process.kill(pid, 'SIGTERM');
-  await expect.poll(() => isRunning(pid)).toBe(false);
-}
-
-describe.skipIf(missing).each([
-  ['with keys', { API_KEYS: KEY }],
-  ['without keys', {}],
-] as [string, Record<string, string>][])('the service on a terminal, %s', (_, environment) => {
+describe.skipIf(missing)('the service on a terminal', () => {
   test('continues to serve after the terminal is closed', async () => {
-    const { pid, terminal, says, service } = await startOnTerminal(environment);
-    const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
+    const { terminal, service, stop } = await startOnTerminal();
     const closed = once(terminal, 'exit');
     terminal.kill('SIGKILL');
     await closed;
     for (const path of ['/v1/pets', '/v1/nothing', '/v1/pets']) {
-      expect((await service.call('GET', path, { key })).status).toBe(path === '/v1/pets' ? 200 : 404);
+      expect((await service.call('GET', path)).status).toBe(path === '/v1/pets' ? 200 : 404);
     }
     await expect.poll(() => linesLost(service)).toBe(3);
-    await stops(pid);
+    await stop();
   });
 
   test('continues to serve while nobody reads the terminal, and writes all lines once somebody does', async () => {
-    const { pid, terminal, says, service } = await startOnTerminal(environment);
-    const key = environment['API_KEYS'] ?? ((await says(/this run: +(\S+)/))[1] as string);
-    terminal.kill('SIGSTOP');
+    const { terminal, says, service, stop } = await startOnTerminal();
     // More bytes than the terminal holds.
-    const request = async (count: number) => {
-      const headers = { 'x-request-id': `${count}`.padEnd(128, '-') };
-      expect((await service.call('GET', '/v1/pets', { key, headers })).status).toBe(200);
+    const sendMany = async () => {
+      for (let count = 0; count < 500; count += 1) {
+        const headers = { 'x-request-id': `${count}`.padEnd(128, '-') };
+        expect((await service.call('GET', '/v1/pets', { headers })).status).toBe(200);
+      }
     };
-    for (let count = 0; count < 500; count += 1) await request(count);
+    terminal.kill('SIGSTOP');
+    await sendMany();
     terminal.kill('SIGCONT');
     await says(/ 499-+\r\n/);
     expect(await linesLost(service)).toBe(0);
     terminal.kill('SIGSTOP');
-    for (let count = 0; count < 500; count += 1) await request(count);
-    await stops(pid);
+    await sendMany();
+    await stop();
   });
 });

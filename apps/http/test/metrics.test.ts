@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { freePort, KEY, type Service, serviceAt, startService, test } from './service.ts';
-import { keepConnecting, listeningAt, startProcess } from './service-process.ts';
+import { keepConnecting, startProcess } from './service-process.ts';
 
 /** The samples of a metric, by their labels. */
 async function samples({ call }: Service, name: string): Promise<Map<string, number>> {

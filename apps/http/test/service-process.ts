@@ -1,4 +1,4 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
@@ -17,19 +17,29 @@ export interface Running {
   says(pattern: RegExp): Promise<RegExpExecArray>;
 }
 
+interface ProcessOptions {
+  readonly args?: readonly string[];
+  /** Of standard input, output and error. */
+  readonly stdio?: StdioOptions;
+}
+
 /** Starts the process for the running test; it is killed when the test ends. */
-export function startProcess(environment: Record<string, string>): Running {
-  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
+export function startProcess(
+  environment: Record<string, string>,
+  { args = [], stdio = 'pipe' }: ProcessOptions = {},
+): Running {
+  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, ...args], {
     env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
+    stdio,
   });
   onTestFinished(() => {
     child.kill('SIGKILL');
   });
   const output = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
+  child.stdout?.on('data', (chunk) => {
     output.out += chunk;
   });
-  child.stderr.on('data', (chunk) => {
+  child.stderr?.on('data', (chunk) => {
     output.err += chunk;
   });
   const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
@@ -37,7 +47,7 @@ export function startProcess(environment: Record<string, string>): Running {
     await expect.poll(() => output.out, { timeout: 30_000 }).toMatch(pattern);
     return pattern.exec(output.out) as RegExpExecArray;
   };
-  return { process: child, output, exit, says };
+  return { process: child as ChildProcessWithoutNullStreams, output, exit, says };
 }
 
 /** The port that a process says it listens at. */
