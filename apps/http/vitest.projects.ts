@@ -1,23 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-/** Tests whose result does not depend on the storage. */
-const WITHOUT_STORAGE = [
-  'cors',
-  'docs-page*',
-  'early-responses',
-  'limits',
-  'log*',
-  'open-files',
-  'paths-and-methods',
-  'probe-port',
-  'proxies',
-  'request-targets',
-  'response-fields',
-  'rolling-restarts',
-  'storage-down',
-  'tracing',
-].map((name) => `test/${name}.test.ts`);
+/** Tests that depend on how the storage answers: whether it promises pets, shares counts, or outlives the process. */
+const ON_STORAGES = 'create-pet,durable-storage,get-pet,list-pets,openapi,overload,rate-limit';
+
+/** What one storage that promises pets shows for all. */
+const ON_MONGODB = 'hostile,rejections';
 
 /** Tests that need a browser or proxies. */
 const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];
@@ -29,22 +17,6 @@ const DURABLE = readdirSync(PACKAGES)
   .map((folder) => /^adapter-(?!contract$|memory$)(.+)$/.exec(folder)?.[1])
   .filter((name) => name !== undefined);
 
-/** All tests run on a server, not only those in which pets are stored. */
-const onServer = (name: string, others: readonly string[]): ProjectOptions => ({
-  include: ['test/**/*.test.ts'],
-  exclude: [...WITHOUT_STORAGE, ...others.map((other) => `test/${other}*.test.ts`)],
-  env: { TEST_STORAGE: name, HOSTILE_REQUESTS: '2000' },
-  setupFiles: ['test/needs-server.ts'],
-});
-
-/** What one server shows for all. */
-const ANY_SERVER = ['hostile', 'process', 'rejections'];
-
-const SPECIAL: Readonly<Record<string, ProjectOptions>> = {
-  mongodb: onServer('mongodb', ['sqlite']),
-  postgres: onServer('postgres', ['mongodb', 'sqlite', ...ANY_SERVER]),
-};
-
 /** The setup that the tests of an adapter need, such as a server: those of the application need it, too. */
 async function setupOf(name: string): Promise<Pick<ProjectOptions, 'globalSetup'>> {
   const file = `${PACKAGES}/adapter-${name}/vitest.projects.ts`;
@@ -55,14 +27,14 @@ async function setupOf(name: string): Promise<Pick<ProjectOptions, 'globalSetup'
 
 const onStorage = async (name: string): Promise<ProjectOptions> => ({
   name: `on ${name}`,
-  include: ['test/{create-pet,get-pet,list-pets,openapi,durable-storage}.test.ts'],
-  env: { TEST_STORAGE: name },
+  include: [`test/{${ON_STORAGES},${name === 'mongodb' ? `${ON_MONGODB},` : ''}${name}*}.test.ts`],
+  env: { TEST_STORAGE: name, HOSTILE_REQUESTS: '2000' },
+  setupFiles: ['test/needs-server.ts'],
   ...(await setupOf(name)),
-  ...SPECIAL[name],
 });
 
 export default [
-  { exclude: ['test/mongodb*.test.ts', 'test/durable-storage.test.ts', ...OTHER_PROGRAMS] },
+  { exclude: [`test/{durable-storage,${DURABLE.map((name) => `${name}*`)}}.test.ts`, ...OTHER_PROGRAMS] },
   { name: 'with other programs', release: true, include: OTHER_PROGRAMS },
   ...(await Promise.all(DURABLE.map(onStorage))),
 ] satisfies ProjectOptions[];

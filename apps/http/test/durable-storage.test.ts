@@ -19,6 +19,11 @@ test('shows a pet to another process at once, and keeps it when both have ended'
   expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
 });
 
+test('says at the first start where it stores pets', async () => {
+  const { says } = startProcess(storageEnvironment());
+  await says(/^ {2}Storage: +(?:MongoDB|PostgreSQL|a SQLite file)$/m);
+});
+
 test('ends with code 2 in production without any key', async () => {
   const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production', API_KEY: KEY });
   expect(await rejected.exit).toBe(2);

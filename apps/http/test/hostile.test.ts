@@ -26,7 +26,6 @@ const oddText = fc.oneof(
     '"',
     "'",
     '{{7*7}}',
-    '$where',
     '__proto__',
     '\u202e',
   ),
@@ -36,21 +35,7 @@ const maybe = <T>(arbitrary: fc.Arbitrary<T>, other: T): fc.Arbitrary<T> =>
   fc.oneof({ weight: 3, arbitrary: fc.constant(other) }, { weight: 1, arbitrary });
 
 const method = maybe(
-  fc.constantFrom(
-    'HEAD',
-    'POST',
-    'PUT',
-    'DELETE',
-    'PATCH',
-    'OPTIONS',
-    'TRACE',
-    'CONNECT',
-    'PROPFIND',
-    'QUERY',
-    'get',
-    'X',
-    '',
-  ),
+  fc.constantFrom(...'HEAD POST PUT DELETE PATCH OPTIONS TRACE CONNECT PROPFIND QUERY get X'.split(' '), ''),
   'GET',
 );
 const path = fc.oneof(

@@ -81,12 +81,11 @@ test('responds to every request with success or 503 under overload, and loses no
   await Promise.all(Array.from({ length: 600 }, client));
   expect([...counts.keys()].sort()).toEqual(['200', '201', '503']);
 
-  const tenStatuses = async () =>
-    (await Promise.all(Array.from({ length: 10 }, () => call('GET', '/v1/pets')))).map(({ status }) => status);
-  await expect.poll(tenStatuses).toEqual(Array(10).fill(200));
   const there = new Set<string>();
   for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined; ) {
     const response = await call('GET', next);
+    // The overload may still be ending.
+    if (response.status === 503) continue;
     for (const { id } of response.json as { id: number }[]) there.add(`/v1/pets/${id}`);
     next = /<([^>]+)>; rel="next"/.exec(String(response.headers['link']))?.[1];
   }

@@ -15,7 +15,12 @@ export interface Running {
   readonly exit: Promise<number | null>;
   /** Waits until standard output matches. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
+  /** The lines of the log with this level, or with this message. */
+  logged(which: number | string): Record<string, unknown>[];
 }
+
+/** Load must not be shed on a machine that is busy with other work. */
+const DEFAULTS = { PORT: '0', MAX_EVENT_LOOP_DELAY_MS: '0' };
 
 interface ProcessOptions {
   readonly args?: readonly string[];
@@ -29,7 +34,7 @@ export function startProcess(
   { args = [], stdio = 'pipe' }: ProcessOptions = {},
 ): Running {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, ...args], {
-    env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
+    env: { PATH: process.env['PATH'] as string, ...DEFAULTS, ...storageEnvironment(), ...environment },
     stdio,
   });
   onTestFinished(() => {
@@ -47,7 +52,13 @@ export function startProcess(
     await expect.poll(() => output.out, { timeout: 30_000 }).toMatch(pattern);
     return pattern.exec(output.out) as RegExpExecArray;
   };
-  return { process: child as ChildProcessWithoutNullStreams, output, exit, says };
+  const logged = (which: number | string) =>
+    output.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as Record<string, unknown>)
+      .filter(({ level, msg }) => level === which || msg === which);
+  return { process: child as ChildProcessWithoutNullStreams, output, exit, says, logged };
 }
 
 /** The port that a process says it listens at. */

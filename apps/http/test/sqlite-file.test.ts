@@ -2,16 +2,9 @@ import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
 import { freshFile, KEY, serviceAt } from './service.ts';
-import { listeningAt, type Running, startProcess } from './service-process.ts';
+import { listeningAt, startProcess } from './service-process.ts';
 
 const start = (file: string) => startProcess({ STORAGE: 'sqlite', SQLITE_FILE: file, API_KEYS: KEY });
-
-const lines = ({ output }: Running, level: number) =>
-  output.out
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter((line) => line['level'] === level);
 
 test('starts on a file that another program has locked, and is ready when it is unlocked', async () => {
   const file = freshFile();
@@ -30,7 +23,7 @@ test('starts on a file that another program has locked, and is ready when it is 
   await running.says(/the storage is available/);
   expect((await call('GET', '/readyz')).status).toBe(200);
   expect((await call('GET', '/v1/pets')).status).toBe(200);
-  expect(lines(running, 50)).toEqual([]);
+  expect(running.logged(50)).toEqual([]);
 });
 
 test('logs an error for a damaged file, and is not ready', async () => {
@@ -56,7 +49,7 @@ test('logs an error for a damaged file, and is not ready', async () => {
   expect((await call('GET', '/livez')).status).toBe(200);
   // The storage is checked every 15 seconds.
   await expect
-    .poll(() => lines(running, 50), { timeout: 20_000 })
+    .poll(() => running.logged(50), { timeout: 20_000 })
     .toMatchObject([
       {
         msg: `requests that need the storage are rejected with 503: SQLITE_FILE: ${file} cannot be used: it is damaged: restore a backup`,

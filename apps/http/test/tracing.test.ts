@@ -5,13 +5,6 @@ import { listeningAt, startProcess } from './service-process.ts';
 
 const PRELOAD = fileURLToPath(new URL('trace-to-stderr.ts', import.meta.url));
 
-/** The objects of text with one JSON object a line. */
-const objects = (text: string) =>
-  text
-    .trim()
-    .split('\n')
-    .map((line) => JSON.parse(line) as Record<string, string | null>);
-
 test('names the spans of OpenTelemetry by route, and logs their trace ids', async () => {
   const running = startProcess({ API_KEYS: KEY, NODE_OPTIONS: `--import=${PRELOAD}` });
   const { add, call } = serviceAt(await listeningAt(running));
@@ -21,12 +14,14 @@ test('names the spans of OpenTelemetry by route, and logs their trace ids', asyn
   running.process.kill('SIGTERM');
   expect(await running.exit).toBe(0);
 
-  const spans = objects(running.output.err);
+  const spans = running.output.err
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Record<string, string | null>);
   expect(spans.map(({ name, route }) => [name, route])).toEqual([
     ['POST /v1/pets', '/v1/pets'],
     ['GET /v1/pets/:petId', '/v1/pets/:petId'],
     ['GET', null],
   ]);
-  const requests = objects(running.output.out).filter(({ msg }) => msg === 'request');
-  expect(requests.map((request) => request['traceId'])).toEqual(spans.map((span) => span['traceId']));
+  expect(running.logged('request').map((request) => request['traceId'])).toEqual(spans.map((span) => span['traceId']));
 });

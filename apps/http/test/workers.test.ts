@@ -6,11 +6,7 @@ import { freePort, freshFile, KEY } from './service.ts';
 import { listeningAt, type Running, startProcess } from './service-process.ts';
 
 const start = (environment: Record<string, string> = {}) =>
-  // A busy machine must not shed load.
-  startProcess({
-    ...{ WORKERS: '2', STORAGE: 'sqlite', SQLITE_FILE: freshFile(), API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0' },
-    ...environment,
-  });
+  startProcess({ WORKERS: '2', STORAGE: 'sqlite', SQLITE_FILE: freshFile(), API_KEYS: KEY, ...environment });
 
 /** The process ids of the workers that listen, in the order of their starts. */
 async function workersOf({ process: { pid } }: Running, count: number): Promise<number[]> {
