@@ -47,46 +47,26 @@ test('takes an empty variable for an unset one', () => {
 });
 
 test.each([
-  [{ PORT: '0' }, { PORT: 0 }],
-  [{ PORT: '65535' }, { PORT: 65_535 }],
-  [{ HOST: '0.0.0.0' }, { HOST: '0.0.0.0' }],
-  [{ HOST: '::1' }, { HOST: '::1' }],
-  [{ BASE_PATH: '/animals/store-2/v1' }, { BASE_PATH: '/animals/store-2/v1' }],
-  [{ BASE_PATH: '/~me/a.b_c/v1' }, { BASE_PATH: '/~me/a.b_c/v1' }],
-  [{ LOG_LEVEL: 'silent' }, { LOG_LEVEL: 'silent' }],
-  [{ NODE_ENV: 'production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) }, { production: true }],
-  [{ NODE_ENV: 'Production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) }, { production: true }],
-  [{ NODE_ENV: 'test' }, { production: false }],
-  [{ PUBLIC_URL: 'https://api.example.org/animals/v1' }, { PUBLIC_URL: 'https://api.example.org/animals/v1' }],
-  [
-    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d' },
-    { storage: { name: 'memory' } },
-  ],
-  [
-    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
-    { storage: { name: 'mongodb', setting: 'mongodb://h/d' } },
-  ],
-  [{ PROBE_PORT: '3001' }, { PORT: 3000, PROBE_PORT: 3001 }],
   [
     { PORT: '0', PROBE_PORT: '0' },
     { PORT: 0, PROBE_PORT: 0 },
   ],
-  [{ METRICS: 'off' }, { METRICS: 'off', DOCS: 'on' }],
-  [{ DOCS: 'off' }, { METRICS: 'on', DOCS: 'off' }],
-  [{ MAX_CONNECTIONS: '1' }, { MAX_CONNECTIONS: 1 }],
-  [{ TRUST_PROXY: '2' }, { TRUST_PROXY: 2 }],
-  [{ MAX_EVENT_LOOP_DELAY_MS: '0' }, { MAX_EVENT_LOOP_DELAY_MS: 0 }],
+  [{ PORT: '65535' }, { PORT: 65_535 }],
+  [{ HOST: '::1' }, { HOST: '::1' }],
+  [{ BASE_PATH: '/animals/store-2/v1' }, { BASE_PATH: '/animals/store-2/v1' }],
+  [{ BASE_PATH: '/~me/a.b_c/v1' }, { BASE_PATH: '/~me/a.b_c/v1' }],
+  [{ NODE_ENV: 'Production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) }, { production: true }],
+  [{ NODE_ENV: 'test' }, { production: false }],
+  [{ PUBLIC_URL: 'https://api.example.org/animals/v1' }, { PUBLIC_URL: 'https://api.example.org/animals/v1' }],
+  [
+    { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
+    { storage: { name: 'mongodb', setting: 'mongodb://h/d' } },
+  ],
   [
     { CORS_ORIGINS: 'https://a.example, http://b.example:8080, http://[::1]:3000' },
     { CORS_ORIGINS: new Set(['https://a.example', 'http://b.example:8080', 'http://[::1]:3000']) },
   ],
   [{ CORS_ORIGINS: '*' }, { CORS_ORIGINS: new Set(['*']) }],
-  [{ RATE_LIMIT: '600' }, { RATE_LIMIT: 600 }],
-  [
-    { STOP_GRACE_SECONDS: '5', STOP_DEADLINE_SECONDS: '20' },
-    { STOP_GRACE_SECONDS: 5, STOP_DEADLINE_SECONDS: 20 },
-  ],
-  [{ STORAGE: 'sqlite', SQLITE_FILE: './a.db' }, { storage: { name: 'sqlite', setting: './a.db' } }],
 ])('understands %o', (environment, expected) => {
   expect(readConfiguration(environment)).toMatchObject(expected);
 });
@@ -100,15 +80,19 @@ test.each<[Record<string, string>, string | RegExp]>([
   ]),
   [{ PROBE_PORT: '65536' }, 'PROBE_PORT must be an integer from 0 to 65535, was "65536"'],
   [{ PROBE_PORT: '3000' }, 'PROBE_PORT must differ from PORT, both are 3000'],
-  [{ CORS_ORIGINS: 'example.org' }, /^CORS_ORIGINS must be origins/],
   [{ CORS_ORIGINS: '*,https://a.example' }, /, or \* alone, was "\*,https:\/\/a.example"$/],
-  [{ CORS_ORIGINS: 'https://a.example/' }, /^CORS_ORIGINS must be origins/],
-  [{ CORS_ORIGINS: 'https://a.example:123456' }, /^CORS_ORIGINS must be origins/],
-  [{ CORS_ORIGINS: 'https://a.example http://b.example' }, /^CORS_ORIGINS must be origins/],
-  [{ CORS_ORIGINS: 'https://A.example' }, /^CORS_ORIGINS must be origins as browsers send them/],
-  [{ CORS_ORIGINS: 'https://a.example:443' }, /^CORS_ORIGINS must be origins as browsers send them/],
-  [{ CORS_ORIGINS: 'https://a_b.example,https://ä.example' }, /^CORS_ORIGINS must be origins as browsers send them/],
-  [{ CORS_ORIGINS: 'chrome-https://a.example' }, /^CORS_ORIGINS must be origins/],
+  ...[
+    ...['example.org', 'https://a.example/', 'https://a.example:123456', 'https://a.example http://b.example'],
+    ...[
+      'https://A.example',
+      'https://a.example:443',
+      'https://a_b.example,https://ä.example',
+      'chrome-https://a.example',
+    ],
+  ].map((origins): [Record<string, string>, RegExp] => [
+    { CORS_ORIGINS: origins },
+    /^CORS_ORIGINS must be origins as browsers send them/,
+  ]),
   [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
   [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be an integer from 0 to 10/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],

@@ -31,16 +31,13 @@ describe('createPet', () => {
   });
 
   test.for([
-    ['9223372036854775808', '9223372036854775808'],
-    ['-9223372036854775809', '-9223372036854775809'],
-    ['1.5', '1.5'],
-    ['1e400', '1e400'],
-    [`0.${'0'.repeat(400)}1`, `0.${'0'.repeat(38)}…`],
-    ['"1"', '"1"'],
-    ['null', 'null'],
-    ['{}', 'an object'],
-    ['9'.repeat(60_000), `${'9'.repeat(40)}…`],
-  ] as const)('rejects the categoryId %.30s', async ([sent, quoted], { shared: { add } }) => {
+    ...['9223372036854775808', '-9223372036854775809', '1.5', '1e400', '"1"', 'null'].map(
+      (text) => [text, text] as const,
+    ),
+    [`0.${'0'.repeat(38)}…`, `0.${'0'.repeat(400)}1`],
+    ['an object', '{}'],
+    [`${'9'.repeat(40)}…`, '9'.repeat(60_000)],
+  ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { shared: { add } }) => {
     const message = `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`;
     const { json } = await add(`{"name":"Rex","categoryId":${sent}}`);
     expect(json).toEqual({ code: 'invalid_request', message, status: 400 });
@@ -59,7 +56,7 @@ describe('createPet', () => {
   });
 
   test.for([...['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0000\u2028</script>', '\ufffd', '__proto__']])(
-    'keeps the name %.20j as it was sent',
+    'keeps the name %j as it was sent',
     async (name, { shared: { add, call } }) => {
       const { json, headers } = await add({ name, categoryId: 1 });
       expect(json).toMatchObject({ name });
@@ -220,11 +217,11 @@ describe('the Idempotency-Key', () => {
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
-  test.for(['!', '~'.repeat(255), '"k"', 'a,b'])('can be %.40j', async (key, { shared: { add } }) => {
+  test.for(['!', '~'.repeat(255), '"k"', 'a,b'])('can be %j', async (key, { shared: { add } }) => {
     expect((await add(REX, named(key))).status).toBe(201);
   });
 
-  test.for(['', 'a b', 'k'.repeat(256), '\u00e9'])('is rejected if it is %.40j', async (key, { service }) => {
+  test.for(['', 'a b', 'k'.repeat(256), '\u00e9'])('is rejected if it is %j', async (key, { service }) => {
     const { json } = await service.add(REX, named(key));
     expect(json).toEqual(errorLike('invalid_request', 400, /idempotency key must be 1 to 255/));
     expect((await service.call('GET', '/v1/pets')).json).toEqual([]);

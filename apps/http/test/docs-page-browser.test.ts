@@ -1,6 +1,6 @@
 import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { describeInBrowser, HOST } from './browser.ts';
 import { KEY, type Service, startService } from './service.ts';
 
@@ -36,14 +36,14 @@ describeInBrowser('the documentation page', (openContext) => {
     await prepare?.(page, service);
     await page.goto(`${origin}${prefix}/docs`);
     await operation(page, 'createPet').waitFor();
-    /** The page has sent requests to the service only, and neither the browser nor the service reports an error. */
-    const expectQuiet = () => {
+    // The page has sent requests to the service only, and neither the browser nor the service reports an error.
+    onTestFinished(() => {
       const elsewhere = requests.filter((url) => !url.startsWith(`${origin}/`) && !url.startsWith('data:'));
-      expect(elsewhere).toEqual([]);
-      expect(complaints).toEqual([]);
-      expect(service.unexpectedErrors).toEqual([]);
-    };
-    return { page, service, origin, requests, expectQuiet };
+      expect({ elsewhere, complaints, unexpectedErrors: service.unexpectedErrors }).toEqual({
+        ...{ elsewhere: [], complaints: [], unexpectedErrors: [] },
+      });
+    });
+    return { page, service, origin, requests };
   }
 
   const operation = (page: Page, id: string) => page.locator(`#operations-Pets-${id}`);
@@ -96,7 +96,7 @@ describeInBrowser('the documentation page', (openContext) => {
   }
 
   test('sends requests to the service only', async () => {
-    const { expectQuiet, origin, page, requests } = await openPage();
+    const { origin, page, requests } = await openPage();
     expect(requests.filter((url) => !url.startsWith('data:')).sort()).toEqual(
       [
         '/docs',
@@ -109,11 +109,10 @@ describeInBrowser('the documentation page', (openContext) => {
     );
     expect(await page.title()).toBe('Animal Store');
     expect(await page.locator('#notice').isVisible()).toBe(false);
-    expectQuiet();
   });
 
   test('sends the body of createPet as typed, and shows the response digit for digit', async () => {
-    const { expectQuiet, page } = await openPage();
+    const { page } = await openPage();
     await authorize(page, KEY);
     const create = await tryOut(page, 'createPet');
     const editor = create.locator('textarea.body-param__text');
@@ -134,11 +133,10 @@ describeInBrowser('the documentation page', (openContext) => {
     const rejected = await execute(page, 'createPet');
     expect(rejected.status).toMatch(/^400/);
     expect(rejected.body).toContain('was 9223372036854775808');
-    expectQuiet();
   });
 
   test('shows a page of listPets digit for digit', async () => {
-    const { expectQuiet, page, service } = await openPage();
+    const { page, service } = await openPage();
     await service.add(`{"name":"Rex","categoryId":${INT64_MAX},"status":"sold"}`);
     await service.add('{"name":"Max","categoryId":9007199254740993}');
     await authorize(page, KEY);
@@ -152,11 +150,10 @@ describeInBrowser('the documentation page', (openContext) => {
     await list.locator('tr[data-param-name=limit] input').fill('100');
     const all = await execute(page, 'listPets');
     expect(all.body).toMatch(/"categoryId": 9007199254740993\n/);
-    expectQuiet();
   });
 
   test('shows getPet as deprecated, and runs it', async () => {
-    const { expectQuiet, page, service } = await openPage();
+    const { page, service } = await openPage();
     await service.add(`{"name":"Rex","categoryId":${INT64_MIN}}`);
     await authorize(page, KEY);
     const get = await tryOut(page, 'getPet');
@@ -173,33 +170,30 @@ describeInBrowser('the documentation page', (openContext) => {
     expect(absent.url).toMatch(new RegExp(`/v1/pets/${INT64_MAX}$`));
     expect(absent.status).toMatch(/^404/);
     expect(absent.body).toContain(INT64_MAX);
-    expectQuiet();
   });
 
   test.each([
     ['a wrong key', 'not-the-key-of-anyone', 'invalid API key'],
     ['no key', null, 'missing API key'],
   ])('shows the message for %s', async (_name, key, message) => {
-    const { expectQuiet, page } = await openPage();
+    const { page } = await openPage();
     if (key !== null) await authorize(page, key);
     await tryOut(page, 'listPets');
     const rejected = await execute(page, 'listPets');
     expect(rejected.status).toMatch(/^401/);
     expect(rejected.body).toContain('"code": "unauthorized"');
     expect(rejected.body).toContain(message);
-    expectQuiet();
   });
 
   test('shows the bounds of schemas digit for digit', async () => {
-    const { expectQuiet, page } = await openPage();
+    const { page } = await openPage();
     const schemas = page.locator('.models');
     await schemas.locator('.json-schema-2020-12-expand-deep-button').nth(1).click();
     await expect.poll(() => visibleText(schemas)).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
-    expectQuiet();
   });
 
   test('folds the error responses of an operation', async () => {
-    const { expectQuiet, page } = await openPage();
+    const { page } = await openPage();
     await open(page, 'createPet');
     const statuses = () => operation(page, 'createPet').locator('tr.response > .response-col_status').allInnerTexts();
     await expect.poll(statuses).toEqual(['201']);
@@ -207,7 +201,6 @@ describeInBrowser('the documentation page', (openContext) => {
     expect(await statuses()).toEqual(['201', '400', '401', '413', '415', '422', '429', '500', '503', 'default']);
     await page.getByRole('button', { name: 'Hide 9 error responses', expanded: true }).click();
     expect(await statuses()).toEqual(['201']);
-    expectQuiet();
   });
 
   describe('a key', () => {
@@ -220,16 +213,15 @@ describeInBrowser('the documentation page', (openContext) => {
     };
 
     test('is forgotten when the page is loaded again', async () => {
-      const { expectQuiet, page } = await openPage();
+      const { page } = await openPage();
       await authorize(page, KEY);
       expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
       await page.reload();
       expect(await isAuthorized(page)).toBe(false);
-      expectQuiet();
     });
 
     test('is stored for the tab if the reader asks for it', async () => {
-      const { expectQuiet, origin, page } = await openPage();
+      const { origin, page } = await openPage();
       await authorize(page, KEY, true);
       await page.reload();
       await tryOut(page, 'listPets');
@@ -238,21 +230,19 @@ describeInBrowser('the documentation page', (openContext) => {
       const other = await page.context().newPage();
       await other.goto(`${origin}/docs`);
       expect(await isAuthorized(other)).toBe(false);
-      expectQuiet();
     });
 
     test.each([
       ['asks to forget it', (page: Page) => page.getByLabel('Keep the key until this tab is closed').uncheck()],
       ['logs out', (page: Page) => page.locator('.auth-container button', { hasText: 'Logout' }).click()],
     ])('is forgotten if the reader %s', async (_name, forget) => {
-      const { expectQuiet, page } = await openPage();
+      const { page } = await openPage();
       await authorize(page, KEY, true);
       await openAuthorization(page);
       await forget(page);
       expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
       await page.reload();
       expect(await isAuthorized(page)).toBe(false);
-      expectQuiet();
     });
   });
 
@@ -264,20 +254,15 @@ describeInBrowser('the documentation page', (openContext) => {
     const DARK = 'rgb(28, 32, 34)';
 
     test('are those that the reader prefers, also when that changes', async () => {
-      const { expectQuiet, page } = await openPage({ colorScheme: 'dark' });
+      const { origin, page } = await openPage({ colorScheme: 'dark' });
       const isDark = () => page.evaluate(`document.documentElement.classList.contains('dark-mode')`);
       const colours = async () => [await background(page), await isDark()];
       await expect.poll(colours).toEqual([DARK, true]);
       await page.emulateMedia({ colorScheme: 'light' });
       await expect.poll(colours).toEqual([LIGHT, false]);
-      expectQuiet();
-    });
-
-    test('of the manuals are those that the reader prefers', async () => {
-      const { expectQuiet, origin, page } = await openPage({ colorScheme: 'dark' });
+      await page.emulateMedia({ colorScheme: 'dark' });
       await page.goto(`${origin}/docs/clients`);
       expect(await background(page)).toBe(DARK);
-      expectQuiet();
     });
   });
 
@@ -297,14 +282,19 @@ describeInBrowser('the documentation page', (openContext) => {
       { colorScheme: 'dark', width: 1280 },
       { colorScheme: 'dark', width: 390 },
     ] as const)('has no serious violation with $colorScheme colours and a width of $width', async (opening) => {
-      const { expectQuiet, origin, page } = await openPage(opening);
-      expect(await violations(page)).toEqual([]);
+      const { origin, page } = await openPage(opening);
+      const check = async () => {
+        expect(await violations(page)).toEqual([]);
+        // No horizontal scrolling.
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(opening.width);
+      };
+      await check();
       await openAuthorization(page);
-      expect(await violations(page)).toEqual([]);
+      await check();
       await page.locator('.auth-container input[type=text]').fill(KEY);
       await page.keyboard.press('Enter');
       await page.locator('.auth-container', { hasText: 'Authorized' }).waitFor();
-      expect(await violations(page)).toEqual([]);
+      await check();
       await closeAuthorization(page);
 
       for (const id of ['listPets', 'createPet', 'getPet']) {
@@ -316,13 +306,12 @@ describeInBrowser('the documentation page', (openContext) => {
       for (const schema of await page.locator('.models .json-schema-2020-12-expand-deep-button').all()) {
         if (await schema.isVisible()) await schema.click();
       }
-      expect(await violations(page)).toEqual([]);
+      await check();
 
       for (const manual of ['http-interface', 'clients']) {
         await page.goto(`${origin}/docs/${manual}`);
-        expect(await violations(page)).toEqual([]);
+        await check();
       }
-      expectQuiet();
     });
 
     /**
@@ -347,15 +336,14 @@ describeInBrowser('the documentation page', (openContext) => {
     }
 
     test('shows which control has the focus of the keyboard', async () => {
-      const { expectQuiet, page } = await openPage();
+      const { page } = await openPage();
       expect([...(await tabThrough(page))]).toEqual(expect.arrayContaining(['A', 'BUTTON', 'SELECT']));
       await tryOut(page, 'createPet');
       expect([...(await tabThrough(page))]).toEqual(expect.arrayContaining(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA']));
-      expectQuiet();
     });
 
     test('has a dialog that holds the focus, and gives it back', async () => {
-      const { expectQuiet, page } = await openPage();
+      const { page } = await openPage();
       await openAuthorization(page);
       const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
       const focused = () => page.evaluate('document.activeElement.outerHTML');
@@ -371,11 +359,10 @@ describeInBrowser('the documentation page', (openContext) => {
       await page.keyboard.press('Escape');
       await dialog.waitFor({ state: 'detached' });
       expect(await focused()).toMatch(/^<button class="btn authorize/);
-      expectQuiet();
     });
 
     test('has no button that covers a response', async () => {
-      const { expectQuiet, page } = await openPage({ width: 390 });
+      const { page } = await openPage({ width: 390 });
       await authorize(page, KEY);
       await tryOut(page, 'createPet');
       await execute(page, 'createPet');
@@ -385,44 +372,19 @@ describeInBrowser('the documentation page', (openContext) => {
         const box = await response.locator(button).boundingBox();
         expect(box?.y).toBeGreaterThanOrEqual((body?.y ?? Number.NaN) + (body?.height ?? Number.NaN));
       }
-      expectQuiet();
     });
 
     test('keeps an operation in the address of the page', async () => {
-      const { expectQuiet, page } = await openPage();
+      const { page } = await openPage();
       await open(page, 'createPet');
       expect(page.url()).toMatch(/#\/Pets\/createPet$/);
       await page.reload();
       await operation(page, 'createPet').locator('button.try-out__btn').waitFor();
-      expectQuiet();
     });
   });
 
-  test('needs no horizontal scrolling on a telephone, whatever is open', async () => {
-    const { expectQuiet, origin, page } = await openPage({ width: 390 });
-    const scrollWidth = () => page.evaluate('document.documentElement.scrollWidth');
-    await authorize(page, KEY);
-    for (const id of ['listPets', 'createPet', 'getPet']) {
-      await open(page, id);
-      await operation(page, id).locator('.errors-toggle').click();
-    }
-    await operation(page, 'createPet').locator('button.try-out__btn').click();
-    await execute(page, 'createPet');
-    for (const schema of await page.locator('.models .json-schema-2020-12-expand-deep-button').all()) {
-      if (await schema.isVisible()) await schema.click();
-    }
-    expect(await scrollWidth()).toBe(390);
-    await openAuthorization(page);
-    expect(await scrollWidth()).toBe(390);
-    for (const manual of ['http-interface', 'clients']) {
-      await page.goto(`${origin}/docs/${manual}`);
-      expect(await scrollWidth()).toBe(390);
-    }
-    expectQuiet();
-  });
-
   test('leads to the manuals and back', async () => {
-    const { expectQuiet, origin, page } = await openPage();
+    const { origin, page } = await openPage();
     await page.getByRole('link', { name: 'The interface in prose' }).click();
     await page.getByRole('heading', { name: 'The HTTP interface', level: 1 }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Recipes for clients' }).click();
@@ -430,18 +392,16 @@ describeInBrowser('the documentation page', (openContext) => {
     await page.getByRole('link', { name: 'Operations' }).click();
     await operation(page, 'createPet').waitFor();
     expect(page.url()).toBe(`${origin}/docs`);
-    expectQuiet();
   });
 
   test('loads no other document for a URL in the query', async () => {
-    const { expectQuiet, origin, page } = await openPage();
+    const { origin, page } = await openPage();
     await page.goto(`${origin}/docs?url=https://foreign.example/openapi.json&configUrl=https://foreign.example/x`);
     await operation(page, 'createPet').waitFor();
-    expectQuiet();
   });
 
   test('works behind a proxy that puts it under a prefix', async () => {
-    const { expectQuiet, page, requests } = await openPage({
+    const { page, requests } = await openPage({
       prepare: (page, { port }) =>
         page.route('**/shop/**', async (route) => {
           const url = route.request().url().replace(`${HOST}:${port}/shop/`, `127.0.0.1:${port}/`);
@@ -453,18 +413,16 @@ describeInBrowser('the documentation page', (openContext) => {
     await page.getByRole('link', { name: 'Recipes for clients' }).click();
     await page.getByRole('heading', { name: 'Clients', level: 1 }).waitFor();
     expect(requests.filter((url) => !url.startsWith('data:') && !url.includes('/shop/'))).toEqual([]);
-    expectQuiet();
   });
 
   test('warns if the browser rounds large integers', async () => {
-    const { expectQuiet, page } = await openPage({ prepare: (page) => page.addInitScript('delete JSON.rawJSON') });
+    const { page } = await openPage({ prepare: (page) => page.addInitScript('delete JSON.rawJSON') });
     expect(await visibleText(page.locator('#notice'))).toContain('rounded');
     await tryOut(page, 'createPet');
-    expectQuiet();
   });
 
   test('works in a browser that forbids session storage', async () => {
-    const { expectQuiet, page } = await openPage({
+    const { page } = await openPage({
       prepare: (page) =>
         page.addInitScript(
           `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })`,
@@ -476,6 +434,5 @@ describeInBrowser('the documentation page', (openContext) => {
     await closeAuthorization(page);
     await tryOut(page, 'listPets');
     expect(await execute(page, 'listPets')).toMatchObject({ status: '200' });
-    expectQuiet();
   });
 });
