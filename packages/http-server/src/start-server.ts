@@ -17,14 +17,9 @@ class HttpServer extends Server<typeof IncomingRequest, typeof OutgoingResponse>
   override closeIdleConnections(): void {}
 }
 
-/**
- * Serves HTTP/1.1.
- *
- * @param listener Gets each valid request; of one connection the next when the response to the one before is written.
- * @throws The system's error if the server can't listen on the address.
- */
-export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {
-  const { host, port, maxConnections, renderRejection, onDrop = () => {} } = options;
+/** Makes a server that does not listen yet. */
+export function createServer(listener: Listener, options: Omit<ServerOptions, 'host' | 'port'>) {
+  const { maxConnections, renderRejection, onDrop = () => {} } = options;
   const timeLimits = { ...TIME_LIMITS, ...options.timeLimits };
   const connections = new Connections({ listener, renderRejection, timeLimits }, onDrop);
   const server = new HttpServer({
@@ -58,9 +53,20 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     connections.of(socket as Socket).onParserError(parserRejection(error), isHead(error)),
   );
   server.on('connect', (request) => connections.of(request.socket).rejectTunnel(request));
+  return { server, connections };
+}
+
+/**
+ * Serves HTTP/1.1.
+ *
+ * @param listener Gets each valid request; of one connection the next when the response to the one before is written.
+ * @throws The system's error if the server can't listen on the address.
+ */
+export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {
+  const { server, connections } = createServer(listener, options);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(port, host, () => {
+    server.listen(options.port, options.host, () => {
       server.off('error', reject);
       resolve();
     });

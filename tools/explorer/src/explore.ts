@@ -83,15 +83,17 @@ const clock = performance.now.bind(performance);
 export async function explore(scenario: Scenario, options: ExploreOptions = {}): Promise<Explored> {
   const run: { world: World } = { world: new World() };
   const restoreTime = fakeTime(() => run.world);
-  const onRejection = (error: unknown) => {
+  const onUncaught = (error: unknown) => {
     run.world.failure ??= error;
   };
-  process.on('unhandledRejection', onRejection);
+  process.on('unhandledRejection', onUncaught);
+  process.on('uncaughtException', onUncaught);
   try {
     return await new Explorer(scenario, run, options).explore();
   } finally {
     restoreTime();
-    process.off('unhandledRejection', onRejection);
+    process.off('unhandledRejection', onUncaught);
+    process.off('uncaughtException', onUncaught);
   }
 }
 

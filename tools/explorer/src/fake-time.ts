@@ -13,10 +13,10 @@ type Functions = Record<string, unknown>;
  */
 export function fakeTime(present: () => World): () => void {
   const later = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
-    present().timer(() => run(...args), ms);
+    present().timer(() => run(...args), Math.max(ms ?? 0, 1));
   const repeatedly = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
-    present().timer(() => run(...args), ms, true);
-  const soon = (run: (...args: unknown[]) => void, ...args: unknown[]) => later(run, 0, ...args);
+    present().timer(() => run(...args), Math.max(ms ?? 0, 1), true);
+  const soon = (run: (...args: unknown[]) => void, ...args: unknown[]) => present().timer(() => run(...args));
   const clear = (timer?: FakeTimer) => {
     if (timer !== undefined) present().timers.delete(timer.id);
   };

@@ -178,7 +178,7 @@ export class World {
   timer(run: () => void, ms = 0, repeats = false): FakeTimer {
     const id = this.#identify('timer');
     const process = this.#running('timer');
-    const start = () => this.timers.set(id, { process, due: this.#time.now + Math.max(ms, 1), run: fire });
+    const start = () => this.timers.set(id, { process, due: this.#time.now + ms, run: fire });
     const fire = () => {
       this.timers.delete(id);
       if (repeats) start();
@@ -211,7 +211,7 @@ export class World {
     this.reads.clear();
     this.writes.clear();
     this.#process = option.process;
-    option.run();
+    this.#verify([option.run]);
     // Every microtask has run by then.
     await new Promise(afterMicrotasks);
     this.#verify(this.#checks);

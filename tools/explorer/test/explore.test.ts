@@ -35,6 +35,11 @@ describe('explore', () => {
     expect(finding?.failing?.error).toBe('nobody waits for this');
   });
 
+  test('finds an error that nothing catches', async () => {
+    const [finding] = await explored('uncaught-exception');
+    expect(finding?.failing?.error).toBe('nobody catches this');
+  });
+
   test('lets fake timers fire when they are due, and clocks show that time', async () => {
     const [finding] = await explored('timers');
     expect(finding).toMatchObject({ failing: null, isComplete: true });
