@@ -1,12 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readBody } from '../src/index.ts';
-import { type Client, exchange, get, open, post, respondWith, serve } from './serving.ts';
+import { type Client, exchange, get, open, openPaused, post, respondWith, sendUntilClosed, serve } from './serving.ts';
 
 /** A client that reads nothing before it has sent everything, as many HTTP libraries do. */
 async function sendSlowly(port: number, head: string, parts: readonly string[], pause: number): Promise<Client> {
-  const client = open(port);
-  client.socket.pause();
+  const client = openPaused(port);
   const send = (bytes: string) => new Promise((resolve) => client.socket.write(bytes, resolve));
   await send(head);
   for (const part of parts) {
@@ -86,25 +85,19 @@ describe('a response that comes before the body of its request', () => {
       connectionsCheckingInterval: 50,
     });
     for (const length of [70_000, 70_000_000]) {
-      const { socket, statuses, closed } = open(port, head(length));
-      const trickle = setInterval(() => socket.write('x'), 50);
-      await closed;
-      clearInterval(trickle);
-      expect(statuses()).toEqual([200]);
+      const client = open(port, head(length));
+      await sendUntilClosed(client, 'x', 50);
+      expect(client.statuses()).toEqual([200]);
     }
   });
 
   test('is the last one on its connection if the body is long', async () => {
-    let served = 0;
-    const { port } = await serve((_request, response) => {
-      served += 1;
-      response.end();
-    });
+    const { port, served } = await serve();
     const parts = [`${'x'.repeat(10)}${post('/', 'hello')}`];
     const { statuses, closed } = await sendSlowly(port, head(1_100_010) + 'x'.repeat(1_100_000), parts, 100);
     await closed;
     expect(statuses()).toEqual([200]);
-    expect(served).toBe(1);
+    expect(served()).toBe(1);
   });
 
   test.each([
@@ -153,9 +146,7 @@ test('a last response is written to its end however slowly it is read', async ()
     requestTimeout: 200,
     connectionsCheckingInterval: 50,
   });
-  const { socket, received, closed } = open(port);
-  socket.pause();
-  socket.write(get('/', 'Connection: close\r\n'));
+  const { socket, received, closed } = openPaused(port, get('/', 'Connection: close\r\n'));
   await sleep(1_000);
   socket.resume();
   await closed;

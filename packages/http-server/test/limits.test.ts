@@ -1,7 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
-import { exchange, get, open, respondToBody, respondWith, sendUntilClosed, serve } from './serving.ts';
+import {
+  exchange,
+  get,
+  open,
+  openPaused,
+  respondToBody,
+  respondWith,
+  sendUntilClosed,
+  serve,
+  TUNNEL,
+} from './serving.ts';
 
 const SHORT = { headersTimeout: 400, requestTimeout: 800, keepAliveTimeout: 300, connectionsCheckingInterval: 50 };
 
@@ -43,14 +53,12 @@ test('an idle connection is closed, before its first request or after it', async
 
 test.each([
   ['', ''],
-  [' and asks for a tunnel after them', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n'],
+  [' and asks for a tunnel after them', TUNNEL],
 ])('closes the connection of a client that does not read its responses%s', async (_what, last) => {
   const { port } = await serve(respondWith('x'.repeat(1_000_000)), {
     inactivityTimeout: 400,
   });
-  const client = open(port);
-  client.socket.pause();
-  client.socket.write(get('/').repeat(20) + last);
+  const client = openPaused(port, get('/').repeat(20) + last);
   await sleep(1_500);
   // A socket that does not read learns only by writing that it is closed.
   await sendUntilClosed(client, 'x', 50);
@@ -62,8 +70,7 @@ test('closes the connection of a client that sends a body without end and does n
     ...SHORT,
     inactivityTimeout: 400,
   });
-  const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
-  client.socket.pause();
+  const client = openPaused(port, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
   await sendUntilClosed(client, '1\r\nx\r\n', 50);
   expect(client.socket.bytesRead).toBeLessThan(19_000_000);
 });

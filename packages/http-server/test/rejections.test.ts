@@ -2,9 +2,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
 import { MAX_HEADER_SIZE } from '../src/size-limits.ts';
-import { exchange, get, open, post, respondAfter, respondWith, serve } from './serving.ts';
+import { exchange, get, open, openPaused, post, respondAfter, respondWith, serve, TUNNEL } from './serving.ts';
 
-const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const malformed = (method = 'POST') => `${method} / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\nhello\r\n`;
 
@@ -233,9 +232,7 @@ describe('a client', () => {
 
   test('that disconnects after CONNECT and responses that it does not read causes no error', async () => {
     const { port } = await serve(respondWith('x'.repeat(1_000_000)));
-    const { socket } = open(port);
-    socket.pause();
-    socket.write(get('/').repeat(10) + TUNNEL);
+    const { socket } = openPaused(port, get('/').repeat(10) + TUNNEL);
     await sleep(300);
     socket.resetAndDestroy();
     await sleep(100);

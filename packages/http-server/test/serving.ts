@@ -102,6 +102,14 @@ export function open(port: number, bytes = ''): Client {
   };
 }
 
+/** A client that sends bytes and does not read until its socket is resumed. */
+export function openPaused(port: number, bytes = ''): Client {
+  const client = open(port);
+  client.socket.pause();
+  client.socket.write(bytes);
+  return client;
+}
+
 /** A client whose connection has been closed after it has sent these bytes. */
 export async function exchange(port: number, bytes: string): Promise<Client> {
   const client = open(port, bytes);
@@ -119,5 +127,6 @@ export async function sendUntilClosed({ socket, closed }: Client, bytes: string,
 }
 
 export const get = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
+export const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
 export const post = (path: string, body: string, fields = '') =>
   `POST ${path} HTTP/1.1\r\nHost: x\r\n${fields}Content-Length: ${body.length}\r\n\r\n${body}`;

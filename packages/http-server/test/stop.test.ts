@@ -1,8 +1,22 @@
 import { once } from 'node:events';
 import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import type { RunningServer } from '../src/index.ts';
 import { startListenerProcess } from './processes.ts';
-import { exchange, get, open, post, respondWith, type Serving, serve } from './serving.ts';
+import {
+  type Client,
+  exchange,
+  get,
+  open,
+  openPaused,
+  post,
+  respondAfter,
+  respondWith,
+  type Serving,
+  sendUntilClosed,
+  serve,
+  TUNNEL,
+} from './serving.ts';
 
 const GRACE = { grace: 10_000, deadline: 5_000 };
 const NO_GRACE = { grace: 0, deadline: 5_000 };
@@ -12,7 +26,7 @@ const NO_GRACE = { grace: 0, deadline: 5_000 };
  *
  * @returns How long that took, in milliseconds, and how many connections were dropped.
  */
-async function timeStop(server: Serving, times: { grace: number; deadline: number }) {
+async function timeStop(server: Serving, times: Parameters<RunningServer['stop']>[0]) {
   const started = performance.now();
   const dropped = await server.stop(times);
   return { dropped, duration: performance.now() - started };
@@ -35,6 +49,13 @@ async function openUntilRefused(port: number): Promise<void> {
   }
 }
 
+/** A client with a response and an open connection. */
+async function openIdle(port: number): Promise<Client> {
+  const client = open(port, get('/'));
+  await expect.poll(client.statuses).toEqual([200]);
+  return client;
+}
+
 /** Waits until a server has accepted a connection. */
 async function untilAccepted({ running }: Serving): Promise<void> {
   await expect.poll(() => running.lastActivityAt).toBeGreaterThan(0);
@@ -50,14 +71,13 @@ describe('the grace of a stop', () => {
 
   test('ends within a second if the last connection has just been closed', { retry: 2 }, async () => {
     const server = await serve();
-    await open(server.port, get('/', 'Connection: close\r\n')).closed;
+    await exchange(server.port, get('/', 'Connection: close\r\n'));
     expect((await timeStop(server, GRACE)).duration).toBeLessThan(1_000);
   });
 
   test('ends soon if nothing happens on the connections that are open', { retry: 2 }, async () => {
     const server = await serve();
-    const idle = open(server.port, get('/'));
-    await expect.poll(idle.statuses).toEqual([200]);
+    const idle = await openIdle(server.port);
     await sleep(1_000);
     const { dropped, duration } = await timeStop(server, GRACE);
     expect(duration).toBeGreaterThan(500);
@@ -68,8 +88,7 @@ describe('the grace of a stop', () => {
 
   test('continues for connections that were opened while the event loop was blocked', async () => {
     const server = await serve();
-    const idle = open(server.port, get('/'));
-    await expect.poll(idle.statuses).toEqual([200]);
+    await openIdle(server.port);
     const stopped = server.stop(GRACE);
     // After this phase of the event loop come its timers, and only then what has arrived.
     await setImmediate();
@@ -84,8 +103,7 @@ describe('the grace of a stop', () => {
 
   test('continues while connections are opened or used, up to its limit', { retry: 2 }, async () => {
     const server = await serve();
-    const idle = Array.from({ length: 15 }, () => open(server.port, get('/')));
-    await Promise.all(idle.map(({ statuses }) => expect.poll(statuses).toEqual([200])));
+    const idle = await Promise.all(Array.from({ length: 15 }, () => openIdle(server.port)));
     const stopped = timeStop(server, { ...GRACE, grace: 5_000 });
     for (const { socket, statuses } of idle) {
       await sleep(100);
@@ -99,36 +117,32 @@ describe('the grace of a stop', () => {
     expect(duration).toBeLessThan(6_500);
   });
 
-  test('goes on while health checks call a server of their own on one connection', async () => {
+  test.each([
+    ['on new connections', keepOpening],
+    [
+      'on one connection',
+      (port: number) => {
+        const { socket } = open(port, get('/'));
+        return setInterval(() => socket.write(get('/')), 50);
+      },
+    ],
+  ])('goes on while health checks call a server of their own %s', async (_where, keepChecking) => {
     const [server, probes] = [await serve(), await serve()];
-    const { socket } = open(probes.port, get('/'));
-    const checks = setInterval(() => socket.write(get('/')), 50);
+    const checks = keepChecking(probes.port);
     await untilAccepted(probes);
-    const started = performance.now();
-    await server.stop({ grace: 2_000, deadline: 5_000, probes: probes.running });
+    const { duration } = await timeStop(server, { grace: 2_000, deadline: 5_000, probes: probes.running });
     clearInterval(checks);
-    expect(performance.now() - started).toBeGreaterThan(1_900);
-  });
-
-  test('goes on while health checks call a server of their own', async () => {
-    const [server, probes] = [await serve(), await serve()];
-    const opening = keepOpening(probes.port);
-    await untilAccepted(probes);
-    const started = performance.now();
-    await server.stop({ grace: 2_000, deadline: 5_000, probes: probes.running });
-    clearInterval(opening);
-    expect(performance.now() - started).toBeGreaterThan(1_900);
+    expect(duration).toBeGreaterThan(1_900);
   });
 
   test('has each response close its connection', async () => {
     const server = await serve();
-    const idle = open(server.port, get('/1'));
-    await expect.poll(idle.statuses).toEqual([200]);
+    const idle = await openIdle(server.port);
     const stopped = server.stop(GRACE);
     const started = open(server.port, get('/2'));
     idle.socket.write(get('/3'));
     await Promise.all([idle.closed, started.closed, stopped]);
-    expect(idle.received()).toMatch(/keep-alive[\s\S]*\/1HTTP[\s\S]*\r\nConnection: close\r\n[\s\S]*\/3$/);
+    expect(idle.received()).toMatch(/keep-alive[\s\S]*\/HTTP[\s\S]*\r\nConnection: close\r\n[\s\S]*\/3$/);
     expect(started.received()).toMatch(/\r\nConnection: close\r\n[\s\S]*\/2$/);
     expect([...idle.errors, ...started.errors]).toEqual([]);
   });
@@ -152,15 +166,13 @@ describe('the grace of a stop', () => {
 describe('a stop', () => {
   test('waits for requests in flight, whose responses close their connections', async () => {
     const { promise: isStopping, resolve: continueRequest } = Promise.withResolvers<void>();
-    let received = 0;
     const server = await serve(async (_request, response) => {
-      received += 1;
       await isStopping;
       await sleep(500);
       response.end('done');
     });
     const client = open(server.port, get('/'));
-    await expect.poll(() => received).toBe(1);
+    await expect.poll(server.served).toBe(1);
     const stopped = server.stop(NO_GRACE);
     continueRequest();
     expect(await stopped).toBe(0);
@@ -183,15 +195,9 @@ describe('a stop', () => {
   });
 
   test('lets a client read large responses to their end', async () => {
-    let received = 0;
-    const server = await serve((_request, response) => {
-      received += 1;
-      response.end('x'.repeat(3_000_000));
-    });
-    const client = open(server.port);
-    client.socket.pause();
-    client.socket.write(get('/').repeat(5));
-    await expect.poll(() => received).toBeGreaterThan(0);
+    const server = await serve(respondWith('x'.repeat(3_000_000)));
+    const client = openPaused(server.port, get('/').repeat(5));
+    await expect.poll(server.served).toBeGreaterThan(0);
     await sleep(300);
     const stopped = server.stop(NO_GRACE);
     await sleep(300);
@@ -202,88 +208,59 @@ describe('a stop', () => {
   });
 
   test('serves every request that waits', async () => {
-    let served = 0;
-    const server = await serve(async (_request, response) => {
-      served += 1;
-      await sleep(5);
-      response.end();
-    });
+    const server = await serve(respondAfter(5));
     const client = open(server.port, post('/', 'hello').repeat(100));
-    await expect.poll(() => served).toBeGreaterThan(0);
+    await expect.poll(server.served).toBeGreaterThan(0);
     expect(await server.stop(NO_GRACE)).toBe(0);
     await client.closed;
     expect(client.statuses()).toHaveLength(100);
   });
 
   test('serves no request after the last response of a connection', async () => {
-    let served = 0;
-    const server = await serve(
-      (request, response) => {
-        if (request.method === 'POST') served += 1;
-        response.end();
-      },
-      { lingerTimeout: 60_000 },
-    );
-    open(server.port, get('/'));
-    await untilAccepted(server);
+    const server = await serve(undefined, { lingerTimeout: 60_000 });
+    await openIdle(server.port);
     const stopped = server.stop(GRACE);
     const client = await exchange(server.port, post('/', 'hello').repeat(10_000));
     expect(await stopped).toBe(0);
     expect(client.statuses()).toEqual([200]);
-    expect(served).toBe(1);
+    expect(server.served()).toBe(2);
   });
 
   test.each([
     ['small', 200],
     ['large', 50_000],
   ])('loses no %s response of a client that goes on sending without reading', async (_size, length) => {
-    let served = 0;
-    const server = await serve((_request, response) => {
-      served += 1;
-      response.end('x'.repeat(length));
-    });
-    const client = open(server.port);
-    client.socket.pause();
-    const sending = setInterval(() => client.socket.write(post('/', 'hello').repeat(500)), 10);
-    client.socket.on('end', () => clearInterval(sending));
-    await expect.poll(() => served).toBeGreaterThan(0);
+    const server = await serve(respondWith('x'.repeat(length)));
+    const client = openPaused(server.port);
+    const closed = sendUntilClosed(client, post('/', 'hello').repeat(500), 10);
+    await expect.poll(server.served).toBeGreaterThan(0);
     await sleep(500);
     const stopped = server.stop({ grace: 0, deadline: 20_000 });
     await sleep(1_000);
     client.socket.resume();
-    await client.closed;
-    clearInterval(sending);
+    await closed;
     expect(await stopped).toBe(0);
-    expect(served).toBeGreaterThan(100);
-    expect(client.statuses()).toHaveLength(served);
+    expect(server.served()).toBeGreaterThan(100);
+    expect(client.statuses()).toHaveLength(server.served());
   });
 
   test('loses no response of a client that has sent more requests with its last one, and reads late', async () => {
-    const server = await serve(respondWith('x'.repeat(2_000_000)), {
-      lingerTimeout: 300,
-    });
-    const client = open(server.port);
-    client.socket.pause();
+    const server = await serve(respondWith('x'.repeat(2_000_000)), { lingerTimeout: 300 });
+    const client = openPaused(server.port);
     await untilAccepted(server);
     const stopped = server.stop(GRACE);
     client.socket.write(get('/').repeat(100));
-    const sending = setInterval(() => client.socket.write(get('/')), 50);
+    const closed = sendUntilClosed(client, get('/'), 50);
     await sleep(1_500);
     client.socket.resume();
-    client.socket.on('end', () => clearInterval(sending));
-    await Promise.all([client.closed, stopped]);
-    clearInterval(sending);
+    await Promise.all([closed, stopped]);
     expect(client.received()).toHaveLength(client.received().indexOf('\r\n\r\n') + 4 + 2_000_000);
   });
 
   test('closes connections that are not finished by the deadline', { retry: 2 }, async () => {
-    let received = 0;
-    const server = await serve((request) => {
-      received += 1;
-      request.resume();
-    });
+    const server = await serve((request) => void request.resume());
     const clients = [open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n'), open(server.port, get('/'))];
-    await expect.poll(() => received).toBe(1);
+    await expect.poll(server.served).toBe(1);
     const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 4_000 });
     // What has not become a request is closed when it may no longer become one.
     expect(dropped).toBe(1);
@@ -303,24 +280,17 @@ describe('a stop', () => {
 
   test('does not wait for a client that does not close its side', { retry: 2 }, async () => {
     const server = await serve(undefined, { lingerTimeout: 300 });
-    const client = open(server.port, get('/'));
+    const client = await openIdle(server.port);
     client.socket.removeAllListeners('end');
-    await expect.poll(client.statuses).toEqual([200]);
     expect((await timeStop(server, NO_GRACE)).duration).toBeLessThan(2_000);
   });
 
   test('does not wait for a client that sends CONNECT after responses that it does not read', {
     retry: 2,
   }, async () => {
-    let received = 0;
-    const server = await serve((_request, response) => {
-      received += 1;
-      response.end('x'.repeat(3_000_000));
-    });
-    const client = open(server.port);
-    client.socket.pause();
-    client.socket.write(`${get('/').repeat(6)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`);
-    await expect.poll(() => received).toBeGreaterThan(0);
+    const server = await serve(respondWith('x'.repeat(3_000_000)));
+    openPaused(server.port, get('/').repeat(6) + TUNNEL);
+    await expect.poll(server.served).toBeGreaterThan(0);
     await sleep(300);
     const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 3_000 });
     expect(dropped).toBe(1);
@@ -329,10 +299,7 @@ describe('a stop', () => {
 
   test('does not wait for a connection that has ended with CONNECT behind other requests', async () => {
     const server = await serve();
-    const client = await exchange(
-      server.port,
-      `${get('/').repeat(2)}CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n`,
-    );
+    const client = await exchange(server.port, get('/').repeat(2) + TUNNEL);
     expect(client.statuses()).toEqual([200, 200, 400]);
     expect(await server.stop({ grace: 0, deadline: 3_000 })).toBe(0);
   });
