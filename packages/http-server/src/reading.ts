@@ -55,12 +55,15 @@ export class Reading {
     });
   }
 
-  /** Reads and discards everything from now on, for whatever reasons it was held or will be. */
+  /** Reads and discards everything from now on, in turn with other connections, whatever it is held for. */
   discard(): void {
     this.#holds = Number.POSITIVE_INFINITY;
     this.#socket.off('resume', this.#pause);
-    // Node's parser would make requests of it. A new listener takes the bytes from it.
-    this.#socket.removeAllListeners('data').on('data', () => {});
+    // Node's parser would make requests of the bytes. A new listener takes them from it.
+    this.#socket.removeAllListeners('data').on('data', () => {
+      this.#socket.pause();
+      this.#scheduler.schedule(() => this.#socket.resume());
+    });
     // The parser has read past the stream, which would wait for that read to end before it begins another.
     this.#socket.push('');
     this.#socket.resume();

@@ -26,6 +26,7 @@ test.each([
   ['requests', 20, '', get('/').repeat(2_500)],
   ['bodies of tiny chunks that are not wanted', 60, chunked('/'), '1\r\nx\r\n'.repeat(10_000)],
   ['bodies of tiny chunks that are read', 60, chunked('/body'), '1\r\nx\r\n'.repeat(10_000)],
+  ['bodies of tiny chunks that are streamed', 60, chunked('/streamed'), '1\r\nx\r\n'.repeat(10_000)],
   ['tiny chunks instead of reading a large response', 60, chunked('/huge'), '1\r\nx\r\n'.repeat(10_000)],
 ])(
   'serves others while clients send %s without end',

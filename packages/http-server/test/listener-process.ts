@@ -12,6 +12,9 @@ async function listener(request: IncomingRequest, response: OutgoingResponse): P
       await readBody(request, 1_000_000);
       response.end('read');
       return;
+    case '/streamed':
+      request.on('data', () => {}).on('end', () => response.end());
+      return;
     case '/large':
       response.end(Buffer.alloc(1_000_000, 'x').toString());
       return;

@@ -98,7 +98,7 @@ describe('requests that are sent without waiting for responses', () => {
 
   test('do not fill the memory while they wait: connections with the most of them are dropped', async () => {
     const { port, process } = await startListenerProcess('--max-old-space-size=150');
-    const flooding = Array.from({ length: 60 }, () => open(port, get('/')));
+    const flooding = Array.from({ length: 30 }, () => open(port, get('/')));
     await Promise.all(flooding.map(({ statuses }) => expect.poll(statuses).toEqual([200])));
     // A client that waits for one response only is none of those with the most.
     const client = open(port, get('/slow?3000') + get('/', 'Connection: close\r\n'));
@@ -107,19 +107,22 @@ describe('requests that are sent without waiting for responses', () => {
     await sleep(200);
     for (const { socket } of flooding) socket.write(get('/slow?60000') + get('/').repeat(3_000));
     const dropped = () => flooding.filter(({ socket }) => socket.destroyed).length;
-    await expect.poll(dropped).toBeGreaterThan(20);
+    await expect.poll(dropped).toBeGreaterThan(10);
     await client.closed;
     expect(client.statuses()).toEqual([200, 200]);
     expect(process.exitCode).toBeNull();
   });
 });
 
-test('discards requests after a last response that is still being written', async () => {
+test.each([
+  ['is still being written', '/stream'],
+  ['has been written', '/'],
+])('discards requests after a last response that %s', async (_what, path) => {
   const { port, process } = await startListenerProcess('--max-old-space-size=100');
-  const head = 'POST /stream HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n';
   for (let count = 0; count < 10; count += 1) {
-    const { socket, received } = open(port, head);
-    await expect.poll(received).toContain('begun');
+    const { socket, statuses } = open(port, `POST ${path} HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n`);
+    socket.removeAllListeners('end');
+    await expect.poll(statuses).toEqual([200]);
     socket.write(`0\r\n\r\n${get('/').repeat(100_000)}`);
   }
   await sleep(1_000);

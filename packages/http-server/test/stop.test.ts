@@ -245,7 +245,7 @@ describe('a stop', () => {
   });
 
   test('loses no response of a client that has sent more requests with its last one, and reads late', async () => {
-    const server = await serve(respondWith('x'.repeat(2_000_000)), { lingerTimeout: 300 });
+    const server = await serve(respondWith('x'.repeat(2_000_000)), { lingerTimeout: 800 });
     const client = openPaused(server.port);
     await untilAccepted(server);
     const stopped = server.stop(GRACE);
