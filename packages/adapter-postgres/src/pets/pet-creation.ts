@@ -50,29 +50,35 @@ export function createPetCreation(
   }
 
   const createAll: BatchWork<NewRow, Creation | null> = async (rows) => {
+    let inserted: ReadonlyMap<NewRow, bigint>;
     try {
-      const inserted = await insert(rows);
-      const earlier = await findCreated(rows.filter((row) => !inserted.has(row)));
-      return (row) => {
-        const id = inserted.get(row);
-        if (id !== undefined) return { pet: petOf([id, row[0], row[1], row[2]]), created: true };
-        const creation = earlier.get(row);
-        if (creation === undefined) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
-        return creation;
-      };
+      inserted = await insert(rows);
     } catch (failure) {
       if (!isDefect(failure)) throw failure;
       // Pets that were inserted by hand may have taken some.
       ids.discard();
       // The server does not say which row it rejects.
       if (rows.length === 1) throw failure;
-      const ends = await Promise.allSettled(rows.map((row) => createAll([row])));
-      return (row, index) => {
-        const end = ends[index] as (typeof ends)[number];
-        if (end.status === 'rejected') throw end.reason;
-        return end.value(row, 0);
-      };
+      return createEach(rows);
     }
+    const earlier = await findCreated(rows.filter((row) => !inserted.has(row)));
+    return (row) => {
+      const id = inserted.get(row);
+      if (id !== undefined) return { pet: petOf([id, row[0], row[1], row[2]]), created: true };
+      const creation = earlier.get(row);
+      if (creation === undefined) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
+      return creation;
+    };
+  };
+
+  /** Creates each pet with a statement of its own. */
+  const createEach: BatchWork<NewRow, Creation | null> = async (rows) => {
+    const ends = await Promise.allSettled(rows.map((row) => createAll([row])));
+    return (row, index) => {
+      const end = ends[index] as (typeof ends)[number];
+      if (end.status === 'rejected') throw end.reason;
+      return end.value(row, 0);
+    };
   };
 
   const create = createBatches(createAll, {

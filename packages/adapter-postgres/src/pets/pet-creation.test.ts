@@ -1,0 +1,37 @@
+import pg from 'pg';
+import { describe, expect, test } from 'vitest';
+import type { Connection } from '../connection/connection.ts';
+import { TIME_LIMITS } from '../time-limits.ts';
+import { createPetCreation } from './pet-creation.ts';
+import { PET_SQL } from './pet-statements.ts';
+
+const rex = { name: 'Rex', categoryId: 1n };
+
+describe('createPetCreation', () => {
+  test('inserts nothing again if the lookup of earlier creations fails', async () => {
+    const inserted: string[][] = [];
+    const responses: Record<string, (...values: unknown[]) => unknown[][]> = {
+      [PET_SQL.reserveIds]: () => [['1000']],
+      [PET_SQL.create]: (ids, _names, _categories, _statuses, _holders, keys) => {
+        inserted.push(keys as string[]);
+        return (ids as bigint[]).filter((_, row) => (keys as string[])[row] !== 'repeated').map((id) => [String(id)]);
+      },
+      [PET_SQL.findCreated]: () => {
+        throw Object.assign(new pg.DatabaseError('cached plan must not change result type', 0, 'error'), {
+          code: '0A000',
+        });
+      },
+    };
+    const connection: Connection = {
+      query: async (sql, ...values) => responses[sql]?.(...values) as never,
+      call: (work) => work(),
+      close: async () => {},
+    };
+    const add = createPetCreation(connection, { limits: TIME_LIMITS, clock: () => 0 });
+    const create = (key: string) => add(rex, { holder: 'the zoo', key, fingerprint: 'f' });
+    // The first two are in flight while the others wait for the next batch.
+    const ends = await Promise.allSettled(['a', 'b', 'c', 'repeated', 'd'].map(create));
+    expect(ends.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'rejected', 'rejected']);
+    expect(inserted).toEqual([['a'], ['b'], ['c', 'repeated', 'd']]);
+  });
+});
