@@ -27,6 +27,8 @@ export async function startService(run: Run): Promise<void> {
     readConfiguration(process.env, await findStorages(process.env)),
   );
   const log = createLog(configuration.LOG_LEVEL, { output, readable: isatty(1) });
+  // Without a listener Node.js would open its debugger.
+  if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
   const supervisor = findSupervisor();
   if (configuration.WORKERS > 1 && supervisor === null) {
     await superviseWorkers(configuration.WORKERS, log, run);
@@ -48,8 +50,6 @@ interface Serving extends Pick<Run, 'onStop' | 'reportMisconfiguration'> {
 async function serve(serving: Serving): Promise<void> {
   const { configuration, developmentKey, log, supervisor, onStop, reportMisconfiguration } = serving;
   const version = readVersion(process.env);
-  // Without a listener Node.js would open its debugger.
-  if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage, {
     onKeyLookup: (cached) => service.metrics.keyLookedUp(cached),
   });

@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer } from 'node:net';
 import { createClient } from '@animal-store/client';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort, freshFile, KEY } from './service.ts';
@@ -36,6 +36,8 @@ async function createPets(port: number, count: number): Promise<void> {
 /** How many creations the metrics count. */
 async function creationsIn(port: number): Promise<number> {
   const text = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  expect(Number(/^process_start_time_seconds (\d+)/m.exec(text)?.[1])).toBeGreaterThan(1.7e9);
+  expect(text.match(/^animal_store_log_lines_lost_total .*$/gm)).toEqual([expect.stringMatching(/ 0$/)]);
   expect(text.match(/^animal_store_build_info\{.*$/gm)).toEqual([expect.stringMatching(/ 1$/)]);
   return Number(/^http_request_duration_seconds_count\{method="POST".*status="201"\} (\d+)$/m.exec(text)?.[1]);
 }
@@ -89,6 +91,37 @@ describe('WORKERS=2', () => {
     const workers = await workersOf(running, 2);
     running.process.kill('SIGKILL');
     await expect.poll(() => workers.map(isAlive), { timeout: 30_000 }).toEqual([false, false]);
+  });
+
+  test('closes connections beyond MAX_CONNECTIONS of each worker', async () => {
+    const running = start({ MAX_CONNECTIONS: '1' });
+    const port = await listeningAt(running);
+    await workersOf(running, 2);
+    await running.says(/"workers":2/);
+    let closed = 0;
+    for (let index = 0; index < 6; index += 1) {
+      const socket = connect(port, '127.0.0.1').on('error', () => {});
+      socket.on('close', () => {
+        closed += 1;
+      });
+      onTestFinished(() => void socket.destroy());
+    }
+    await expect.poll(() => closed).toBeGreaterThanOrEqual(4);
+  });
+
+  test('stops if the signal comes while workers start', async () => {
+    const running = start();
+    await workersOf(running, 1);
+    running.process.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+  });
+
+  test('opens no debugger in production', async () => {
+    const running = start({ NODE_ENV: 'production' });
+    await listeningAt(running);
+    running.process.kill('SIGUSR1');
+    await running.says(/"msg":"SIGUSR1 is ignored in production"/);
+    expect(running.output.err).toBe('');
   });
 
   test('reports a port that is in use once, and ends with code 2', async () => {

@@ -38,6 +38,8 @@ export function createServer(listener: Listener, options: Omit<ServerOptions, 'h
   const accept = (request: IncomingRequest, response: OutgoingResponse) =>
     connections.of(request.socket).accept(request, response);
   server.maxConnections = maxConnections;
+  // Otherwise workers of node:cluster pass a further connection on to each other for ever. Its type is missing.
+  Object.assign(server, { dropMaxConnection: true });
   server.setTimeout(timeLimits.inactivityTimeout);
   server.on('connection', (socket: Socket) => connections.add(socket));
   server.on('drop', () => onDrop('connections'));

@@ -15,7 +15,8 @@ export interface CollectedMetrics {
   retire(worker: Worker): void;
 }
 
-export function collectMetrics(workers: ReadonlySet<Worker>): CollectedMetrics {
+/** @param linesLost How many lines of all logs could not be written: this process writes them. */
+export function collectMetrics(workers: ReadonlySet<Worker>, linesLost: () => number): CollectedMetrics {
   const latest = new Map<Worker, MetricsSnapshot>();
   const waiting = new Map<Worker, () => void>();
   let retired: MetricsSnapshot = [];
@@ -29,14 +30,15 @@ export function collectMetrics(workers: ReadonlySet<Worker>): CollectedMetrics {
         }),
     );
     await withTimeout(Promise.all(replies), TIMEOUT, LATE).catch(() => {});
-    return renderMetrics([...latest.values(), retired]);
+    // The first snapshot decides how a metric is merged.
+    return renderMetrics([ownMetrics(linesLost()), ...latest.values(), retired]);
   });
 
   return {
     receive(worker, message) {
       if (message.type === 'read metrics') {
         void (async () => send(worker, { type: 'metrics', text: await read() }))();
-      } else {
+      } else if (message.type === 'collected') {
         latest.set(worker, message.snapshot);
         waiting.get(worker)?.();
       }
@@ -48,4 +50,21 @@ export function collectMetrics(workers: ReadonlySet<Worker>): CollectedMetrics {
       waiting.delete(worker);
     },
   };
+}
+
+/** What this process adds: the lines that it has lost, and a time of start that changes with each worker's. */
+function ownMetrics(linesLost: number): MetricsSnapshot {
+  const metric = (name: string, type: string, aggregator: string, help: string, value: number) => {
+    return { name, type, aggregator, help, values: [{ value, labels: {} }] };
+  };
+  return [
+    metric(
+      'animal_store_log_lines_lost_total',
+      'counter',
+      'sum',
+      'Lines of the log that could not be written.',
+      linesLost,
+    ),
+    metric('process_start_time_seconds', 'gauge', 'max', 'Start of the latest worker, in seconds since the epoch.', 0),
+  ] as unknown as MetricsSnapshot;
 }

@@ -11,8 +11,11 @@ export type ToWorker =
 
 /** From a worker to the supervisor. */
 export type ToSupervisor =
+  /** The worker receives messages from now on. */
+  | { readonly type: 'ready' }
   /** Asks for the metrics of all workers. */
-  { readonly type: 'read metrics' } | { readonly type: 'collected'; readonly snapshot: MetricsSnapshot };
+  | { readonly type: 'read metrics' }
+  | { readonly type: 'collected'; readonly snapshot: MetricsSnapshot };
 
 /** A worker that has ended meanwhile gets nothing. */
 export function send(worker: Worker, message: ToWorker): void {

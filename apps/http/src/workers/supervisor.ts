@@ -8,7 +8,7 @@ import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
 import { collectMetrics } from './collected-metrics.ts';
 import { send, type ToSupervisor } from './messages.ts';
 
-/** How long a worker must run so that its next start does not wait, in milliseconds. */
+/** After so long a start counts as successful, in milliseconds: a worker that ends then is started without a long pause. */
 const STABLE = 10_000;
 
 /** The first pause before a worker is started again, which doubles, and the longest; in milliseconds. */
@@ -24,8 +24,9 @@ const EXIT_MISCONFIGURED = 2;
 export async function superviseWorkers(count: number, log: Log, { onStop }: Pick<Run, 'onStop'>): Promise<void> {
   cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const running = new Set<Worker>();
-  const metrics = collectMetrics(running);
+  const metrics = collectMetrics(running, log.linesLost);
   const stopping = new AbortController();
+  const begun = performance.now();
 
   function stop(): void {
     stopping.abort();
@@ -43,13 +44,18 @@ export async function superviseWorkers(count: number, log: Log, { onStop }: Pick
       const worker = cluster.fork();
       running.add(worker);
       worker.once('listening', onListening);
-      worker.on('message', (message: ToSupervisor) => metrics.receive(worker, message));
+      worker.on('message', (message: ToSupervisor) => {
+        metrics.receive(worker, message);
+        // What was sent before is lost.
+        if (message.type === 'ready' && stopping.signal.aborted) send(worker, { type: 'stop' });
+      });
       const forwarded = forwardLines(worker.process.stdout as Readable, log);
       const [code, signal] = await once(worker, 'exit');
       await forwarded;
       running.delete(worker);
       metrics.retire(worker);
-      if (code === EXIT_MISCONFIGURED) {
+      // Later, a setting that became wrong meanwhile must not end workers that serve.
+      if (code === EXIT_MISCONFIGURED && performance.now() - begun < STABLE) {
         process.exitCode = code;
         stop();
       }
@@ -61,7 +67,7 @@ export async function superviseWorkers(count: number, log: Log, { onStop }: Pick
     }
   }
 
-  // A configuration error ends the first worker before it listens, and is reported once.
+  // The others wait for the first one: an address that can't be used is reported once.
   let onListening = () => {};
   const listening = new Promise<void>((resolve) => {
     onListening = resolve;

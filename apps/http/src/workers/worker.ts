@@ -30,6 +30,7 @@ export function findSupervisor(): Supervisor | null {
         else if (message.type === 'metrics') receiveMetrics(message.text);
         else void registry.getMetricsAsJSON().then((snapshot) => send({ type: 'collected', snapshot }));
       });
+      send({ type: 'ready' });
     },
     disconnect: () => void worker.disconnect(),
   };
