@@ -2,7 +2,7 @@ const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 if (rawJSON === undefined) {
   throw new Error(
-    '@animal-store/client needs JSON.rawJSON, as Node.js 22, Bun, Deno, Chrome 114, Firefox 135 and Safari 18.4 have it',
+    '@animal-store/client needs JSON.rawJSON, as Node.js 22, Bun, Deno, Chrome 116, Firefox 135 and Safari 18.4 have it',
   );
 }
 
