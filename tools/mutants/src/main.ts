@@ -7,7 +7,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 
 /** Makes deliberate errors in the modules of a package, one at a time, and prints those that no test finds. */
 const [folder = '', ...others] = process.argv.slice(2);
-if (others.length > 0 || !existsSync(join(ROOT, folder, 'package.json'))) {
+if (folder === '' || others.length > 0 || !existsSync(join(ROOT, folder, 'package.json'))) {
   console.error('usage: npm run mutants -- packages/domain');
   process.exit(2);
 }
