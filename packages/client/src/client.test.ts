@@ -14,8 +14,19 @@ async function start(...steps: readonly Step[]) {
 }
 
 describe('createClient', () => {
-  test.each(['animals.example', 'ftp://animals.example', ''])('rejects the URL %j', (url) => {
-    expect(() => createClient({ url, key: KEY })).toThrow(TypeError);
+  test.each([
+    'animals.example',
+    'ftp://animals.example',
+    '',
+    'http://bob:s3cret@animals.example/v1',
+    'http://bob:s3cret@animals.example:port/v1',
+    'http://:s3cret@animals.example/v1',
+    'http://bob@animals.example/v1',
+    'http://animals.example/v1?tenant=7',
+    'http://animals.example/v1#pets',
+  ])('rejects the URL %j and does not repeat it', (url) => {
+    const error = new TypeError('url must begin with http: or https: and have no credentials, query or fragment');
+    expect(() => createClient({ url, key: KEY })).toThrow(error);
   });
 
   test.each(['', 'two words', 'line\nend', 'ключ'])('rejects the key %j and does not repeat it', (key) => {
@@ -80,10 +91,21 @@ describe('createPet', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
+  test.each(['ключ', 'line\nend', 'two words', '', 'a'.repeat(256)])(
+    'rejects the idempotency key %j without a request',
+    async (idempotencyKey) => {
+      const { client, requests } = await start(created);
+      const error = new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
+      await expect(client.createPet(newRex, { idempotencyKey })).rejects.toThrow(error);
+      expect(requests).toHaveLength(0);
+    },
+  );
+
   test('sends the idempotency key that it is given', async () => {
     const { client, requests } = await start(created);
-    await client.createPet(newRex, { idempotencyKey: 'order-7' });
-    expect(requests[0]?.headers['idempotency-key']).toBe('order-7');
+    const idempotencyKey = '!~'.padEnd(255, 'a');
+    await client.createPet(newRex, { idempotencyKey });
+    expect(requests[0]?.headers['idempotency-key']).toBe(idempotencyKey);
   });
 
   test.each<readonly [string, Step]>([
@@ -124,6 +146,8 @@ describe('a rejected call', () => {
     ['a page of HTML with 200', respond(200, '<html>'), 200],
     ['a page of HTML with 403', respond(403, '<html>'), 403],
     ['an error body of something else', respond(400, { error: 'no' }), 400],
+    ['an error of a proxy', respond(403, { code: 'AccessDenied', message: 'no' }), 403],
+    ["an error with a code of the client's own", respond(400, { code: 'no_response', message: 'no' }), 400],
     ['a pet whose id is no integer', respond(200, '[{"id":1.5}]'), 200],
   ])('has the code unexpected_response after %s', async (_, step, status) => {
     const { client, requests } = await start(step);

@@ -5,8 +5,9 @@ import { type CallOptions, send } from './send.ts';
 
 /** Which service, and as whom. */
 export interface ClientOptions {
-  /** Of the service, with its base path: `https://animals.example/v1`. */
+  /** Of the service, with its base path, and without credentials, query and fragment: `https://animals.example/v1`. */
   readonly url: string;
+  /** Visible ASCII characters. */
   readonly key: string;
   /** Called once for each deprecated operation, with a text for developers; `console.warn` by default. */
   readonly onDeprecation?: ((message: string) => void) | undefined;
@@ -47,6 +48,7 @@ export interface Client {
    * Creates one pet, however often the request is repeated.
    *
    * @param options `idempotencyKey`: 1 to 255 visible ASCII characters, to go on in another process; a new one by default.
+   * @throws TypeError if the idempotency key is not as described.
    */
   createPet(newPet: NewPet, options?: CallOptions & { readonly idempotencyKey?: string | undefined }): Promise<Pet>;
 
@@ -57,14 +59,12 @@ export interface Client {
 /**
  * A client of one service. It opens connections with `fetch`, and needs not be closed.
  *
- * @throws TypeError if the URL is not one of HTTP, or the key has other characters than visible ASCII.
+ * @throws TypeError if the URL or the key is not as described. It repeats neither.
  * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })
  */
 export function createClient({ url, key, onDeprecation = console.warn }: ClientOptions): Client {
-  if (!/^https?:$/.test(new URL(url).protocol))
-    throw new TypeError(`url must begin with http: or https:, was "${url}"`);
+  const base = baseOf(url);
   if (!/^[!-~]+$/.test(key)) throw new TypeError('key must have visible ASCII characters only');
-  const base = url.replace(/\/+$/, '');
   const warned = new Set<string>();
 
   async function call<T>(operation: string, target: string, options: CallOptions = {}, request: RequestInit = {}) {
@@ -103,6 +103,8 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
     },
 
     async createPet(newPet, { idempotencyKey = randomKey(), ...options } = {}) {
+      if (!/^[!-~]{1,255}$/.test(idempotencyKey))
+        throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
       return (await call<Pet>('createPet', '', options, { method: 'POST', headers, body: stringify(newPet) })).value;
     },
@@ -111,6 +113,17 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
       return (await call<Pet>('getPet', `/${id}`, options)).value;
     },
   };
+}
+
+function baseOf(url: string): string {
+  try {
+    const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
+    if (/^https?:$/.test(protocol) && username + password + search + hash === '')
+      return `${origin}${pathname}`.replace(/\/+$/, '');
+  } catch {
+    // The error of the parser quotes the URL, which may have a password.
+  }
+  throw new TypeError('url must begin with http: or https: and have no credentials, query or fragment');
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */

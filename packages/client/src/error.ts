@@ -1,22 +1,29 @@
+const SERVICE_CODES = [
+  'invalid_request',
+  'unauthorized',
+  'pet_not_found',
+  'not_found',
+  'method_not_allowed',
+  'endpoint_removed',
+  'payload_too_large',
+  'unsupported_media_type',
+  'idempotency_key_reused',
+  'too_many_requests',
+  'internal_error',
+  'service_unavailable',
+] as const;
+
+type ServiceCode = (typeof SERVICE_CODES)[number];
+
 /**
  * The codes of the service's errors, `no_response` (none arrived in time), and `unexpected_response` (of a proxy, not of
  * the service). A closed set: a caller may switch over it.
  */
-export type ErrorCode =
-  | 'invalid_request'
-  | 'unauthorized'
-  | 'pet_not_found'
-  | 'not_found'
-  | 'method_not_allowed'
-  | 'endpoint_removed'
-  | 'payload_too_large'
-  | 'unsupported_media_type'
-  | 'idempotency_key_reused'
-  | 'too_many_requests'
-  | 'internal_error'
-  | 'service_unavailable'
-  | 'no_response'
-  | 'unexpected_response';
+export type ErrorCode = ServiceCode | 'no_response' | 'unexpected_response';
+
+export function isServiceCode(code: unknown): code is ServiceCode {
+  return (SERVICE_CODES as readonly unknown[]).includes(code);
+}
 
 /** A call failed. The members about a response are those of the last one; undefined if there was none. */
 export class AnimalStoreError extends Error {

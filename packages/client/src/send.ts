@@ -1,4 +1,4 @@
-import { AnimalStoreError, type ErrorCode } from './error.ts';
+import { AnimalStoreError, isServiceCode } from './error.ts';
 
 /** Of one call. */
 export interface CallOptions {
@@ -66,15 +66,13 @@ function errorIn({ status, headers }: Response, text: string): AnimalStoreError 
   const details = { status, requestId: headers.get('x-request-id') ?? undefined };
   try {
     const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
-    if (typeof code === 'string' && typeof message === 'string') {
-      return new AnimalStoreError(code as ErrorCode, message, details);
-    }
+    if (isServiceCode(code) && typeof message === 'string') return new AnimalStoreError(code, message, details);
   } catch {
     // Not a response of the service.
   }
   return new AnimalStoreError(
     'unexpected_response',
-    `the response has the status ${status} and no error body`,
+    `the response has the status ${status} and no error of the service`,
     details,
   );
 }
