@@ -1,8 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:http2';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
 import { credentials, loadPackageDefinition, Metadata, type ServiceClientConstructor, status } from '@grpc/grpc-js';
 import { loadSync } from '@grpc/proto-loader';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
@@ -31,13 +34,17 @@ test('the transport of the guide compiles', () => {
 describe('the transport of the guide', () => {
   type Call = (method: string, request: object, key?: string) => Promise<Record<string, unknown>>;
 
-  async function start(): Promise<{ call: Call; exit: Promise<unknown>; stop: () => void }> {
+  function run(environment: NodeJS.ProcessEnv) {
     const child = spawn(process.execPath, ['--conditions=@animal-store/source', join(FOLDER, 'src/main.ts')], {
-      env: { PORT: '0', API_KEYS: KEY },
+      env: { API_KEYS: KEY, ...environment },
       stdio: ['ignore', 'inherit', 'pipe'],
     });
     onTestFinished(() => void child.kill('SIGKILL'));
-    const exit = once(child, 'exit').then(([code]) => code);
+    return { child, exit: once(child, 'exit').then(([code]) => code) };
+  }
+
+  async function start(environment: NodeJS.ProcessEnv = {}) {
+    const { child, exit } = run({ PORT: '0', ...environment });
     const address = await new Promise<string>((resolve) => {
       createInterface(child.stderr).on('line', (line) => resolve(/listening at (\S+)/.exec(line)?.[1] ?? ''));
     });
@@ -53,7 +60,7 @@ describe('the transport of the guide', () => {
           error ? reject(error) : resolve(response),
         );
       });
-    return { call, exit, stop: () => void child.kill('SIGTERM') };
+    return { address, call, exit, stop: () => void child.kill('SIGTERM') };
   }
 
   test('creates, reads and lists pets, and ends at a signal with code 0', async () => {
@@ -85,5 +92,43 @@ describe('the transport of the guide', () => {
       [status.UNAUTHENTICATED, 'send authorization: Bearer and an API key'],
     ]);
     expect(await call('ListPets', {})).toEqual({});
+  });
+
+  test('listens at an IPv6 address', async () => {
+    const { address, call } = await start({ HOST: '::ffff:127.0.0.1' });
+    expect(address).toMatch(/^\[::ffff:127\.0\.0\.1\]:\d+$/);
+    expect(await call('ListPets', {})).toEqual({});
+  });
+
+  test('ends at a signal although a client does not end its call', async () => {
+    const { address, exit, stop } = await start();
+    const session = connect(`http://${address}`).on('error', () => {});
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': '/Animals/GetPet',
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
+    stream.on('error', () => {});
+    // The server has read the frames of the call when it has responded to a later ping.
+    await once(session, 'connect');
+    await new Promise((resolve) => session.ping(resolve));
+    stop();
+    expect(await exit).toBe(0);
+  });
+
+  test('explains a port in use in one line, and ends with code 2', async () => {
+    const other = createServer().listen(0, '127.0.0.1');
+    onTestFinished(() => void other.close());
+    await once(other, 'listening');
+    const { port } = other.address() as AddressInfo;
+    const { child, exit } = run({ PORT: String(port) });
+    const [output, code] = await Promise.all([text(child.stderr), exit]);
+    // gRPC writes the first line.
+    expect([code, ...output.trimEnd().split('\n')]).toEqual([
+      2,
+      'E No address added out of total 1 resolved',
+      `animal-store-grpc: can't listen at 127.0.0.1, port ${port}: it is in use; choose another PORT`,
+    ]);
   });
 });
