@@ -11,6 +11,20 @@ test('writes that arrive together share transactions', async () => {
   expect(pages).toBeLessThan(100);
 });
 
+test('a write that violates a constraint is rejected, and no other of its transaction', async () => {
+  const storage = storageAt(freshFile());
+  // The writes that arrive while the first one is being committed share the next transaction.
+  const first = addTo(storage, rex);
+  const names = Array.from({ length: 20 }, (_, index) => (index === 7 ? '' : `${index}`));
+  const outcomes = await Promise.allSettled([first, ...names.map((name) => addTo(storage, { ...rex, name }))]);
+  expect(outcomes.splice(8, 1)).toEqual([
+    { status: 'rejected', reason: expect.objectContaining({ code: 'ERR_SQLITE_ERROR', errcode: 275 }) },
+  ]);
+  const stored = await everyPet(storage);
+  expect(stored.map(({ name }) => name)).toEqual(['Rex', ...names.filter((name) => name !== '')]);
+  expect(outcomes).toEqual(stored.map((value) => ({ status: 'fulfilled', value })));
+});
+
 test('an import of 20,000 lines gets ids in the order of its calls, and its repetition uses up none', async () => {
   const storage = storageAt(freshFile());
   async function importAll(): Promise<(bigint | undefined)[]> {
