@@ -17,6 +17,10 @@ describe('parseUrl', () => {
     ['postgres://zoo:secret@db1/', /^the PostgreSQL URL must be /],
     ['postgres://zoo:secret@db1:x/animals', /^the PostgreSQL URL must be /],
     ['postgres://zoo:secret@db1:1,db2:2/animals', /^the PostgreSQL URL must be .*one host/],
+    ['postgres://zoo:12#secret@db1/animals', /^the PostgreSQL URL must be /],
+    ['postgres://zoo:12/secret@db1/animals', /^the PostgreSQL URL must be /],
+    ['postgres://zoo:12/34?secret@db1/animals', /^the PostgreSQL URL must be /],
+    ['postgres://zoo:pa@secret/word@db1/animals', /^the PostgreSQL URL must be /],
     ['postgres://zoo:secret@db1/animals?sslrootcert=/nowhere', /\(sslrootcert, .*\) cannot be read: no such file or/],
   ])('rejects %s without quoting it', (url, line) => {
     expect(() => parseUrl(url)).toThrow(
@@ -25,11 +29,14 @@ describe('parseUrl', () => {
     expect(() => parseUrl(url)).not.toThrow(/secret/);
   });
 
-  test.each(['prefer', 'require', 'verify-ca'])('verifies as much with sslmode=%s as with verify-full', (mode) => {
-    expect(parseUrl(`postgres://db1/animals?x=1&sslmode=${mode}&y=2`).url).toBe(
-      'postgres://db1/animals?x=1&sslmode=verify-full&y=2',
-    );
-  });
+  test.each(['allow', 'prefer', 'require', 'verify-ca'])(
+    'verifies as much with sslmode=%s as with verify-full',
+    (mode) => {
+      expect(parseUrl(`postgres://db1/animals?sslmode=${mode}&sslmode=${mode}&y=2`).url).toBe(
+        'postgres://db1/animals?sslmode=verify-full&sslmode=verify-full&y=2',
+      );
+    },
+  );
 
   test('warns of a certificate that is not verified', () => {
     expect(parseUrl('postgres://db1/animals?sslmode=no-verify').warnings).toEqual([

@@ -2,13 +2,14 @@ import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 
-const FORM = /^postgres(?:ql)?:\/\/[^/?,]*\/[^?]/;
+// The driver would read a part of a password as the host if the password had an unencoded /, ?, # or @.
+const FORM = /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@,]*\/[^?#@]+(?:\?[^@]*)?$/;
 const FORM_IN_WORDS =
   'the PostgreSQL URL must be postgres://[user:password@]host[:port]/database[?options], with one host, and the special ' +
-  'characters of user and password percent-encoded';
+  'characters of user, password and options percent-encoded';
 
 /** The driver warns of these, because its next version will verify less. */
-const VERIFIED = /([?&]sslmode=)(?:prefer|require|verify-ca)(?=&|$)/;
+const VERIFIED = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/g;
 
 /** What is known of a server before anything is connected. */
 export interface Server {
