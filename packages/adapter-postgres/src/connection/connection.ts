@@ -1,3 +1,4 @@
+import { DomainError } from '@animal-store/domain';
 import { closed } from '@animal-store/domain/ports';
 import pg from 'pg';
 import type { TimeLimits } from '../time-limits.ts';
@@ -70,15 +71,30 @@ export function createConnection(
     }
   };
 
+  /** The preparation that all calls share until it fails, or a call that used it. */
+  function prepareOnce(): Promise<void> {
+    if (prepared !== null) return prepared;
+    const started = prepare(query);
+    prepared = started;
+    started.catch(() => discard(started));
+    return started;
+  }
+
+  function discard(preparation: Promise<void>): void {
+    if (prepared === preparation) prepared = null;
+  }
+
   async function attempt<R>(work: () => Promise<R>): Promise<R> {
+    const used = prepareOnce();
     try {
-      prepared ??= prepare(query);
-      await prepared;
+      await used;
       return await work();
     } catch (failure) {
-      prepared = null;
+      // Not of the server: too many calls are waiting.
+      if (DomainError.is(failure)) throw failure;
+      discard(used);
       // A newer version may have changed the format.
-      if (isDefect(failure)) await prepare(query);
+      if (isDefect(failure)) await prepareOnce();
       throw failure;
     }
   }
