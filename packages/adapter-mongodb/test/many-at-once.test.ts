@@ -17,6 +17,18 @@ const byId = (one: Pet, another: Pet) => Number(one.id - another.id);
 const LINES = 20_000;
 
 describeWithMongo('many calls at once', () => {
+  test('prepare the same new database in eight storages', async () => {
+    const url = freshDatabase();
+    const created = await Promise.all(times(8, () => addTo(openStorage({ url }).pets, rex)));
+    expect(await openStorage({ url }).pets.list({ after: 0n, limit: 100 })).toEqual((created as Pet[]).sort(byId));
+    const indexes = await databaseAt(url).collection('pets').indexes();
+    expect(indexes.map(({ name }) => name).sort()).toEqual([
+      '_id_',
+      'idempotency.holder_1_idempotency.key_1',
+      'status_1__id_1',
+    ]);
+  });
+
   describe('creations', () => {
     test('take ids in the order of the calls, as an import makes them', async () => {
       const { pets } = await open();
