@@ -57,6 +57,14 @@ describeWithPostgres('stored rows', () => {
     expect(new Set(added.map((pet) => pet?.id)).size).toBe(20);
   });
 
+  test('whose ids a block has reserved make no single creation fail', async () => {
+    const { url, storage } = await opened();
+    // The block of the third one has ids left.
+    for (let index = 0; index < 3; index += 1) await addTo(storage.pets, rex);
+    await sql("INSERT INTO pets SELECT n, 'Max', 1 FROM generate_series(4, 5000) AS n", url);
+    expect((await addTo(storage.pets, rex))?.id).toBe(5_001n);
+  });
+
   test('have ids below 2^53, and a creation beyond that throws a defect', async () => {
     const { url, storage } = await opened();
     await sql('UPDATE animal_store SET last_pet_id = 9007199254740990', url);

@@ -33,6 +33,11 @@ export function isDefect(failure: unknown): boolean {
   return DEFECTS.has(code.slice(0, 2)) && !(code in MISCONFIGURATIONS);
 }
 
+/** Whether a row has the same key as a stored one. */
+export function isDuplicate(failure: unknown, constraint: string): boolean {
+  return codeOf(failure) === '23505' && (failure as pg.DatabaseError).constraint === constraint;
+}
+
 /**
  * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect. The message is for the caller
  * and has no driver text. The cause is for the log: what the driver said, and nothing that is attached to it.

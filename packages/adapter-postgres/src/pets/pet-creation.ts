@@ -2,7 +2,7 @@ import { type BatchWork, createBatches, createIdBlocks } from '@animal-store/bat
 import type { MonotonicClock, NewPet } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetStore, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';
-import { isDefect } from '../connection/failures.ts';
+import { isDefect, isDuplicate } from '../connection/failures.ts';
 import { toStored } from '../connection/text.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { PET_SQL, type PetRow, petOf } from './pet-statements.ts';
@@ -52,11 +52,14 @@ export function createPetCreation(
   const createAll: BatchWork<NewRow, Creation | null> = async (rows) => {
     let inserted: ReadonlyMap<NewRow, bigint>;
     try {
-      inserted = await insert(rows);
+      inserted = await insert(rows).catch((failure) => {
+        if (!isDuplicate(failure, 'pets_pkey')) throw failure;
+        // Pets that were inserted by hand have taken ids of the block.
+        ids.discard();
+        return insert(rows);
+      });
     } catch (failure) {
       if (!isDefect(failure)) throw failure;
-      // Pets that were inserted by hand may have taken some.
-      ids.discard();
       // The server does not say which row it rejects.
       if (rows.length === 1) throw failure;
       return createEach(rows);
