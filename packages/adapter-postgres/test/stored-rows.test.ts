@@ -1,3 +1,4 @@
+import type { Pet } from '@animal-store/domain';
 import { describeWithPostgres, freshDatabase, sql } from '@animal-store/test-postgres';
 import { describe, expect, test } from 'vitest';
 import { addTo, idempotent, openStorage, rex } from './fixtures.ts';
@@ -12,6 +13,16 @@ async function opened() {
 const digest = 'ab'.repeat(32);
 
 describeWithPostgres('stored rows', () => {
+  test('are read into pets and pages of each caller alone', async () => {
+    const { storage } = await opened();
+    const { id } = (await addTo(storage.pets, rex)) as Pet;
+    const page = () => storage.pets.list({ after: 0n, limit: 5, status: undefined });
+    const pages = await Promise.all([page(), page(), page()]);
+    const found = await Promise.all([1, 2, 3].map(() => storage.pets.find(id)));
+    expect(new Set(pages).size).toBe(3);
+    expect(new Set([...pages.flat(), ...found]).size).toBe(6);
+  });
+
   describe('that the service cannot return are rejected:', () => {
     test.each([
       "(0, 'Rex', 1, null, null, null, null)",

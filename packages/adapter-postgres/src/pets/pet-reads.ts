@@ -17,21 +17,25 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
 
   const find = createBatches<bigint, Pet | null>(async (ids) => {
     const rows = await query<PetRow>(PET_SQL.find, [...new Set(ids)]);
-    const found = new Map(rows.map(petOf).map((pet) => [pet.id, pet]));
-    return (id) => found.get(id) ?? null;
+    const found = new Map(rows.map((row) => [BigInt(row[0]), row]));
+    return (id) => {
+      const row = found.get(id);
+      // Each caller has a pet of its own.
+      return row === undefined ? null : petOf(row);
+    };
   }, oneAtATime);
 
   const pages = (sql: string) =>
     createBatches<PetSelection, readonly Pet[]>(
       async (selections) => {
-        const given = new Map(selections.map((one) => [pageKey(one), { ...one, pets: [] as Pet[] }]));
+        const given = new Map(selections.map((one) => [pageKey(one), { ...one, rows: [] as PetRow[] }]));
         const pages = [...given.values()];
         const [afters, limits] = [pages.map(({ after }) => after), pages.map(({ limit }) => limit)];
         const statuses = pages.map(({ status }) => status);
         for (const [page, ...row] of await query<[page: string, ...PetRow]>(sql, afters, limits, statuses)) {
-          pages[Number(page) - 1]?.pets.push(petOf(row));
+          pages[Number(page) - 1]?.rows.push(row);
         }
-        return (selection) => given.get(pageKey(selection))?.pets as Pet[];
+        return (selection) => (given.get(pageKey(selection)) ?? { rows: [] }).rows.map(petOf);
       },
       { ...oneAtATime, maxWeight: MAX_PETS, weigh: ({ limit }) => limit },
     );
