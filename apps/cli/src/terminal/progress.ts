@@ -31,7 +31,11 @@ export function createProgress(output: TextOutput, text: () => string, isShown =
   };
 }
 
-/** How far a transfer is. @param share Of the whole, 0 to 1. */
+/**
+ * How far a transfer is.
+ *
+ * @param share Of the whole, 0 to 1.
+ */
 export function progressText(verb: string, share: number, pets: number): string {
   return `${verb} ${Math.floor(share * 100)} %  ${pets.toLocaleString('en')} pets`;
 }

@@ -8,7 +8,11 @@ const HOLDER = ' import ';
 
 const IMPORT_ID = /^[\x21-\x7e]{1,100}$/;
 
-/** The value of `--import-id`. @throws InvalidArgumentError */
+/**
+ * The value of `--import-id`.
+ *
+ * @throws InvalidArgumentError
+ */
 export function asImportId(text: string): string {
   if (!IMPORT_ID.test(text)) throw new InvalidArgumentError(MESSAGES.importId);
   return text;
