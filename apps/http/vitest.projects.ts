@@ -1,7 +1,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-/** Tests that depend on how the storage answers: whether it promises pets, shares counts, or outlives the process. */
+/** Tests that depend on how the storage responds: whether it promises pets, shares counts, or outlives the process. */
 const ON_STORAGES = 'create-pet,durable-storage,get-pet,list-pets,openapi,overload,rate-limit';
 
 /** What one storage that promises pets shows for all. */

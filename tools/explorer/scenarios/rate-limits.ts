@@ -85,9 +85,9 @@ const scenario =
         const start = world.now();
         const mustAsk = start >= fallbackUntil;
         hasAsked = false;
-        const answer = limiter.take('holder');
+        const taken = limiter.take('holder');
         if (mustAsk && !hasAsked) throw new Error('the shared count is not asked after a fallback');
-        const { allowed, ...quota } = await answer;
+        const { allowed, ...quota } = await taken;
         if (world.now() - start > TIMEOUT) throw new Error(`a request waited for ${world.now() - start} ms`);
         if ('isShared' in quota) return;
         if (world.now() >= fallbackUntil) throw new Error('a process counts alone without a fallback');

@@ -68,10 +68,7 @@ export async function superviseWorkers(count: number, log: Log, { onStop }: Pick
   }
 
   // The others wait for the first one: an address that can't be used is reported once.
-  let onListening = () => {};
-  const listening = new Promise<void>((resolve) => {
-    onListening = resolve;
-  });
+  const { promise: listening, resolve: onListening } = Promise.withResolvers<void>();
   const first = keepRunning(onListening);
   await Promise.race([listening, first]);
   await Promise.all([first, ...Array.from({ length: count - 1 }, () => keepRunning(() => {}))]);
