@@ -34,14 +34,14 @@ const allowed = [
   // A workspace may import itself; apps/http has folders, see below.
   { from: { path: '^([^/]+/[^/]+)/', pathNot: '^apps/http/src/[^/]+/' }, to: { path: '^$1/' } },
   {
-    from: { path: '^packages/(?:adapter-[^/]+|batching)/' },
+    from: { path: '^packages/adapter-[^/]+/' },
     to: { path: '^packages/domain/src/(?:index|ports)\\.ts$' },
   },
   { from: { path: '^packages/client/' }, to: { path: '^packages/domain/src/index\\.ts$' } },
   // Helpers for asynchronous code.
   {
     from: { path: '^packages/(?:adapter-|api-docs/|app-kit/|observability/)' },
-    to: { path: '^packages/(?:async|batching)/' },
+    to: { path: '^packages/(?:async|adapter-kit)/' },
   },
   { from: { path: '^packages/(?:adapter-contract|async|observability)/' }, to: { path: '^packages/domain/' } },
   { from: { path: '^packages/app-kit/' }, to: { path: `^(?:packages/domain/|${ADAPTERS})` } },

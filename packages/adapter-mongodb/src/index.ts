@@ -1,6 +1,6 @@
 /** @module @animal-store/adapter-mongodb */
 
-import { createCachedKeyStore } from '@animal-store/batching';
+import { createCachedKeyStore } from '@animal-store/adapter-kit';
 import type { MonotonicClock } from '@animal-store/domain';
 import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';

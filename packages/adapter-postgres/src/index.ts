@@ -1,6 +1,6 @@
 /** @module @animal-store/adapter-postgres */
 
-import { createCachedKeyStore } from '@animal-store/batching';
+import { createCachedKeyStore } from '@animal-store/adapter-kit';
 import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
 import { createConnection } from './connection/connection.ts';
 import { parseUrl } from './connection/connection-url.ts';

@@ -4,7 +4,7 @@ import type { World } from '../src/world.ts';
 // Ids in blocks from a counter that another process uses, too. The response to a reservation may be lost. Ids are
 // unique and ascend for each caller; none is from a block that was discarded, or reserved a second ago or earlier.
 
-const BLOCKS = 'packages/batching/src/id-blocks.ts';
+const BLOCKS = 'packages/adapter-kit/src/id-blocks.ts';
 
 interface Modules {
   createIdBlocks(options: { reserve(count: number): Promise<bigint>; clock(): number }): {

@@ -4,7 +4,7 @@ import type { World } from '../src/world.ts';
 // The cache of API keys in two processes on one database. After a revocation no lookup that begins later accepts the key: in
 // its own process at once, in another one after 5 s. Queries take less than `slowest` ms; a response may be lost.
 
-const CACHE = 'packages/batching/src/cached-key-store.ts';
+const CACHE = 'packages/adapter-kit/src/cached-key-store.ts';
 const digest = 'd'.repeat(64);
 const id = digest.slice(0, 16);
 

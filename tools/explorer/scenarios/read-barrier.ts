@@ -5,7 +5,7 @@ import type { World } from '../src/world.ts';
 // read misses a creation that was acknowledged before the read was called.
 
 const BARRIER = 'packages/adapter-mongodb/src/connection/read-barrier.ts';
-const BATCHES = 'packages/batching/src/batches.ts';
+const BATCHES = 'packages/adapter-kit/src/batches.ts';
 
 type Read = () => Promise<() => readonly number[]>;
 

@@ -76,7 +76,7 @@ describe.each(PACKAGES)('%s, packed', (name) => {
       (needed) => needed.startsWith('@animal-store/') || needed === 'mongodb' || needed === 'pg',
     );
     // No public type of a package names what it takes from this one.
-    expect(shared.filter((needed) => needed !== '@animal-store/batching')).toEqual([]);
+    expect(shared.filter((needed) => needed !== '@animal-store/adapter-kit')).toEqual([]);
   });
 
   test('can be imported by each of its entry points', () => {

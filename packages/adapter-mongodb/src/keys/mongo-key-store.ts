@@ -1,4 +1,4 @@
-import { createBatches } from '@animal-store/batching';
+import { createBatches } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';

@@ -1,4 +1,4 @@
-import { createBatches, createIdBlocks } from '@animal-store/batching';
+import { createBatches, createIdBlocks } from '@animal-store/adapter-kit';
 import type { MonotonicClock } from '@animal-store/domain';
 import type { Creation, Idempotency } from '@animal-store/domain/ports';
 import type { Filter } from 'mongodb';

@@ -1,4 +1,4 @@
-import { type BatchWork, createBatches, type IdBlocks } from '@animal-store/batching';
+import { type BatchWork, createBatches, type IdBlocks } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
 import { type BulkWriteOptions, type Collection, MongoBulkWriteError, MongoServerError } from 'mongodb';
 import type { Fence } from '../connection/fence.ts';

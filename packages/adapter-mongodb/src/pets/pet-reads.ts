@@ -1,4 +1,4 @@
-import { createBatches } from '@animal-store/batching';
+import { createBatches } from '@animal-store/adapter-kit';
 import { LIMITS, type Pet } from '@animal-store/domain';
 import type { PetSelection } from '@animal-store/domain/ports';
 import type { Db, Document } from 'mongodb';

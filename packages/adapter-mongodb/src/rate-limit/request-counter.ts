@@ -1,4 +1,4 @@
-import { createKeyedBatches } from '@animal-store/batching';
+import { createKeyedBatches } from '@animal-store/adapter-kit';
 import { type Quota, quotaAfter, type RatePolicy } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
 import type { CollectionDefinition } from '../connection/collection-definition.ts';

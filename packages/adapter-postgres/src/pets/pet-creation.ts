@@ -1,4 +1,4 @@
-import { type BatchWork, createBatches, createIdBlocks } from '@animal-store/batching';
+import { type BatchWork, createBatches, createIdBlocks } from '@animal-store/adapter-kit';
 import type { MonotonicClock, NewPet } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetStore, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';

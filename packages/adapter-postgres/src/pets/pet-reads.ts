@@ -1,4 +1,4 @@
-import { createBatches } from '@animal-store/batching';
+import { createBatches } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
 import type { PetSelection, PetStore } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';

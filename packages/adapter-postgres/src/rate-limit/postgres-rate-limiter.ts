@@ -1,4 +1,4 @@
-import { createBatches } from '@animal-store/batching';
+import { createBatches } from '@animal-store/adapter-kit';
 import { type Quota, quotaAfter, type RateLimiter, type RatePolicy } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';
 import { fromStored, toStored } from '../connection/text.ts';

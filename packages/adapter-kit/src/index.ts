@@ -1,4 +1,4 @@
-/** @module @animal-store/batching */
+/** @module @animal-store/adapter-kit */
 
 export { type Batches, type BatchPolicy, type BatchWork, createBatches } from './batches.ts';
 export { createCachedKeyStore } from './cached-key-store.ts';
