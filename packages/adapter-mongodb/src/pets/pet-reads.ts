@@ -5,7 +5,7 @@ import type { Db, Document } from 'mongodb';
 import { readRaw, valuesOf } from '../connection/raw-reads.ts';
 import type { ReadBarrier } from '../connection/read-barrier.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import { createPetDecoder } from './pet-decoder.ts';
+import { createDocumentDecoder } from './document-decoder.ts';
 import { BY_STATUS, PET_COLLECTION } from './pet-document.ts';
 
 /** The members of a document that make a Pet. */
@@ -35,7 +35,7 @@ export interface PetReads {
  * by id are of one kind, pages of another.
  */
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
-  const decodePet = createPetDecoder(MAX_CACHE_BYTES);
+  const decodePet = createDocumentDecoder(MAX_CACHE_BYTES);
   const oneAtATime = { parallel: 1, maxWait: limits.batch };
   const bounded = { maxTimeMS: limits.operation };
 

@@ -2,7 +2,7 @@ import { LIMITS, PET_STATUSES, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { createPetDecoder } from './pet-decoder.ts';
+import { createDocumentDecoder } from './document-decoder.ts';
 import { type PetDocument, petOf } from './pet-document.ts';
 
 const PLENTY = 1_000_000;
@@ -46,9 +46,9 @@ const storedByOthers = fc
     return Object.fromEntries(order.filter((member) => member in document).map((member) => [member, document[member]]));
   });
 
-describe('createPetDecoder', () => {
+describe('createDocumentDecoder', () => {
   test('decodes any document as the driver does, each time', () => {
-    const decodePet = createPetDecoder(PLENTY);
+    const decodePet = createDocumentDecoder(PLENTY);
     fc.assert(
       fc.property(fc.array(fc.oneof(storedByUs, storedByOthers), { maxLength: 12 }), (documents) => {
         const responses = [undecoded(documents), undecoded(documents.toReversed()).toReversed()];
@@ -61,37 +61,18 @@ describe('createPetDecoder', () => {
   });
 
   test('returns the same frozen pet for equal bytes', () => {
-    const decodePet = createPetDecoder(PLENTY);
+    const decodePet = createDocumentDecoder(PLENTY);
     const pet = decodePet(rex(1n));
     expect(decodePet(rex(1n))).toBe(pet);
     expect(Object.isFrozen(pet)).toBe(true);
   });
 
-  test('returns another pet for other bytes under the same id', () => {
-    const decodePet = createPetDecoder(PLENTY);
-    decodePet(rex(1n));
-    expect(decodePet(rex(1n, 'Max')).name).toBe('Max');
-    expect(decodePet(rex(1n, 'Rex')).name).toBe('Rex');
-  });
-
   test('does not depend on the response after it has returned', () => {
-    const decodePet = createPetDecoder(PLENTY);
+    const decodePet = createDocumentDecoder(PLENTY);
     const bytes = rex(1n);
     decodePet(bytes);
     bytes.write('Max', bytes.indexOf('Rex'));
     expect(decodePet(rex(1n)).name).toBe('Rex');
     expect(decodePet(bytes).name).toBe('Max');
-  });
-
-  test('evicts pets that are not used when it is full', () => {
-    // Some ten pets.
-    const decodePet = createPetDecoder(4_000);
-    const [used, unused] = [decodePet(rex(1n)), decodePet(rex(2n))];
-    for (let id = 3n; id < 100n; id += 1n) {
-      decodePet(rex(id));
-      expect(decodePet(rex(1n))).toBe(used);
-    }
-    expect(decodePet(rex(2n))).not.toBe(unused);
-    expect(decodePet(rex(2n))).toEqual(unused);
   });
 });
