@@ -1,11 +1,17 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-const root = process.env['MUTATED'] as string;
+const folder = process.env['MUTATED'] as string;
 
-/** The tests beside the sources of one package: what needs a server or a process of its own is too slow for mutants. */
+/** The tests in the folder of the mutated modules. */
 export default defineConfig({
   root: join(import.meta.dirname, '../../..'),
   ssr: { resolve: { conditions: ['@animal-store/source', 'module', 'node', 'development|production'] } },
-  test: { include: [`${root}/src/**/*.test.ts`, `${root}/test/**/*.test.ts`] },
+  test: {
+    include: [`${folder}/**/*.test.ts`],
+    setupFiles: [join(import.meta.dirname, 'properties.ts')],
+    // Below the limit of Stryker, which ends the worker and starts another one.
+    testTimeout: 10_000,
+    hookTimeout: 10_000,
+  },
 });
