@@ -225,6 +225,8 @@ describe('a text that is not JSON', () => {
     ['{"name":"Rex"\n "categoryId":1}', 2, 2, `',' or '}'`, 'was "\\""'],
     ['[1 2]', 1, 4, `',' or ']'`, 'was "2"'],
     ['{"name" "Rex"}', 1, 9, `':'`, 'was "\\""'],
+    ['[1:2]', 1, 3, `',' or ']'`, 'was ":"'],
+    ['[,1]', 1, 2, `a value or ']'`, 'was ","'],
     ['{}}', 1, 3, 'nothing more', 'was "}"'],
     ['{"name":"Rex"}\n{"name":"Max"}', 2, 1, 'nothing more', 'was "{"'],
     ['[1}', 1, 3, `',' or ']'`, 'was "}"'],
@@ -234,9 +236,12 @@ describe('a text that is not JSON', () => {
     ['{"categoryId":.5}', 1, 15, 'a value', 'was ".5"'],
     ['{"categoryId":1.}', 1, 16, `',' or '}'`, 'was "."'],
     ['-', 1, 1, 'a value', 'was "-"'],
+    ['{"a":[1.25,-2.5e+10,3E-12,4e15],\t"b"\r:true,"c":"\\u00e9a\\nb" 5}', 1, 61, `',' or '}'`, 'was "5"'],
     // Strings.
     ['"Re\nx"', 1, 4, 'an escape sequence for a control character', 'was "\\n"'],
     ['"\\x"', 1, 2, `an escape sequence like '\\n' or '\\u00e9'`, 'was "\\\\x"'],
+    ['"\\u00x9"', 1, 2, `an escape sequence like '\\n' or '\\u00e9'`, 'was "\\\\u"'],
+    ['"\\', 1, 2, `an escape sequence like '\\n' or '\\u00e9'`, 'was "\\\\"'],
     // The text ends too early.
     ['', 1, 1, 'a value', 'but the text ends'],
     ['\n', 2, 1, 'a value', 'but the text ends'],

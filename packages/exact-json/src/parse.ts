@@ -22,7 +22,7 @@ export interface ParseOptions {
 /** Converting digits to a bigint takes time that grows with the square of their number. */
 const MAX_DIGITS = 100;
 
-const LITERAL = /^(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+const LITERAL = /(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/;
 type NumberParts = readonly [literal: string, sign: string, whole: string, fraction?: string, exponent?: string];
 
 /** What `JSON.parse` may round: a number with a fraction, with an exponent, or of 16 digits. Some strings match, too. */
@@ -41,7 +41,7 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  * @example parse('{"id":9007199254740993}') // { id: 9007199254740993n }
  */
 export function parse(text: string, options: ParseOptions = {}): unknown {
-  const { integers = 'unsafe', others = 'number', name = 'text' } = options;
+  const { integers = 'unsafe', others, name = 'text' } = options;
   const value = parseOrLocate(text, name);
   if (!MAY_BE_ROUNDED.test(text)) return integers === 'unsafe' ? value : withNumbers(value, BigInt);
   // The same JSON, in which the index of a number takes its place.
@@ -59,8 +59,8 @@ export function parse(text: string, options: ParseOptions = {}): unknown {
 function parseOrLocate(text: string, name: string): unknown {
   try {
     return JSON.parse(text);
-  } catch (error) {
-    throw findSyntaxError(text, name) ?? error;
+  } catch {
+    throw findSyntaxError(text, name);
   }
 }
 
@@ -85,7 +85,7 @@ function withNumbers(root: unknown, replace: (number: number) => unknown): unkno
  * @returns The integer; null if the number has a fraction, or more than 100 digits.
  */
 function integerOf(literal: string): bigint | null {
-  const [, sign, whole, fraction = '', exponent = '0'] = LITERAL.exec(literal) as unknown as NumberParts;
+  const [, sign, whole, fraction = '', exponent = 0] = LITERAL.exec(literal) as unknown as NumberParts;
   // digits × 10^shift, without the zeros at either end.
   const significant = (whole + fraction).replace(/^0+/, '');
   // Not by /0+$/: it starts again at each zero, in time that grows with the square of their number.

@@ -6,10 +6,10 @@ const NUMBER_OR_KEYWORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|fals
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
 
 /** What an error shows: a word or a number, an escape sequence, or one character. */
-const FOUND = /[\w.+-]+|\\.?|./suy;
+const FOUND = /[\w.+-]+|\\.|./suy;
 const MAX_SHOWN_LENGTH = 40;
 
-// What may stand at a place. If an object or an array may end there, its bracket comes last.
+// What may stand at a place. What comes first and the bracket that comes last say what follows it.
 const VALUE = 'a value';
 const VALUE_OR_END = "a value or ']'";
 const NAME = 'a name in double quotes';
@@ -22,11 +22,11 @@ const NOTHING = 'nothing more';
 /**
  * Finds where a text stops being JSON.
  *
- * @param name What the error calls the text.
- * @returns null if the text is JSON.
+ * @param text A text that is not JSON.
+ * @param name What the error calls it.
  * @throws RangeError if a string has millions of escapes.
  */
-export function findSyntaxError(text: string, name: string): SyntaxError | null {
+export function findSyntaxError(text: string, name: string): SyntaxError {
   /** The brackets around the place that has been reached: not by recursion, which limits the depth. */
   const open: string[] = [];
   let at = 0;
@@ -49,9 +49,8 @@ export function findSyntaxError(text: string, name: string): SyntaxError | null 
   for (;;) {
     while (SPACE.includes(text[at] as string)) at += 1;
     const character = text[at];
-    const isValue = expected === VALUE || expected === VALUE_OR_END;
-    const isName = expected === NAME || expected === NAME_OR_END;
-    if (character === undefined && expected === NOTHING) return null;
+    const isValue = expected.startsWith(VALUE);
+    const isName = expected.startsWith(NAME);
     if (isValue && (character === '{' || character === '[')) {
       at += 1;
       open.push(character);
@@ -61,13 +60,10 @@ export function findSyntaxError(text: string, name: string): SyntaxError | null 
       if (text[at] !== '"') return syntaxError(text, at, name, expectedInString(text[at]));
       at += 1;
       expected = isName ? COLON : afterValue();
-    } else if (character === ':' && expected === COLON) {
-      at += 1;
-      expected = VALUE;
-    } else if (character === ',' && (expected === COMMA_OR_END_OF_OBJECT || expected === COMMA_OR_END_OF_ARRAY)) {
+    } else if (expected.startsWith(`'${character}'`)) {
       at += 1;
       expected = expected === COMMA_OR_END_OF_OBJECT ? NAME : VALUE;
-    } else if (character !== undefined && expected.endsWith(`or '${character}'`)) {
+    } else if (expected.endsWith(`or '${character}'`)) {
       at += 1;
       open.pop();
       expected = afterValue();
