@@ -45,8 +45,13 @@ describe('withTimeout', () => {
   test.each([
     ['a value', 1],
     ['a promise', Promise.resolve(1)],
-  ])('returns the result of %s in time', async (_, work) => {
+  ])('returns the result of %s in time, and leaves no timer that keeps the process alive', async (_, work) => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
     expect(await withTimeout(work, 60_000, LATE)).toBe(1);
+    await new Promise((resolve) => setImmediate(resolve));
+    const timers = vi.getTimerCount();
+    vi.useRealTimers();
+    expect(timers).toBe(0);
   });
 
   test('rejects work that fails with its error, and work that takes too long with the given one', async () => {
