@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { DomainError } from './domain-error.ts';
+import { reasonOf } from './reason-of.ts';
 import { StorageMisconfigured } from './storage-misconfigured.ts';
+import { closed, overloaded, unavailable } from './unavailable.ts';
 
 /** A module of another copy of this package, as an application with two versions of it has. */
 const anotherCopyOf = (module: string) => import(/* @vite-ignore */ `./${module}?another-copy`);
@@ -12,6 +14,8 @@ describe('DomainError.is', () => {
     expect(error instanceof DomainError).toBe(false);
     expect(DomainError.is(error)).toBe(true);
     expect(Other.is(new DomainError('invalid', 'name is required'))).toBe(true);
+    // Of another version of the package, too: the name of the symbol never changes.
+    expect(Symbol.for('@animal-store/domain/DomainError') in error).toBe(true);
   });
 
   test.each([
@@ -36,6 +40,29 @@ describe('DomainError', () => {
       message: 'name is required',
       violations,
     });
+    expect(new DomainError('pet_not_found', 'no pet has the id 7').violations).toEqual([]);
+  });
+});
+
+describe('storage_unavailable', () => {
+  const cause = new Error('connection refused');
+
+  test.each([
+    [unavailable(cause), 'the storage is unavailable or does not respond in time: try again', 'connection refused'],
+    [unavailable(), 'the storage is unavailable or does not respond in time: try again'],
+    [overloaded(), 'the storage is overloaded: try again'],
+    [closed(), 'the storage is closed'],
+  ])(
+    'has a message for callers, and the words of the storage as its reason: %o',
+    (error, message, reason = message) => {
+      expect(error).toMatchObject({ code: 'storage_unavailable', message });
+      expect(reasonOf(error)).toBe(reason);
+    },
+  );
+
+  test('is the only error whose cause is its reason', () => {
+    expect(reasonOf(new TypeError('a defect', { cause }))).toBe('a defect');
+    expect(reasonOf(new DomainError('storage_unavailable', 'try again', { cause: 'a text' }))).toBe('try again');
   });
 });
 
@@ -47,6 +74,7 @@ describe('StorageMisconfigured.is', () => {
     const error = new Other('the URL must name a database');
     expect(error instanceof StorageMisconfigured).toBe(false);
     expect(StorageMisconfigured.is(error)).toBe(true);
+    expect(Symbol.for('@animal-store/domain/StorageMisconfigured') in error).toBe(true);
     for (const other of [new Error('no'), new DomainError('storage_unavailable', 'no'), null]) {
       expect(StorageMisconfigured.is(other)).toBe(false);
     }

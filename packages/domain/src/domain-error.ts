@@ -46,7 +46,7 @@ export class DomainError extends Error {
   }
 
   static {
-    Object.defineProperty(DomainError.prototype, BRAND, { value: true });
+    Object.defineProperty(DomainError.prototype, BRAND, {});
   }
 
   /** Whether a value is a DomainError, of this copy of the package or of another one, where `instanceof` is false. */

@@ -5,7 +5,7 @@ const { isRawJSON } = JSON as { isRawJSON?(value: unknown): boolean };
 
 /** Whether a value is a number that a transport can't convert: `JSON.rawJSON('1.50')` keeps the text as it was written. */
 export function isRawNumber(value: unknown): value is { readonly rawJSON: string } {
-  return isRawJSON?.(value) ?? false;
+  return isRawJSON?.(value) === true;
 }
 
 /**

@@ -9,7 +9,7 @@ export class StorageMisconfigured extends Error {
   override readonly name = 'StorageMisconfigured';
 
   static {
-    Object.defineProperty(StorageMisconfigured.prototype, BRAND, { value: true });
+    Object.defineProperty(StorageMisconfigured.prototype, BRAND, {});
   }
 
   /** Whether a value is a StorageMisconfigured, of this copy of the package or of another one. */

@@ -51,7 +51,7 @@ export function createAuthentication({
   function usable(key: ApiKey | null): AuthenticatedKey | null {
     const now = Math.floor(clock());
     if (key === null || !isUsable(key, now)) return null;
-    if (key.lastUsedAt === null || now - key.lastUsedAt >= LAST_USE_RESOLUTION) void recordUse(key, now);
+    if (now - (key.lastUsedAt ?? 0) >= LAST_USE_RESOLUTION) void recordUse(key, now);
     return key;
   }
 

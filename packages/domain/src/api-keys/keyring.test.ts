@@ -43,20 +43,25 @@ describe.each([
   });
 
   test.each([
-    ['0000000000000000', '"0000000000000000"'],
-    ['x'.repeat(41), `"${'x'.repeat(40)}"…`],
-    ['a\0b', '"a\\u0000b"'],
-    ['\ud800', '"\\ud800"'],
-    ['', '""'],
-    ['$where', '"$where"'],
-    [{ $ne: null }, 'an object'],
-  ])('rejects the id %j, which no key has, with key_not_found', async (id, quoted) => {
-    const keyring = keyringOn(open());
+    ['0000000000000000', '"0000000000000000"', ['revoke']],
+    ['x0000000000000000', '"x0000000000000000"', []],
+    ['0000000000000000x', '"0000000000000000x"', []],
+    ['x'.repeat(41), `"${'x'.repeat(40)}"…`, []],
+    ['a\0b', '"a\\u0000b"', []],
+    ['\ud800', '"\\ud800"', []],
+    ['', '""', []],
+    ['$where', '"$where"', []],
+    [{ $ne: null }, 'an object', []],
+    [['0000000000000000'], 'an array', []],
+  ])('rejects the id %j, which no key has, with key_not_found', async (id, quoted, queries) => {
+    const { port, calls } = observed(open());
+    const keyring = keyringOn(port);
     const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
     expect(await rejectionOf(() => keyring.revoke(id as string))).toEqual({
       code: 'key_not_found',
       message: `no API key has the id ${quoted}`,
     });
+    expect(calls).toEqual(['add', ...queries]);
     expect(await keyring.list()).toStrictEqual([record]);
   });
 });

@@ -177,6 +177,17 @@ describe('createCatalogue', () => {
   });
 
   test.each([
+    [0n, 0],
+    [1n, 1],
+    [2n ** 63n - 1n, 1],
+    [2n ** 63n, 0],
+  ])('queries the storage for an id of 63 bits: %d (%d times)', async (id, times) => {
+    const { port, calls } = observed(petsInMemory());
+    expect((await rejectionOf(() => createAwaitableCatalogue(port).getPet(id))).code).toBe('pet_not_found');
+    expect(calls).toHaveLength(times);
+  });
+
+  test.each([
     [7, 'the number 7: pass a bigint'],
     ['x7', '"x7"'],
     [undefined, 'missing'],

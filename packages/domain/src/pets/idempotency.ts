@@ -42,8 +42,7 @@ export function idempotencyHolderViolation({ holder }: { readonly holder: unknow
   if (typeof holder !== 'string' || !holder.isWellFormed()) {
     return `the holder of an idempotency key must be well-formed Unicode, was ${quote(holder)}`;
   }
-  // A code point takes at least one code unit: only longer names need counting.
-  const length = holder.length > maxLength ? [...holder].length : 0;
+  const { length } = [...holder];
   if (length <= maxLength) return null;
   return `the holder of an idempotency key must be at most ${maxLength} characters (Unicode code points), was ${length}`;
 }

@@ -57,7 +57,6 @@ describe('checkedNewPet', () => {
     [' \t\n\u00a0\u2003\ufeff', 'name must have a character that is not white space'],
     ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
     ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
-    ['x'.repeat(100_000), 'name must be at most 200 characters (Unicode code points), was 100000'],
     ['Rex \ud800', 'name must be well-formed Unicode, without a lone surrogate'],
     [7, 'name must be a string, was a number'],
     [null, 'name must be a string, was null'],
