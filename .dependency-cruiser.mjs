@@ -20,12 +20,12 @@ const drivers = globSync('packages/adapter-!(contract)/package.json', { cwd: imp
   .filter((name) => !name.startsWith('@animal-store/'));
 
 /**
- * What may import which workspace, or which folder of apps/http. Every other import between them is an error.
+ * The imports that each workspace, and each folder of apps/http, may have. Every other import between them is an error.
  *
  * @type {import('dependency-cruiser').IAllowedRuleType[]}
  */
 const allowed = [
-  // What is not a workspace: npm packages and parts of Node.js.
+  // npm packages and parts of Node.js.
   { from: {}, to: { pathNot: '^(?:packages|apps|tools)/' } },
   { from: { path: '^tools/' }, to: {} },
   // Tests may use any package, the test tools, and every folder of their application.
@@ -54,7 +54,7 @@ const allowed = [
   { from: { path: '^apps/http/src/pets/' }, to: { path: '^apps/http/src/openapi/' } },
 ];
 
-/** What the OpenAPI document is made of, in apps/http. */
+/** The parts of the OpenAPI document, in apps/http. */
 const DOCUMENT = ['^apps/http/src/openapi/'];
 
 /** @type {Record<string, Omit<import('dependency-cruiser').IForbiddenRuleType, 'name'>>} */

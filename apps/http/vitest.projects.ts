@@ -4,7 +4,7 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 /** Tests that depend on how the storage responds: whether it promises pets, shares counts, or outlives the process. */
 const ON_STORAGES = 'create-pet,durable-storage,get-pet,list-pets,openapi,overload,rate-limit';
 
-/** What one storage that promises pets shows for all. */
+/** Tests whose result on one storage that returns promises holds for all. */
 const ON_MONGODB = 'hostile,rejections';
 
 /** Tests that need a browser or proxies. */

@@ -14,7 +14,7 @@ export class CommandFailed extends Error {
   }
 }
 
-/** What went wrong, in words: `no such file or directory` instead of `ENOENT: … open 'pets.csv'`. */
+/** The reason of an error in words: `no such file or directory` instead of `ENOENT: … open 'pets.csv'`. */
 export function inWords(error: unknown): string {
   const { errno, message } = error as NodeJS.ErrnoException;
   return errno === undefined ? message : getSystemErrorMessage(errno);

@@ -66,7 +66,7 @@ export function addKeys(program: Command, { withStorage, stdout, stderr, clock }
     );
 }
 
-/** The time that many days from now; null if none were given. */
+/** The time after this many days; null if none were given. */
 function expiryAfter(days: number | string | undefined, now: number): number | null | Violation {
   if (days === undefined) return null;
   if (typeof days === 'number' && days >= 1 && days <= DAYS_MAX) return now + days * DAY;

@@ -17,11 +17,11 @@ const clock = () => Date.UTC(2026, 11, 24);
 /** A rejected command line; the message is what the user reads. */
 export class UsageError extends Error {}
 
-/** What a command printed before it ended. */
+/** The output of a command that has ended. */
 export interface Ended {
   readonly out: string;
   readonly err: string;
-  /** What it rejected with, or null. */
+  /** Its error, or null. */
   readonly error: Error | null;
 }
 

@@ -37,7 +37,7 @@ export function startWithOutput(
   return child;
 }
 
-/** What a program has printed when it has ended. */
+/** The output of a program that has ended. */
 export async function ended(child: ChildProcess): Promise<{ code: number | null; out: string; err: string }> {
   const [out, err]: Buffer[][] = [[], []];
   child.stdout?.on('data', (chunk: Buffer) => out?.push(chunk));

@@ -13,7 +13,7 @@ import type { Env, Operation } from './http/operation.ts';
 import { type Headers, jsonResponse } from './http/response.ts';
 import type { DescribedOperation } from './openapi/document.ts';
 
-/** What the application works with. */
+/** The dependencies of the application. */
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
@@ -109,7 +109,7 @@ export function createApps(dependencies: AppDependencies): Apps {
 
 const get = (path: string, responder: Responder): Route => ({ method: 'get', path, responder });
 
-/** What machines of the operator call. */
+/** The endpoints for the operator's machines. */
 function probeRoutes({ isStopping, metrics, storage }: AppDependencies): Route[] {
   const checkStorage = singleFlight(() => storage.ready());
   const ready: Responder = () => {

@@ -17,7 +17,7 @@ import { createRequestMetrics, type RequestMetrics } from './observability/reque
 import { completeSpan } from './observability/tracing.ts';
 import { petOperations } from './pets/index.ts';
 
-/** What a service is put together from. Tests replace it. */
+/** The parts of a service, which tests replace. */
 export interface ServiceDependencies {
   readonly configuration: Configuration;
   readonly version: Version;

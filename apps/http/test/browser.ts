@@ -9,7 +9,7 @@ const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 /** This machine, to the browser a host like any other: pages of a local one have more rights. */
 export const HOST = 'animals.test';
 
-/** It calls nobody but the service. Without a sandbox, which root can't have. */
+/** It calls the service only. It has no sandbox, because root can't have one. */
 const QUIET = [
   '--no-sandbox',
   '--disable-gpu',

@@ -77,7 +77,7 @@ describeInBrowser('the documentation page', (openContext) => {
   /**
    * Sends the request.
    *
-   * @returns What the page shows of the response.
+   * @returns The response as the page shows it.
    */
   async function execute(page: Page, id: string) {
     const received = page.waitForResponse((response) => response.url().includes('/v1/pets'));
@@ -267,7 +267,7 @@ describeInBrowser('the documentation page', (openContext) => {
   });
 
   describe('accessibility', () => {
-    /** What axe-core reports as critical or serious, by rule and element. */
+    /** The critical and serious reports of axe-core, by rule and element. */
     async function violations(page: Page): Promise<string[]> {
       await page.evaluate(axe.source);
       const { violations } = (await page.evaluate('axe.run(document)')) as axe.AxeResults;

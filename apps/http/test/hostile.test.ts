@@ -141,7 +141,7 @@ function exchange(port: AddressInfo['port'], requests: readonly Buffer[]): Promi
   });
 }
 
-/** What one connection sends, two requests at once on average. */
+/** The packets of one connection, two requests at once on average. */
 function hostileRequests(count: number, seed: number): readonly (readonly Buffer[])[] {
   return fc.sample(fc.array(request, { minLength: 1, maxLength: 3 }), { numRuns: Math.ceil(count / 2), seed });
 }

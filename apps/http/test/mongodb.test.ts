@@ -123,7 +123,7 @@ describeWithMongo('the service on MongoDB', () => {
     ]);
 
     proxy.pass();
-    // Without anybody's asking.
+    // No request asks for it.
     await running.says(/the storage is available/);
     expect((await call('GET', '/readyz')).status).toBe(200);
     expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);

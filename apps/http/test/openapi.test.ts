@@ -157,7 +157,7 @@ describe('the service does what the document says', () => {
     const check = (path: string, method: 'get' | 'post', { status, json }: Reply, name = String(status)) => {
       const response = document.paths[path]?.[method]?.responses[name] as Described;
       const { example } = Object.values(resolve<Described>(document, response).content ?? {})[0] as { example: object };
-      // Of seconds to wait nobody knows how many they are.
+      // The number of seconds to wait varies.
       const comparable = (error: unknown) => JSON.stringify(error).replace(/in \d+ s"/, 'in n s"');
       expect([path, method, comparable(json)]).toEqual([path, method, comparable(example)]);
     };
@@ -233,7 +233,7 @@ describe('the service does what the document says', () => {
       fc.asyncProperty(
         fc.oneof(
           fc.record({ name: oddities, categoryId: oddities, status: oddities, more: oddities }, { requiredKeys: [] }),
-          // Often enough good for what is taken to be tried as well as what is not.
+          // Both accepted and rejected bodies must be frequent.
           {
             weight: 3,
             arbitrary: fc.record({

@@ -23,7 +23,7 @@ test('sheds nine of ten operations while the event loop is delayed, and responds
     );
     expect(headers['retry-after']).toMatch(/^[1-9]\d*$/);
   }
-  // Who shows no key at all is told so: trying again would not help.
+  // A request without a key gets 401: trying again would not help.
   for (const path of ['/v1/pets', '/v1/nothing']) {
     const responses = await Promise.all([1, 2, 3].map(() => call('GET', path, { key: null })));
     expect(responses.map(({ status }) => status)).toEqual([401, 401, 401]);

@@ -9,7 +9,7 @@ import { freePort, serviceAt } from './service.ts';
 
 const CONFIGURATIONS = new URL('../../../tools/deploy/proxies/', import.meta.url);
 
-/** The user and group `nobody`: proxies run without privileges, whoever runs the tests. */
+/** The user and group `nobody`: proxies run without privileges, also in tests of root. */
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
@@ -30,7 +30,7 @@ const PROXIES = {
     program: 'nginx',
     file: 'nginx.conf',
     words: (folder: string) => ['-p', folder, '-c', 'configuration', '-e', 'stderr'],
-    /** What a package puts around the configuration. */
+    /** The text that a package puts around the configuration. */
     whole: (text: string) => `
       daemon off;
       pid nginx.pid;

@@ -28,7 +28,7 @@ test('rejects a holder without quota with 429 and the time to wait, and serves t
   const wait = Number(responses[3]?.headers['retry-after']);
   expect(wait).toBeGreaterThanOrEqual(1);
   expect(wait).toBeLessThanOrEqual(60);
-  // What was rejected was not carried out.
+  // The rejected requests were not executed.
   expect((await call('GET', '/v1/pets', { key: OTHER_KEY })).json).toHaveLength(1);
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
   expect((await call('GET', '/readyz', { key: null })).status).toBe(200);

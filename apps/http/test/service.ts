@@ -51,7 +51,7 @@ const { freshPlace } = TEST_STORAGE
   ? await import(`../../../packages/adapter-${TEST_STORAGE}/test/fresh-place.ts`)
   : {};
 
-/** What tells the service to use the storage that the run of these tests is for, empty for each call. */
+/** The variables that choose the storage of this run of the tests, at an empty place for each call. */
 export function storageEnvironment(): Record<string, string> {
   if (TEST_STORAGE === undefined) return {};
   const variable = (STORAGES as Storages)[TEST_STORAGE]?.variable;
@@ -125,7 +125,7 @@ export const test = base
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
   .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
 
-/** A port that nobody listens at. */
+/** A free port. */
 export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
@@ -193,7 +193,7 @@ export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Servi
   };
 }
 
-/** What an Error body of this code and status must be, its message matching. */
+/** The expected Error body of a code and status, with a matching message. */
 export function errorLike(code: string, status: number, message: RegExp = /./) {
   return { code, message: expectMatching(message), status };
 }

@@ -155,7 +155,7 @@ test('responds within five seconds even if authentication was slow', { retry: 2 
   const begin = performance.now();
   const [late, announced, withTimeout] = await Promise.all([
     call('GET', '/v1/pets', { key }),
-    // Nobody reads the body that this request announces, and it never comes.
+    // The body of this request is not read, and never comes.
     untilResponse(
       port,
       `GET /v1/pets HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${key}\r\nContent-Length: 9\r\n\r\n`,

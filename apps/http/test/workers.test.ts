@@ -65,7 +65,7 @@ describe('WORKERS=2', () => {
   });
 
   test('starts a worker again, loses no creation, and no count falls', async () => {
-    // If no worker listens for a moment, a port that the system has chosen is another one afterwards.
+    // If no worker listens for a short time, the system chooses another port afterwards.
     const running = start({ PORT: String(await freePort()) });
     const port = await listeningAt(running);
     const workers = await workersOf(running, 2);

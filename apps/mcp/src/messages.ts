@@ -1,4 +1,4 @@
-/** What a client and its model read, besides descriptions of single arguments and the errors of the domain. */
+/** The messages to a client and its model, besides descriptions of single arguments and the errors of the domain. */
 export const MESSAGES = {
   /** @param storage Where the animals are stored. */
   instructions: (storage: string) =>

@@ -55,7 +55,7 @@ export function expectUnavailable(failure: DomainError | null, { location }: Pic
   }
 }
 
-/** Expects that none of the secrets stands in a value as a log shows it, with the causes of an error. */
+/** Expects no secret in a value as a log shows it, with the causes of an error. */
 export function expectNoSecret(secrets: readonly string[] = [], value: unknown): void {
   const text = inspect(value, { depth: 10, maxStringLength: null });
   for (const secret of secrets) expect(text.includes(secret), `a secret in ${text}`).toBe(false);

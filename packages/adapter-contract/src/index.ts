@@ -13,7 +13,7 @@ export { rateLimiterContract, sharedRateLimiterContract } from './rate-limiter-c
 export { behindProxy, type Outage, type ProxiedPlace, type StorageUnderTest } from './storage-under-test.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
-/** For a test on a storage across a network, on a busy machine; tests of outages have a limit of their own. In milliseconds. */
+/** Suffices for a storage across a network on a busy machine; tests of outages have a limit of their own. In milliseconds. */
 const TEST_LIMIT = 120_000;
 
 /** Title of a skipped test. */
@@ -21,8 +21,8 @@ const OUTAGES_NOT_TESTED =
   'OUTAGES ARE NOT TESTED, because the adapter passes no `outages`: nothing shows that calls fail in time, and that the storage recovers';
 
 /**
- * Declares every test that a storage adapter must pass. All of them hold for every adapter; those of outages need `outages`,
- * and a skipped test says so if they are missing.
+ * Declares every test that a storage adapter must pass. All of them hold for every adapter; tests of
+ * outages need `outages`; a skipped test says so if they are missing.
  *
  * @param name The adapter's name, for the report.
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }) })

@@ -22,7 +22,7 @@ export async function recovered(storage: PetStorage): Promise<void> {
   await vi.waitUntil(works, { timeout: RECOVERY_LIMIT, interval: 50 });
 }
 
-/** What a storage does during its outages, and afterwards. */
+/** The behaviour of a storage during its outages, and afterwards. */
 export function outageContract<Place>(adapter: StorageUnderTest<Place>): void {
   for (const [name, outage] of Object.entries(adapter.outages ?? {})) {
     describe(`in an outage (${name})`, { timeout: TIMEOUT }, () => duringOutage(adapter, outage));
@@ -40,7 +40,7 @@ async function interrupted<Place>(adapter: StorageUnderTest<Place>, outage: Outa
   return { place, storage, pet, key, end: await beginOutage(outage, place) };
 }
 
-/** Begins an outage. Returns what ends it; else it ends with the test. */
+/** Begins an outage, which the returned function ends, or the end of the test. */
 export async function beginOutage<Place>(outage: Outage<Place>, place: Place): Promise<() => Promise<void>> {
   let hasEnded = false;
   const end = async () => {

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /**
- * What the contract needs to know of an adapter. A place is where pets are stored: a path, a URL, an object. Several storages
+ * An adapter as the contract needs it. A place is where pets are stored: a path, a URL, an object. Several storages
  * may be open at one place, and what is stored there outlives them.
  */
 export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage> {
@@ -22,7 +22,7 @@ export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage
   /** Returns a place that works only if its settings change: a wrong password, a folder instead of a file. */
   misconfiguredPlace?(): Awaitable<Place>;
 
-  /** What no error, location or warning may contain: the password in the URL of a place. */
+  /** Texts that no error, location or warning may contain: the password in the URL of a place. */
   readonly secrets?: readonly string[];
 }
 

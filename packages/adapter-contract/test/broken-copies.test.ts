@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { EXPECTATIONS } from './broken-copies.ts';
 
-/** What the JSON reporter says of a test. */
+/** The result of a test in the JSON report. */
 interface Result {
   readonly ancestorTitles: readonly string[];
   readonly title: string;

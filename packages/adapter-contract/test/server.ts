@@ -5,7 +5,7 @@ import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
 import type { Creation, Idempotency, PetSelection } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 
-/** What the server of these tests executes, each in one step. */
+/** The operations of the server of these tests, each atomic. */
 export type Operations = ReturnType<typeof createDatabase>;
 
 function createDatabase() {
@@ -87,7 +87,7 @@ export async function startDatabase(): Promise<string> {
     const receive = messages(async (message) => {
       const [operation, given] = message as [keyof Operations, unknown[]];
       const result = (database[operation] as (...given: unknown[]) => unknown)(...given);
-      // Later calls overtake the response of a lookup.
+      // Later calls may end before a lookup.
       if (operation === 'findKey') await sleep(2);
       socket.write(frame(result));
     });
@@ -109,7 +109,7 @@ export function frame(value: unknown): Buffer {
   return Buffer.concat([length, body]);
 }
 
-/** What a connection receives, message by message. */
+/** Splits the data of a connection into messages. */
 export function messages(onMessage: (value: unknown) => void): (data: Buffer) => void {
   let rest: Buffer = Buffer.alloc(0);
   return (data) => {

@@ -81,7 +81,7 @@ export function createTestStorage(text: string, bug?: Bug): TestStorage {
   }
 
   function connected(): Socket {
-    // Those that waited for this connection.
+    // The storage may have been closed while a call waited.
     if (isClosed) throw closed();
     for (let socket = idle.pop(); socket !== undefined; socket = idle.pop()) if (!socket.destroyed) return socket;
     const socket = connect(Number(url.port), url.hostname);

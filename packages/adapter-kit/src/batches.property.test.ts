@@ -32,7 +32,7 @@ test('each call gets a result that was read after the call, for any order of cal
   });
   await fc.assert(
     fc.asyncProperty(steps, limits, async (given, bounds) => {
-      // What is stored is a number that grows; a batch sees the number of when it began.
+      // The store is a growing number. A batch sees the number at its begin.
       let stored = 0;
       const open: { end(ok: boolean): void; begunAt: number }[] = [];
       let now = 0;

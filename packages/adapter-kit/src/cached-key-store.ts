@@ -2,7 +2,7 @@ import type { ApiKey, MonotonicClock } from '@animal-store/domain';
 import { apiKeyId, type KeyStore, type StorageEvents } from '@animal-store/domain/ports';
 
 /**
- * How long a record that was found is cached, in milliseconds: so long this process accepts a key that another one has
+ * How long a found record is cached, in milliseconds, and so how long this process accepts a key that another one has
  * revoked. The port allows 10 seconds; the rest is for the query itself.
  */
 export const HIT_TTL = 5_000;

@@ -28,8 +28,7 @@ interface Call {
  * is as large as the used part of the last one. What is left of a block when it expires is never used, so that no process
  * hands out ids far below those that others have reached.
  *
- * @param reserve Reserves that many ids that nobody else gets, above all reserved before.
- * @returns The last of them.
+ * @param reserve Reserves this many ids for the caller alone, above all reserved before. Returns the last of them.
  */
 export function createIdBlocks({
   reserve,

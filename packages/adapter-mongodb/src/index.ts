@@ -33,7 +33,7 @@ export type MongoStorageOptions = MongoLocation &
   StorageEvents & {
     /** Milliseconds from any start, for the ages of what is cached. Absent: the process's monotonic clock. */
     readonly clock?: MonotonicClock;
-    /** Those that differ from {@link TIME_LIMITS}. */
+    /** Limits that differ from {@link TIME_LIMITS}. */
     readonly timeLimits?: Partial<TimeLimits>;
   };
 

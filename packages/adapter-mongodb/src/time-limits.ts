@@ -12,7 +12,7 @@ export interface TimeLimits {
   readonly socket: number;
   /** The work on the server, and the wait for the majority of its members. */
   readonly operation: number;
-  /** How long reads, insertions and counts wait for those of their kind that are in flight; then they run beside them. */
+  /** How long reads, insertions and counts wait for others of their kind; then they run beside them. */
   readonly batch: number;
   /** Between two checks of a server. One that went silent is given up after this and `connect` together. */
   readonly heartbeat: number;

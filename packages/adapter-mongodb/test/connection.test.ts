@@ -13,7 +13,7 @@ import { addTo, failureOf, misconfigurationOf, openStorage, rex } from './fixtur
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
 
-/** Whether anything of an error, however deep, tells the password. */
+/** Whether an error or one of its causes contains the password. */
 function tells(error: unknown): boolean {
   const { stack, message, cause } = error as Error;
   const everything = [stack, message, inspect(error, { depth: 20, showHidden: true }), inspect(cause), String(error)];
@@ -23,7 +23,7 @@ function tells(error: unknown): boolean {
 describe('a server that is not there', () => {
   const open = (url: string) => openStorage({ url, timeLimits: { serverSelection: 200, connect: 200 } });
 
-  test('causes no error until it is used, and then one with its details in the cause only', async () => {
+  test('fails the first call, with its details in the cause only', async () => {
     const storage = open(`mongodb://user:${SECRET}@127.0.0.1:1/animals`);
     const error = await failureOf(() => storage.ready());
     expect(error).toBeInstanceOf(DomainError);
@@ -36,7 +36,7 @@ describe('a server that is not there', () => {
   });
 
   test.each(['mongodb://nowhere.invalid/animals', 'mongodb+srv://nowhere.invalid.example/animals'])(
-    'has a name that cannot be resolved: %s',
+    'fails calls if its name cannot be resolved: %s',
     async (url) => {
       const error = await failureOf(() => open(url).ready());
       expect(error).toMatchObject({ code: 'storage_unavailable' });
@@ -47,7 +47,7 @@ describe('a server that is not there', () => {
 
 describe('a file that the URL names', () => {
   test.each(['tlsCAFile', 'tlsCertificateKeyFile', 'tlsCRLFile'])(
-    'is a misconfiguration if it cannot be read: %s',
+    'is reported as a misconfiguration if it cannot be read: %s',
     async (option) => {
       for (const path of ['/nowhere.pem', tmpdir()]) {
         const url = `mongodb://user:${SECRET}@localhost/animals?tls=true&${option}=${encodeURIComponent(path)}`;
@@ -74,7 +74,7 @@ describe('a file of certificates', () => {
     ['is another text', 'hello'],
     ['has a key only', '-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n'],
     ['has a damaged certificate', '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n'],
-  ])('is a misconfiguration if it %s', async (_, text) => {
+  ])('is reported as a misconfiguration if it %s', async (_, text) => {
     const error = await failureOf(() => openWith(text).ready());
     expect(misconfigurationOf(error)).toBe(
       'the file that the URL names as tlsCAFile has no certificate in the format PEM',
@@ -82,7 +82,7 @@ describe('a file of certificates', () => {
     expect(tells(error)).toBe(false);
   });
 
-  test('is no misconfiguration if it has a certificate and the server is not there', async () => {
+  test('is not reported if it has a certificate and the server is not there', async () => {
     const error = await failureOf(() => openWith(`A comment\n${rootCertificates[0]}`).ready());
     expect(error).toMatchObject({ code: 'storage_unavailable', cause: { name: 'MongoServerSelectionError' } });
   });

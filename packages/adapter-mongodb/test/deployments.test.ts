@@ -15,7 +15,7 @@ describeWithMongo('a standalone', () => {
   });
   afterAll(() => server?.stop());
 
-  test('is a misconfiguration with every call, and nothing is created on it', async () => {
+  test('fails every call as a misconfiguration, and gets no collections', async () => {
     const { pets, ready } = open(server.url('animals'));
     for (const call of [ready, () => pets.find(1n), ready]) {
       const error = await failureOf(call);
@@ -27,14 +27,14 @@ describeWithMongo('a standalone', () => {
     expect(await databaseAt(server.url('animals')).listCollections().toArray()).toEqual([]);
   });
 
-  test('is told from an unavailable server if the URL names a replica set', async () => {
+  test('is distinguished from an unavailable server if the URL names a replica set', async () => {
     const error = await failureOf(open(server.url('animals', 'replicaSet=rs0')).ready);
     expect(misconfigurationOf(error)).toMatch(/^no server of the URL is a member of the replica set that it names: /);
   });
 });
 
 describeWithMongo('a replica set that is not initiated', () => {
-  test('is named in the log, is no misconfiguration, and works as soon as it is initiated', async () => {
+  test('is named in the log, is no misconfiguration, and works once it is initiated', async () => {
     const server = await startLoneServer('uninitiated');
     onTestFinished(() => server.stop());
     const storage = open(server.url('animals', 'directConnection=true'));

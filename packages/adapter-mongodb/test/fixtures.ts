@@ -8,7 +8,7 @@ import { createMongoStorage, type MongoStorage, type MongoStorageOptions } from 
 export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
 export const max: NewPet = { name: 'Max', categoryId: 1n };
 
-/** What a busy machine may add to a time limit, in milliseconds. */
+/** The delay that a busy machine may add to a time limit, in milliseconds. */
 export const TOLERANCE = 600;
 
 /** A storage that is closed when the running test ends. */
@@ -46,7 +46,7 @@ export function apiKey(number: number): ApiKey {
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
 
-/** What a call throws or rejects with; null if it succeeds. */
+/** The error that a call throws or rejects with; null if it succeeds. */
 export async function failureOf(call: () => unknown): Promise<unknown> {
   try {
     await call();
@@ -61,7 +61,7 @@ export function misconfigurationOf(error: unknown): string | null {
   return DomainError.is(error) && StorageMisconfigured.is(error.cause) ? error.cause.message : null;
 }
 
-/** What the server's profiler sees of the service's work on a database, in its order. */
+/** The operations of work on a database, in their order, as the server's profiler reports them. */
 export async function profiled(url: string, work: () => Promise<unknown>): Promise<Document[]> {
   const db = databaseAt(url);
   await db.command({ profile: 2 });

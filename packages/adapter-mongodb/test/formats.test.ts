@@ -21,7 +21,7 @@ const FORMAT_1 = BSON.EJSON.parse(await readFile(new URL('fixtures/format-1.json
   useBigInt64: true,
 }) as StoredDatabase;
 
-/** Without the types of numbers, which the driver reads in one way and the file tells in another. */
+/** A value without the types of numbers, which the driver and the file represent differently. */
 const plain = (value: unknown) => JSON.parse(BSON.EJSON.stringify(value as Document));
 
 async function restored(database: StoredDatabase): Promise<string> {
@@ -55,7 +55,7 @@ async function titled(title: string | undefined, url: string): Promise<string> {
 }
 
 describeWithMongo('the stored format', () => {
-  test('of a new database is format 1', async () => {
+  test('is format 1 in a new database', async () => {
     const url = freshDatabase();
     await openStorage({ url }).ready();
     const shape = (database: StoredDatabase) =>
@@ -65,7 +65,7 @@ describeWithMongo('the stored format', () => {
     expect(shape(await stored(url))).toEqual(shape(FORMAT_1));
   });
 
-  test('1 is read and added to, and what it had stays as it was', async () => {
+  test('can be 1: old data is unchanged, and new data can be added', async () => {
     const url = await restored(FORMAT_1);
     const { pets, keys, ready, createRateLimiter } = openStorage({ url });
     await ready();
@@ -102,7 +102,7 @@ describeWithMongo('the stored format', () => {
     }
   });
 
-  test('2 is one that this version works with, while processes are upgraded', async () => {
+  test('can be 2 during an upgrade', async () => {
     const url = await restored(FORMAT_1);
     const running = openStorage({ url });
     await running.ready();
@@ -114,7 +114,7 @@ describeWithMongo('the stored format', () => {
     expect((await stored(url))['pets']?.options).toMatchObject({ validator: { $jsonSchema: { title: 'format 2' } } });
   });
 
-  describe('is rejected with one line for the operator, and left as it was', () => {
+  describe('is rejected with one line for the operator and not changed', () => {
     const NEWER =
       /^the collection \w+ has format 3, and this version of Animal Store works with formats up to 2: start a newer version$/;
     const OTHER =
@@ -124,7 +124,7 @@ describeWithMongo('the stored format', () => {
       ['format 3', NEWER],
       ['version 2', OTHER],
       [undefined, OTHER],
-    ])('if it is called %s', async (title, line) => {
+    ])('if its title is %s', async (title, line) => {
       const url = await titled(title, await restored(FORMAT_1));
       const before = await stored(url);
       const { ready, pets } = openStorage({ url });
@@ -134,7 +134,7 @@ describeWithMongo('the stored format', () => {
       expect((await stored(url))['pets']).toEqual(before['pets']);
     });
 
-    test('if it becomes a newer one while the process runs, from the next check until it is put back', async () => {
+    test('if it becomes newer while the process runs, from the next check until it is restored', async () => {
       const url = await restored(FORMAT_1);
       const { ready, pets } = openStorage({ url });
       await ready();
@@ -149,7 +149,7 @@ describeWithMongo('the stored format', () => {
       await ready();
     });
 
-    test('if it becomes a newer one while the process runs, from the first pet that its schema rejects', async () => {
+    test('if it becomes newer while the process runs, from the first pet that its schema rejects', async () => {
       const url = await restored(FORMAT_1);
       const { pets } = openStorage({ url });
       await addTo(pets, rex);

@@ -69,7 +69,7 @@ describeWithMongo('many calls at once', () => {
       expect(await pets.list({ after: 0n, limit: 10_000 })).toHaveLength(5_500);
     });
 
-    test('find the pets of repeated keys by a few queries, each that of its own key', async () => {
+    test('find the pets of repeated keys by a few queries, each call the pet of its own key', async () => {
       const { pets, url } = await open();
       const create = (index: number, fingerprint: string) =>
         addTo(
@@ -92,7 +92,7 @@ describeWithMongo('many calls at once', () => {
   });
 
   describe('reads', () => {
-    test('find each its own pet, also more of them than one read looks up', async () => {
+    test('find the pet of each call, also of more calls than one read looks up', async () => {
       const { pets } = await open();
       const added = (await Promise.all(times(30, () => addTo(pets, rex)))) as Pet[];
       const known = new Map(added.map((pet) => [pet.id, pet]));
@@ -101,7 +101,7 @@ describeWithMongo('many calls at once', () => {
       expect(found).toEqual([...ids, ...ids].map((id) => known.get(id) ?? null));
     });
 
-    test('list each its own page, also more of them than one read has', async () => {
+    test('list the page of each call, also of more calls than one read has', async () => {
       const { pets } = await open();
       const added = (await Promise.all(times(160, (index) => addTo(pets, index % 2 === 0 ? rex : max)))) as Pet[];
       const all = added.toSorted(byId);

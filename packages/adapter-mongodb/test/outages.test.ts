@@ -22,14 +22,14 @@ describeWithMongo('a server', () => {
 
   const member = () => server.members[0] as number;
 
-  test('without secondaries, which the URL prefers', async () => {
+  test('serves reads although the URL prefers secondaries, and there are none', async () => {
     const storage = open(`${server.url('preferred')}&readPreference=secondary`);
     await storage.ready();
     const added = await addTo(storage.pets, rex);
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toEqual([added]);
   });
 
-  test('that is no member of its set for a while', async () => {
+  test('serves calls again after it was no member of its set', async () => {
     const storage = open(server.url('alone'));
     await addTo(storage.pets, rex);
     await server.kill(member());
@@ -47,7 +47,7 @@ describeWithMongo('a server', () => {
 });
 
 describeWithMongo('a network', () => {
-  test('that loses the response to a creation returns the same pet to a retry, in another process, too', async () => {
+  test('may lose the response to a creation: a retry returns the same pet, in another process, too', async () => {
     const url = freshDatabase();
     const { url: detour, proxy } = await behindProxy(url);
     const [one, other] = [open(detour), open(url)];
@@ -65,7 +65,7 @@ describeWithMongo('a network', () => {
     expect(await addTo(one.pets, rex, create)).toEqual(again);
   });
 
-  test('between: closing lets go of every connection, also while the first is being made', async () => {
+  test('has no open connection after the storage was closed, also while it was connecting', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const early = open(url);
     const ready = failureOf(early.ready);

@@ -18,7 +18,7 @@ const COMMIT_DELAY = 300;
 
 const ELECTION_TIMEOUT = 8_000;
 
-/** What a busy machine may add to it, in milliseconds. */
+/** The delay that a busy machine may add, in milliseconds. */
 const TOLERANCE = 1_000;
 
 const TEST_TIMEOUT = 180_000;

@@ -10,7 +10,7 @@ const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
 const BY_ID = /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/;
 const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}/;
 
-/** What the server sees of work on a database with some pets and keys in it. */
+/** The operations of work on a database with some pets and keys in it. */
 async function workOf(work: (storage: MongoStorage) => Promise<unknown>, options = '') {
   const url = freshDatabase();
   const storage = openStorage({ url: url + (url.includes('?') ? '&' : '?') + options });
@@ -30,7 +30,7 @@ async function workOf(work: (storage: MongoStorage) => Promise<unknown>, options
 }
 
 describeWithMongo('every query', () => {
-  describe('is served by an index alone: no collection scan, no sort, no more keys than documents', () => {
+  describe('uses an index alone, without a collection scan, a sort or more keys than documents', () => {
     test.each<[string, RegExp, number, Parameters<typeof workOf>[0]]>([
       ['a pet', BY_ID, 1, async ({ pets }) => pets.find(7n)],
       ['no pet', BY_ID, 0, async ({ pets }) => pets.find(2n ** 40n)],
@@ -42,7 +42,7 @@ describeWithMongo('every query', () => {
       ['all keys', /^IXSCAN \{ createdAt: 1, _id: 1 \}/, 3, async ({ keys }) => keys.list()],
       ['a revocation', BY_ID, 1, async ({ keys }) => keys.revoke(apiKey(2).id, 7)],
       ['a use', BY_ID, 1, async ({ keys }) => keys.recordUse(apiKey(2).id, 7)],
-    ])('%s', async (_, plan, documents, work) => {
+    ])('for %s', async (_, plan, documents, work) => {
       const [query, ...more] = await workOf(work);
       expect(more).toEqual([]);
       expect(query?.['planSummary']).toMatch(plan);
@@ -51,12 +51,12 @@ describeWithMongo('every query', () => {
       expect(query?.['hasSortStage']).toBeUndefined();
     });
 
-    test('a page by status, which names the index', async () => {
+    test('for a page by status, which names the index', async () => {
       const [query] = await workOf(async ({ pets }) => pets.list({ status: 'sold', after: 0n, limit: 21 }));
       expect(query?.['command'].hint).toEqual({ status: 1, _id: 1 });
     });
 
-    test('pages that begin at different places, which one command reads', async () => {
+    test('for pages that begin at different places, which one command reads', async () => {
       const page = (after: bigint, limit: number, status?: PetStatus) => ({ after, limit, ...(status && { status }) });
       const pages = [page(0n, 21), page(50n, 11), page(0n, 31, 'sold'), page(20n, 5, 'pending'), page(0n, 7, 'sold')];
       const [first, query, ...more] = await workOf(async ({ pets }) => {
@@ -73,7 +73,7 @@ describeWithMongo('every query', () => {
       expect(query?.['hasSortStage']).toBeUndefined();
     });
 
-    test('a creation that is repeated', async () => {
+    test('for a creation that is repeated', async () => {
       const queries = await workOf(async ({ pets }) => {
         expect(await addTo(pets, { ...max, name: 'Rex 7' }, create)).toMatchObject({ name: 'Rex 7' });
       });

@@ -121,7 +121,7 @@ describeWithMongo('while many calls are made at once', () => {
       }),
     );
     expect(after.filter((time) => time < TIME_LIMITS.batch + TOLERANCE).length).toBeGreaterThanOrEqual(18);
-    // The driver has tried again for those that got none.
+    // The driver has tried the calls again that got no connection.
     expect(Math.max(...after)).toBeGreaterThan(TIME_LIMITS.socket - 100);
     expect(Math.max(...after)).toBeLessThan(TIME_LIMITS.call);
   });

@@ -35,7 +35,7 @@ const API_KEY = {
 const { name: _name, ...WITHOUT_NAME } = PET;
 const { categoryId: _categoryId, ...WITHOUT_CATEGORY } = PET;
 
-/** What breaks one rule each, by the name of a collection. */
+/** Documents that break one rule each, by the name of a collection. */
 const INVALID: readonly (readonly [collection: string, what: string, document: object])[] = [
   ['pets', 'no name', WITHOUT_NAME],
   ['pets', 'no categoryId', WITHOUT_CATEGORY],
@@ -63,7 +63,7 @@ const INVALID: readonly (readonly [collection: string, what: string, document: o
   ['api_keys', 'a member of its own', { ...API_KEY, key: 'anst_secret' }],
 ];
 
-describeWithMongo('what is stored', () => {
+describeWithMongo('a stored document', () => {
   test('of a pet has int64, no status if none was given, and its idempotency key in the same document', async () => {
     const { storage, db } = await prepared();
     const plain = await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
@@ -91,9 +91,9 @@ describeWithMongo('what is stored', () => {
       }
     });
 
-    test('has no name of one character that the domain rejects', async () => {
+    test('is rejected if its name is one character that the domain rejects', async () => {
       const { db } = await prepared();
-      // One document for each code point that any reading of white space takes for it, and a letter.
+      // One document for each code point that is white space in any definition, and a letter.
       const spaces = [
         ...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2028\u2029\u202f\u205f\u3000\ufeff\u200b\u200c\u2060\u0000a',
       ];
@@ -106,7 +106,7 @@ describeWithMongo('what is stored', () => {
       expect(stored).toContain('\u200b');
     });
 
-    test('has no holder and idempotency key of another pet', async () => {
+    test('is rejected if another pet has its holder and idempotency key', async () => {
       const { db } = await prepared();
       const pets = db.collection<{ _id: unknown; name: string }>('pets');
       await pets.insertOne(PET);
@@ -114,13 +114,13 @@ describeWithMongo('what is stored', () => {
     });
   });
 
-  test('of a timestamp that no date can hold is the last date, not 1970', async () => {
+  test('has the last date for a timestamp that no date can hold', async () => {
     const { storage } = await prepared();
     await storage.keys.add({ ...apiKey(1), expiresAt: Number.MAX_SAFE_INTEGER });
     expect((await storage.keys.find(apiKey(1).digest))?.expiresAt).toBe(8.64e15);
   });
 
-  test('has no id from 2^53 on', async () => {
+  test('has an id below 2^53', async () => {
     const { storage, db } = await prepared();
     const counters = db.collection<{ _id: string }>('counters');
     const last = Long.fromBigInt(2n ** 53n - 2n);

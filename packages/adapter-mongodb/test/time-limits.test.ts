@@ -8,7 +8,7 @@ const LIMIT = 2_000;
 
 const open = (url: string, timeLimits: Partial<TimeLimits>) => openStorage({ url, timeLimits });
 
-describeWithMongo('each stage ends by its own limit, however long the call may take:', () => {
+describeWithMongo('a limit of its own ends', () => {
   const long = Object.fromEntries(Object.keys(TIME_LIMITS).map((stage) => [stage, 60_000]));
 
   /** A database behind a proxy. It is prepared, because that takes a slow disk longer than {@link LIMIT}. */
@@ -54,7 +54,7 @@ describeWithMongo('each stage ends by its own limit, however long the call may t
     expect(after).toBeLessThan(2 * LIMIT + TOLERANCE);
   });
 
-  test('the call, however long its stages may take', { retry: 2 }, async () => {
+  test('the call, whatever the limits of its stages', { retry: 2 }, async () => {
     const { url, proxy } = await preparedBehindProxy();
     const storage = open(url, { ...long, call: LIMIT });
     await storage.pets.find(1n);

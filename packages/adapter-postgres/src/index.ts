@@ -16,7 +16,7 @@ export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 export interface PostgresStorageOptions extends StorageEvents {
   /** Server and database: `postgres://host:5432/animals`. */
   readonly url: string;
-  /** Those that differ from {@link TIME_LIMITS}. */
+  /** Limits that differ from {@link TIME_LIMITS}. */
   readonly timeLimits?: Partial<TimeLimits>;
 }
 

@@ -1,13 +1,13 @@
 import { checkFormat } from '@animal-store/domain/ports';
 import type { Query } from './connection/connection.ts';
 
-/** What this version creates, stored in the table animal_store (docs/releasing.md). */
+/** The format that this version creates, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
 
 /**
- * Does nothing if the tables exist. Of several processes that begin with a new database one creates them. Times are milliseconds since the epoch. The collation "C"
- * compares bytes: no update of the operating system changes an index. A name has up to 200 characters, each of which an
- * escape may double. Counts of requests are unlogged: a crash empties their table, and none waits for the disk.
+ * Does nothing if the tables exist. If several processes find a new database, one creates them. Times are milliseconds since
+ * the epoch. The collation "C" compares bytes: no update of the operating system changes an index. A name has up to 200
+ * characters, each of which an escape may double. Counts of requests are unlogged, so that they don't wait for the disk.
  *
  * @public The list of published names compares it.
  */
@@ -57,7 +57,7 @@ END $$`;
 
 export const SCHEMA_SQL = {
   format: 'SELECT format FROM animal_store WHERE only_row',
-  /** A server that is read-only rejects it. */
+  /** A read-only server rejects it. */
   lockFormat: 'SELECT format FROM animal_store WHERE only_row FOR NO KEY UPDATE',
 } as const;
 

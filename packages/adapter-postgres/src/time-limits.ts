@@ -11,8 +11,8 @@ export const TIME_LIMITS = {
   statement: 1_500,
   /** From sending a statement to its result: its work, the commit and the way back. */
   response: 2_000,
-  /** How long reads, insertions and counts wait for those of their kind that are in flight; then they run beside them. */
+  /** How long reads, insertions and counts wait for others of their kind; then they run beside them. */
   batch: 500,
-  /** How long a connection is kept that nobody uses. */
+  /** How long an idle connection stays open. */
   idle: 60_000,
 } as const;

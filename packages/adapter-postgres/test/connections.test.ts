@@ -32,7 +32,7 @@ describeWithPostgres('the pool', () => {
     expect(await proxy.connections()).toBeLessThanOrEqual(10);
   });
 
-  test('replaces connections that the server has ended while nobody used them', async () => {
+  test('replaces idle connections that the server has closed', async () => {
     const url = freshDatabase();
     const storage = openStorage(`${url}&application_name=ended`);
     const pet = await addTo(storage.pets, rex);
@@ -109,7 +109,7 @@ describeWithPostgres('TLS', () => {
       );
       return row?.['ssl'];
     };
-    // The server reads its files a moment later.
+    // The server reads its files later.
     await expect.poll(() => isEncrypted('sslmode=no-verify').catch(() => null)).toBe(true);
     expect(await isEncrypted(`sslmode=verify-full&sslrootcert=${certificate}`)).toBe(true);
     expect(await isEncrypted(`sslmode=require&sslrootcert=${certificate}`)).toBe(true);

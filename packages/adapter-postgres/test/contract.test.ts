@@ -10,7 +10,7 @@ import { freshPlace } from './fresh-place.ts';
 
 const password = 'a password that no user has';
 
-/** What ends the locks of each place. */
+/** Ends the locks of a place, by place. */
 const locks = new Map<string, () => Promise<void>>();
 
 describeWithPostgres('on a server', () => {

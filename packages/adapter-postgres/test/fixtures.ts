@@ -37,7 +37,7 @@ export function apiKey(number: number): ApiKey {
   };
 }
 
-/** What a call throws or rejects with; null if it succeeds. */
+/** The error that a call throws or rejects with; null if it succeeds. */
 export async function failureOf(call: () => unknown): Promise<unknown> {
   try {
     await call();

@@ -32,14 +32,14 @@ const pets = (url: string) => sql('SELECT * FROM pets ORDER BY id', url);
 const setFormat = (url: string, format: number) => sql(`UPDATE animal_store SET format = ${format}`, url);
 
 describeWithPostgres('the stored format', () => {
-  test('of a new database is format 1', async () => {
+  test('is format 1 in a new database', async () => {
     const url = freshDatabase();
     await openStorage(url).ready();
     expect(await shapeOf(url)).toEqual(await shapeOf(await restored()));
     expect(await sql('SELECT format FROM animal_store', url)).toEqual([{ format: 1 }]);
   });
 
-  test('1 is read and added to, and what it had stays as it was', async () => {
+  test('can be 1: old data is unchanged, and new data can be added', async () => {
     const url = await restored();
     const [before, shape] = [await pets(url), await shapeOf(url)];
     const storage = openStorage(url);
@@ -73,7 +73,7 @@ describeWithPostgres('the stored format', () => {
     expect(await shapeOf(url)).toEqual(shape);
   });
 
-  test('2 is one that this version works with, while processes are upgraded', async () => {
+  test('can be 2 during an upgrade', async () => {
     const url = await restored();
     const running = openStorage(url);
     await running.ready();
@@ -88,11 +88,11 @@ describeWithPostgres('the stored format', () => {
     expect(await sql('SELECT format FROM animal_store', url)).toEqual([{ format: 2 }]);
   });
 
-  describe('is rejected with one line for the operator, and left as it was', () => {
+  describe('is rejected with one line for the operator and not changed', () => {
     const NEWER =
       'the database has format 3, and this version of Animal Store works with formats up to 2: start a newer version';
 
-    test('if it is a newer one', async () => {
+    test('if it is newer', async () => {
       const url = await restored();
       await setFormat(url, 3);
       const before = await pets(url);
@@ -115,7 +115,7 @@ describeWithPostgres('the stored format', () => {
       );
     });
 
-    test('if it becomes a newer one while the process runs, from the next check until it is put back', async () => {
+    test('if it becomes newer while the process runs, from the next check until it is restored', async () => {
       const url = await restored();
       const storage = openStorage(url);
       await storage.ready();
@@ -127,7 +127,7 @@ describeWithPostgres('the stored format', () => {
       expect(await storage.pets.find(1n)).toMatchObject({ name: 'Rex' });
     });
 
-    test('if it becomes a newer one while the process runs, from the first statement that the server rejects', async () => {
+    test('if it becomes newer while the process runs, from the first statement that the server rejects', async () => {
       const url = await restored();
       const storage = openStorage(url);
       await storage.ready();

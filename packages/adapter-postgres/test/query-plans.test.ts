@@ -55,7 +55,7 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ['a page by status', PET_SQL.listByStatus, ['pets_by_status']],
   ['a new pet', PET_SQL.create, ['pets_by_idempotency_key']],
   ['a pet by its idempotency key', PET_SQL.findCreated, ['pets_by_idempotency_key']],
-  // Of one row.
+  // A table of one row.
   ['ids', PET_SQL.reserveIds, ['animal_store_pkey', 'pets_pkey']],
   ['a key', KEY_SQL.find, ['api_keys_digest_key']],
   ['all keys', KEY_SQL.list, ['api_keys_by_age']],
@@ -67,7 +67,7 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ['the format, for a check', SCHEMA_SQL.lockFormat, ['animal_store_pkey']],
 ];
 
-describeWithPostgres('every statement is served by an index, in a new database and in a full one:', () => {
+describeWithPostgres('an index serves, in a new database and in a full one, the statement', () => {
   test.each(INDEXES)('%s', async (_, statement, indexes) => {
     for (const isFull of [false, true]) {
       const nodes = await planOf(await preparedDatabase(isFull), statement);

@@ -20,7 +20,7 @@ describeWithPostgres('a statement that the server wants to be repeated', () => {
     await close();
   });
 
-  test('fails if that does not end', async () => {
+  test('fails if it must be repeated too often', async () => {
     const url = freshDatabase();
     await sql("CREATE FUNCTION fail() RETURNS void LANGUAGE plpgsql AS $$ BEGIN RAISE SQLSTATE '40001'; END $$", url);
     const { query, close } = createConnection(url, TIME_LIMITS, async () => {});

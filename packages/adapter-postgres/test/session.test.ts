@@ -39,12 +39,12 @@ describeWithPostgres('a connection', () => {
     ['remote_write', 'on'],
     ['on', 'on'],
     ['remote_apply', 'remote_apply'],
-  ])('whose URL says synchronous_commit=%s has %s', async (given, effective) => {
+  ])('with synchronous_commit=%s in the URL has %s', async (given, effective) => {
     const url = withOptions(freshDatabase(), `-c synchronous_commit=${given}`);
     expect(await settingOf(url, 'synchronous_commit')).toBe(effective);
   });
 
-  test('of a role that has other settings has those of the adapter', async () => {
+  test('has the settings of the adapter although its role has others', async () => {
     const settings =
       "ALTER ROLE SET synchronous_commit = off; ALTER ROLE SET client_encoding = 'LATIN1'; ALTER ROLE SET statement_timeout = 0";
     const { url } = await asRole(freshDatabase(), settings);
@@ -53,7 +53,7 @@ describeWithPostgres('a connection', () => {
     expect(await settingOf(url, 'statement_timeout')).toBe('1500ms');
   });
 
-  test('is given up if the server is read-only, until it can be written again', async () => {
+  test('is closed if the server is read-only, until it can be written again', async () => {
     const { url, role } = await asRole(freshDatabase());
     await sql(
       `GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}; ALTER ROLE ${role} SET default_transaction_read_only = on`,
@@ -119,7 +119,7 @@ describeWithPostgres('a misconfiguration is one line for the operator:', () => {
 });
 
 describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
-  test('are enough for every call, and no one of them can be taken away', async () => {
+  test('are enough for every call, and each of them is needed', async () => {
     const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
     const [, block = ''] = /```sql\n(GRANT.*?)```/s.exec(page) ?? [];
     const url = freshDatabase();

@@ -23,7 +23,7 @@ describeWithPostgres('stored rows', () => {
     expect(new Set([...pages.flat(), ...found]).size).toBe(6);
   });
 
-  describe('that the service cannot return are rejected:', () => {
+  describe('are rejected if the service cannot return', () => {
     test.each([
       "(0, 'Rex', 1, null, null, null, null)",
       "(9007199254740992, 'Rex', 1, null, null, null, null)",
@@ -50,13 +50,13 @@ describeWithPostgres('stored rows', () => {
     });
   });
 
-  test('show names as they are, but NUL and backslashes', async () => {
+  test('have names as they are, except for NUL and backslashes', async () => {
     const { url, storage } = await opened();
     await addTo(storage.pets, { name: 'Zoë\u0000 \\ 🐕', categoryId: 1n });
     expect(await sql('SELECT name FROM pets', url)).toEqual([{ name: 'Zoë\\0 \\\\ 🐕' }]);
   });
 
-  test('that were restored without the counter keep their ids, and new pets get higher ones', async () => {
+  test('keep their ids if they are restored without the counter, and new pets get higher ones', async () => {
     const { url, storage } = await opened();
     const first = await addTo(storage.pets, rex);
     // The rest of the block, and ids above it.
@@ -68,7 +68,7 @@ describeWithPostgres('stored rows', () => {
     expect(new Set(added.map((pet) => pet?.id)).size).toBe(20);
   });
 
-  test('whose ids a block has reserved make no single creation fail', async () => {
+  test('fail no creation if a block has reserved their ids', async () => {
     const { url, storage } = await opened();
     // The block of the third one has ids left.
     for (let index = 0; index < 3; index += 1) await addTo(storage.pets, rex);

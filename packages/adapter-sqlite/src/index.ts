@@ -16,7 +16,7 @@ export interface SqliteStorageOptions {
  * promises unless another process holds a lock, and writes in a thread of its own: writes that are called meanwhile
  * share one transaction.
  *
- * @throws StorageMisconfigured if the file can't be what it has to be.
+ * @throws StorageMisconfigured if the file can't be used.
  * @example const storage = createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
 export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage {

@@ -36,7 +36,7 @@ test.each([1, 20])(
 );
 
 test.each([1, 20])(
-  'on a full disk the storage is not ready, creations are unavailable, and those that were acknowledged are stored, with %i at a time',
+  'a full disk makes the storage and creations unavailable, and loses no acknowledged pet, with %i creations at a time',
   async (together) => {
     const file = freshFile();
     const program = `

@@ -35,7 +35,7 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
   await expect(everyPet(storage)).rejects.toMatchObject(damaged);
   await expect(storage.ready()).rejects.toMatchObject(damaged);
   await expect(addTo(storage, rex)).rejects.toMatchObject(damaged);
-  // What is not damaged is still read, and nothing was added.
+  // Undamaged pages can still be read, and nothing was added.
   expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
   expect(await storage.pets.find(BigInt(PETS + 1))).toBeNull();
 });

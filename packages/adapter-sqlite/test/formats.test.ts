@@ -35,7 +35,7 @@ const schemaOf = (file: string) =>
   databaseAt(file).prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name').all();
 
 describe('a file of the published format 1', () => {
-  test('has its pets, idempotency keys and API keys, and takes more', async () => {
+  test('has its pets, idempotency keys and API keys, and accepts more', async () => {
     const file = freshFile();
     copyFileSync(FORMAT_1, file);
     const storage = storageAt(file);
@@ -56,7 +56,7 @@ describe('a file of the published format 1', () => {
     await storage.keys.add(apiKey('ef'));
     await storage.close();
 
-    // By plain SQL, as the version that wrote it.
+    // Reads by plain SQL, like the version that wrote it.
     const db = databaseAt(file, { readBigInts: true, returnArrays: true });
     const rows = (columns: string, table: string) =>
       db.prepare(`SELECT id, ${columns} FROM ${table} ORDER BY id`).all() as unknown;
@@ -93,7 +93,7 @@ test('the schema calls only functions that SQLite 3.40 has, for the sqlite3 of D
 });
 
 describe('while a newer version upgrades the file', () => {
-  /** What the next format may do: more columns, tables and indexes. */
+  /** The next format may add columns, tables and indexes. */
   const EXPAND = `
     ALTER TABLE pets ADD COLUMN born_at INTEGER;
     ALTER TABLE api_keys ADD COLUMN scopes TEXT NOT NULL DEFAULT 'all';
@@ -102,14 +102,14 @@ describe('while a newer version upgrades the file', () => {
     PRAGMA user_version = 2;
   `;
 
-  /** What the format after that may do. */
+  /** The format after that may remove them. */
   const CONTRACT = `
     ALTER TABLE pets RENAME COLUMN name TO called;
     ALTER TABLE api_keys RENAME COLUMN holder TO zoo;
     PRAGMA user_version = 3;
   `;
 
-  test('to the next format, processes go on, and can be started again', async () => {
+  test('to the next format, processes continue, and can be started again', async () => {
     const file = freshFile();
     const [running, idle, neverUsed] = [storageAt(file), storageAt(file), storageAt(file)];
     const first = await addTo(running, rex);
@@ -126,7 +126,7 @@ describe('while a newer version upgrades the file', () => {
     expect(other.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
   });
 
-  test('to the format after the next, processes are not ready, and say why', async () => {
+  test('to the format after the next, processes are not ready, and report the reason', async () => {
     const file = freshFile();
     const [running, neverUsed] = [storageAt(file), storageAt(file)];
     await addTo(running, rex);

@@ -111,7 +111,7 @@ test('ready writes what a creation writes, and leaves pets, keys and ids as they
     expect(changes()).not.toBe(before);
     expect(await addTo(storage, rex)).toEqual({ id, ...rex });
   }
-  /** What a write appends to an empty log, in bytes. */
+  /** The number of bytes that a write appends to an empty log. */
   const sizeOf = async (write: () => unknown) => {
     other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     await write();

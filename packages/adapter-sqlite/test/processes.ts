@@ -52,7 +52,7 @@ export interface Running {
 /**
  * Starts a program in a process of its own; it is killed when the running test ends.
  *
- * @param largestFile No file may grow beyond that many blocks of 512 bytes: what a full disk is like.
+ * @param largestFile No file may grow beyond this many blocks of 512 bytes, as on a full disk.
  */
 export function startProcess(file: string, program: string, largestFile = 'unlimited'): Running {
   // The signal would otherwise end the process, instead of the write with an error.

@@ -3,7 +3,7 @@ import { KEY_SQL } from '../src/keys/sqlite-key-store.ts';
 import { PET_SQL } from '../src/pets/sqlite-pet-store.ts';
 import { databaseAt, fileWith } from './fixtures.ts';
 
-test('every statement is served by an index alone: no scan of a table, no sort', async () => {
+test('every statement uses an index alone, without a scan of a table or a sort', async () => {
   const db = databaseAt(await fileWith(0));
   const planOf = ([name, sql]: [string, string]) => {
     const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
@@ -20,7 +20,7 @@ test('every statement is served by an index alone: no scan of a table, no sort',
     add: '',
     find: 'SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)',
     findById: 'SEARCH api_keys USING PRIMARY KEY (id=?)',
-    // All of it is wanted.
+    // The whole table is wanted.
     list: 'SCAN api_keys USING INDEX api_keys_by_age',
     revoke: 'SEARCH api_keys USING PRIMARY KEY (id=?)',
     recordUse: 'SEARCH api_keys USING PRIMARY KEY (id=?)',

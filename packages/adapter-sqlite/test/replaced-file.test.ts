@@ -59,7 +59,7 @@ describe('while a file is open, nothing more is acknowledged after', () => {
       await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
       await expect(storage.ready()).rejects.toMatchObject(FAILURE);
     }
-    // What was acknowledged is still read.
+    // Acknowledged pets can still be read.
     expect(await everyPet(storage)).toEqual([pet]);
   });
 

@@ -5,7 +5,7 @@ import { addTo, databaseAt, fileWith, freshFile, rex, storageAt } from './fixtur
 
 const digest = 'ab'.repeat(32);
 
-describe('the schema rejects what the service cannot return', () => {
+describe('the schema rejects rows that the service cannot return', () => {
   const expectRejection = (db: DatabaseSync, table: string, row: string) =>
     expect(() => db.exec(`INSERT INTO ${table} VALUES ${row}`), row).toThrow(/constraint failed|cannot store/);
 

@@ -5,7 +5,7 @@ import { openFile } from '../src/connection/open-file.ts';
 import { createWriterThread, type WriterThread } from '../src/writing/writer-thread.ts';
 import { freshFile } from './fixtures.ts';
 
-/** More than a thread that is well needs to end, in milliseconds. */
+/** More than an idle thread needs to end, in milliseconds. */
 const END_TIMEOUT = 20_000;
 
 const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
@@ -36,7 +36,7 @@ describe('a thread that ends unexpectedly', () => {
   test.each([
     ['ends', 'process.exit(7);', /^the writer thread ended with code 7$/],
     ['throws', "throw new Error('out of order');", /^out of order$/],
-  ])('(it %s) makes the batch unavailable, and the next one starts another', async (_, end, message) => {
+  ])('makes the batch unavailable, and the next one starts another (it %s)', async (_, end, message) => {
     const thread = threadWith(`if (isFirst) { ${end} } reply();`);
     await expect(thread.commit([createRex])).rejects.toMatchObject({
       code: 'storage_unavailable',
@@ -47,7 +47,7 @@ describe('a thread that ends unexpectedly', () => {
   });
 
   // A batch that meets a thread on its way out is unavailable.
-  test('while it is idle fails no call', { retry: 2 }, async () => {
+  test('fails no call if it is idle', { retry: 2 }, async () => {
     const thread = threadWith('reply(); if (isFirst) setTimeout(() => process.exit(7), 20);');
     await thread.commit([createRex]);
     await new Promise((resolve) => setTimeout(resolve, 200));

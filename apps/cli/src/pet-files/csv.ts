@@ -6,7 +6,7 @@ import { MAX_RECORD_BYTES, type PetFormat, type RecordReader, UnreadableFile, Un
 /** The characters that spreadsheets write between fields. */
 const DELIMITERS = [',', ';', '\t'];
 
-/** What a field can't have without quotes. Outer spaces are quoted for readers that would trim them. */
+/** A field that has one of these must be quoted. Outer spaces are quoted for readers that would trim them. */
 const NEEDS_QUOTES = /["\r\n,;\t]|^\s|\s$/;
 
 /**
@@ -71,7 +71,7 @@ function readHeader(text: string): Header {
   return header;
 }
 
-/** A first line that names the columns that a pet needs, with any delimiter; else null. */
+/** A first line that names the columns that a pet needs, with any delimiter; otherwise null. */
 export function headerOf(text: string): Header | null {
   for (const delimiter of DELIMITERS) {
     try {

@@ -16,7 +16,7 @@ export function petFormat(name: string | undefined, file = ''): PetFormat {
   return FORMATS[(name ?? (/\.csv$/i.test(file) ? 'csv' : 'ndjson')) as keyof typeof FORMATS];
 }
 
-/** What to do with a file of another kind, which its first line shows that is not blank; null if it is none. */
+/** The advice for a file of another kind, by its first line that is not blank; null for a file of pets. */
 export function wrongKind(line: string, format: PetFormat['name']): string | null {
   if (line.startsWith('\u001f\u008b')) return MESSAGES.isCompressed;
   if (line.startsWith('PK\u0003\u0004')) return MESSAGES.isSpreadsheet;

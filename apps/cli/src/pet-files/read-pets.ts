@@ -26,7 +26,7 @@ const BYTE_ORDER_MARK = /^\u00ef\u00bb\u00bf/;
 const BEYOND_ASCII = /[\u0080-\u00ff]/;
 
 /**
- * The pets of a file in UTF-8, for each chunk those whose records end in it, in memory that does not grow with the file. A
+ * Reads the pets of a file in UTF-8, chunk by chunk, in memory that does not grow with the file. A
  * byte order mark at the beginning is ignored. Reading goes on after a record with an error.
  *
  * @throws UnreadableFile, also while the pets of a chunk are iterated, after those before the error.

@@ -12,13 +12,13 @@ type Pages = AsyncIterable<readonly object[]> | Iterable<readonly object[]>;
 
 const GAP = '  ';
 
-/** Prints a record: its members below each other on a terminal, else a line of JSON. */
+/** Prints a record: its members below each other on a terminal, otherwise a line of JSON. */
 export async function printRecord(output: TextOutput, record: object, { json }: PrintOptions): Promise<void> {
   const lines = output.isTTY && !json ? recordLines(record) : [stringify(record)];
   for (const line of lines) await writeText(output, `${line}\n`);
 }
 
-/** Prints pages of records: a table with these columns on a terminal, else a line of JSON for each record. */
+/** Prints pages of records: a table with these columns on a terminal, otherwise a line of JSON for each. */
 export async function printPages(
   output: TextOutput,
   pages: Pages,

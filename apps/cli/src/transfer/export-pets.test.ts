@@ -38,7 +38,7 @@ test('ends an export with the pets that existed at its start, although others cr
   expect(exported.slice(0, COUNT).map(({ name }) => name)).toEqual(
     Array.from({ length: COUNT }, (_, index) => `Rex ${index + 1}`),
   );
-  // Those that were created while the highest id was looked for may be among them.
+  // Pets that were created while the highest id was looked for may be among them.
   expect(exported.length).toBeLessThan(COUNT + 10_000);
   expect(exported.map(({ id }) => id)).toEqual(exported.map((_, index) => index + 1));
 });

@@ -6,7 +6,7 @@ import type { InputFile } from './input-file.ts';
 
 interface Options {
   readonly file: Pick<InputFile, 'name' | 'share'>;
-  /** What happens to the pets, for the line of progress. */
+  /** The verb in the line of progress. */
   readonly verb: string;
   readonly maxErrors: number;
   readonly stderr: TextOutput;

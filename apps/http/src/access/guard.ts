@@ -10,7 +10,7 @@ import type { Operation } from '../http/operation.ts';
 import type { HttpResponse } from '../http/response.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** What the guard checks requests with. */
+/** The dependencies of the guard. */
 export interface GuardDependencies {
   readonly authenticate: Authenticate;
   /** null: no holder has a limit. */

@@ -1,6 +1,6 @@
 import { LIMITS } from '@animal-store/domain';
 
-/** What Error bodies say, besides the messages of the domain and of the HTTP server. */
+/** The messages of Error bodies, besides those of the domain and of the HTTP server. */
 export const CLIENT_MESSAGES = {
   badCursor: 'cursor must be one that a Link header of this service gave',
   bodyBeginsWithMark: 'the body must not begin with a byte order mark',

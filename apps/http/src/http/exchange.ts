@@ -33,7 +33,7 @@ const UNPARSABLE = 'unparsable';
 
 /** One request and its response, as observers see it. */
 export interface Exchange {
-  /** The X-Request-Id of the request if it is well-formed, else a new UUID; returned with the response. */
+  /** The X-Request-Id of the request if it is well-formed, otherwise a new UUID; returned with the response. */
   readonly id: string;
   readonly method: string;
   /** The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. */
@@ -133,7 +133,7 @@ export type Handler = (request: Context<Env>) => Awaitable<Response>;
  */
 export type CreateHandler = (route: string, responder: Responder, headers?: Headers) => Handler;
 
-/** What every handler works with. */
+/** The dependencies of every handler. */
 export interface HandlerDependencies {
   readonly observe: Observer;
   readonly inFlight: InFlight;

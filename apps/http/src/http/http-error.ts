@@ -23,7 +23,7 @@ export const ERROR_STATUS = {
 /** One of the codes of {@link ERROR_STATUS}. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
-/** What the domain's errors are called in this interface. */
+/** The codes of the domain's errors in this interface. */
 const CODE_OF_DOMAIN_ERROR = {
   invalid: 'invalid_request',
   pet_not_found: 'pet_not_found',

@@ -3,7 +3,7 @@ import type { IncomingRequest, OutgoingResponse } from '@animal-store/http-serve
 import type { Context } from 'hono';
 import type { HttpResponse } from './response.ts';
 
-/** What Hono passes to a handler here: Node's own request and response beside the Fetch API's. */
+/** Hono's environment of a handler here: Node's own request and response beside the Fetch API's. */
 export interface Env {
   Bindings: { readonly incoming: IncomingRequest; readonly outgoing: OutgoingResponse };
 }

@@ -1,7 +1,7 @@
 import type { DropReason } from '@animal-store/http-server';
 import type { UnavailableReason } from './exchange.ts';
 
-/** What the log says to the operator, besides events with fields of their own and errors in the settings. */
+/** The messages of the log, besides events with fields of their own and errors in the settings. */
 export const OPERATOR_MESSAGES = {
   countsAlone: 'requests are counted by this process alone: the shared count failed',
   /** Connections that the server dropped. */

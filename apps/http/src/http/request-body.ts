@@ -33,7 +33,7 @@ export function requireJson({ headers }: IncomingMessage): void {
 }
 
 /**
- * What the JSON of a body says: integers are bigints, other numbers are `JSON.rawJSON` objects with all their digits.
+ * Parses the JSON of a body: integers are bigints, other numbers are `JSON.rawJSON` objects with all their digits.
  *
  * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
  */

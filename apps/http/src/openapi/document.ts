@@ -21,13 +21,13 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
-/** What descriptions are made of: TypeBox and functions that write parts of the document. It is loaded on use. */
+/** TypeBox, and functions that write parts of the document. Loaded on use. */
 export type DocumentBuilder = typeof builder;
 
 /** Schema Objects by their names in the document. */
 export type SchemaObjects = Readonly<Record<string, object>>;
 
-/** What the document says about an operation. */
+/** The description of an operation. */
 export interface OperationDescription {
   readonly tags: readonly string[];
   readonly summary: string;
@@ -46,7 +46,7 @@ export interface DescribedOperation extends Operation {
   describe(t: DocumentBuilder): OperationDescription;
 }
 
-/** What the document is assembled from. */
+/** The parts of the document. */
 export interface DocumentParts {
   /** Where the paths of the operations begin: a path, or an absolute URL. */
   readonly server: string;

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { createCache } from './cache.ts';
 
 describe(createCache, () => {
-  test('returns what was set last for a key', () => {
+  test('returns the last value of a key', () => {
     const cache = createCache<string, number>(10, () => 1);
     cache.set('a', 1);
     cache.set('b', 2);

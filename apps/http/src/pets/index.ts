@@ -5,7 +5,7 @@ import { createPet } from './create-pet.ts';
 import { getPet } from './get-pet.ts';
 import { listPets } from './list-pets.ts';
 
-/** What the operations work with. */
+/** The dependencies of the operations. */
 export interface PetDependencies {
   readonly catalogue: AwaitableCatalogue;
   readonly clock: Clock;

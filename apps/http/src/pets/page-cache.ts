@@ -4,19 +4,19 @@ import { type Cache, createCache } from './cache.ts';
 
 /** A page with what a response to it costs to make. */
 export interface CachedPage<Query> extends PetPage {
-  /** What the query string says. */
+  /** The parsed query string. */
   readonly query: Query;
   readonly response: HttpResponse;
 }
 
-/** What the pages of each generation may take, in bytes, if their characters take one each. */
+/** The size of each generation of pages, in bytes, if a character takes one. */
 const SIZE_MAX = 8 * 1024 * 1024;
 
-/** What a page takes beside its texts and its array of pets, in bytes. Clients can ask for any number of empty pages. */
+/** The size of a page beside its texts and its array of pets, in bytes. Clients can ask for any number of empty pages. */
 const PAGE_BYTES = 400;
 
 /**
- * Caches pages by query string. The storage is asked all the same, see {@link isUpToDate}: that takes a tenth of a microsecond
+ * Caches pages by query string. The storage is still asked, see {@link isUpToDate}: that takes a tenth of a microsecond
  * for a hundred pets, to put their texts together takes five.
  */
 export function createPageCache<Query>(): Cache<string, CachedPage<Query>> {

@@ -52,7 +52,7 @@ export function collectMetrics(workers: ReadonlySet<Worker>, linesLost: () => nu
   };
 }
 
-/** What this process adds: the lines that it has lost, and a time of start that changes with each worker's. */
+/** The metrics of this process: the lines that it has lost, and a time of start that changes with each worker's. */
 function ownMetrics(linesLost: number): MetricsSnapshot {
   const metric = (name: string, type: string, aggregator: string, help: string, value: number) => {
     return { name, type, aggregator, help, values: [{ value, labels: {} }] };

@@ -8,7 +8,7 @@ import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
 import { collectMetrics } from './collected-metrics.ts';
 import { send, type ToSupervisor } from './messages.ts';
 
-/** After so long a start counts as successful, in milliseconds: a worker that ends then is started without a long pause. */
+/** A start is successful after this time, in milliseconds: a worker that ends later is started without a long pause. */
 const STABLE = 10_000;
 
 /** The first pause before a worker is started again, which doubles, and the longest; in milliseconds. */
@@ -46,7 +46,7 @@ export async function superviseWorkers(count: number, log: Log, { onStop }: Pick
       worker.once('listening', onListening);
       worker.on('message', (message: ToSupervisor) => {
         metrics.receive(worker, message);
-        // What was sent before is lost.
+        // Messages that were sent before are lost.
         if (message.type === 'ready' && stopping.signal.aborted) send(worker, { type: 'stop' });
       });
       const forwarded = forwardLines(worker.process.stdout as Readable, log);

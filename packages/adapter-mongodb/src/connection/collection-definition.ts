@@ -1,13 +1,13 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb';
 
-/** What this version creates, stored in the titles of the schemas (docs/releasing.md). */
+/** The format that this version creates, stored in the titles of the schemas (docs/releasing.md). */
 const FORMAT = 1;
 
 /** A collection as it must be. Its name is part of what is stored. */
 export interface CollectionDefinition {
   readonly name: string;
-  /** What the server checks. */
+  /** The rules that the server checks. */
   readonly schema: { readonly properties: Document; readonly required: readonly string[] };
   readonly indexes: readonly IndexDescription[];
 }

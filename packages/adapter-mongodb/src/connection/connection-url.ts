@@ -3,7 +3,7 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 
 const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
 
-/** What the name of a database must not contain: the driver accepts some of it, and the server rejects it later. */
+/** Invalid names of databases: the driver accepts some of them, and the server rejects them later. */
 const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
 
 /** The server's own databases, whose documents can't have a schema. */

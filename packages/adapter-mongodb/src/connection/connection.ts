@@ -18,7 +18,7 @@ export interface Connection<T> {
   close(): Promise<void>;
 }
 
-/** What a connection needs of an open database. */
+/** An open database as a connection needs it. */
 interface Opened {
   /** @throws StorageMisconfigured if a newer version has changed the format. */
   check(): Promise<void>;
@@ -52,7 +52,7 @@ export function createConnection<T extends Opened>(
     await client.connect().catch((failure) => {
       throw unusableFile(client) ?? failure;
     });
-    // A client that is closed while it looks up its servers connects all the same.
+    // A client that is closed while it looks up its servers still connects.
     if (isClosed) throw closed();
     return open(client);
   }

@@ -60,7 +60,7 @@ function serversOf(failure: unknown) {
   return failure instanceof MongoServerSelectionError ? failure.reason?.servers : undefined;
 }
 
-/** What is wrong with the file of certificates that a client has read, or null. Node.js ignores what is no certificate. */
+/** The error in the file of certificates that a client has read, or null. Node.js ignores texts that are no certificates. */
 export function unusableFile({ options: { ca, tlsCAFile } }: MongoClient): StorageMisconfigured | null {
   if (tlsCAFile === undefined || ca === undefined || hasCertificate(String(ca))) return null;
   return new StorageMisconfigured('the file that the URL names as tlsCAFile has no certificate in the format PEM');

@@ -59,8 +59,8 @@ const MAX_KEYS = 1_000;
 export type KeyLookup = (digest: string) => Promise<ApiKey | null>;
 
 /**
- * Looks up keys by one query at a time: those that come while it is in flight share the next one. Anybody can make keys
- * whose checksum is right, so one query for each would let anybody choose the load of the database.
+ * Looks up keys by one query at a time: those that come while it is in flight share the next one. Clients can make
+ * keys with a valid checksum, so one query for each would let them choose the load of the database.
  */
 export function createKeyLookup(
   keys: Collection<KeyDocument>,

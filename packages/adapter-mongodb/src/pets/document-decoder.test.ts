@@ -25,7 +25,7 @@ const storedByUs = fc.record(
   { _id: int64, name: text, categoryId: int64, status: fc.constantFrom(...PET_STATUSES) },
   { requiredKeys: ['_id', 'name', 'categoryId'] },
 );
-/** What another writer may have stored before there was a schema: other types, other members, another order. */
+/** Documents of another writer, stored before there was a schema: other types, other members, another order. */
 const storedByOthers = fc
   .tuple(
     storedByUs,

@@ -35,7 +35,7 @@ export interface IdCollections {
 export function createIdCounter({ counters, pets }: IdCollections, fence: Fence, { operation: maxTimeMS }: TimeLimits) {
   const counter = { _id: 'pets' } as const;
   return {
-    /** Reserves that many ids, above all that were reserved before. Returns the last of them. */
+    /** Reserves this many ids, above all reserved before. Returns the last of them. */
     async reserve(count: number): Promise<bigint> {
       const increment = { $inc: { last: BigInt(count) } };
       const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;

@@ -8,7 +8,7 @@ import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL = 2;
 
-/** What one command can hold: as many pets as the server writes to its log in one step, and a fraction of a message. */
+/** The size of one command: as many pets as the server writes to its log in one step, and a fraction of a message. */
 export const INSERTION_LIMITS = {
   maxItems: 500,
   /** The length of all texts, in UTF-16 code units. */

@@ -11,7 +11,7 @@ const FORM_IN_WORDS =
 /** The driver warns of these, because its next version will verify less. */
 const VERIFIED = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/g;
 
-/** What is known of a server before anything is connected. */
+/** A server as its URL describes it. */
 export interface Server {
   /** The URL for the driver. */
   readonly url: string;

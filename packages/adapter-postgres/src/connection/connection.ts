@@ -90,7 +90,7 @@ export function createConnection(
       await used;
       return await work();
     } catch (failure) {
-      // Not of the server: too many calls are waiting.
+      // Too many calls are waiting; the server is not the cause.
       if (DomainError.is(failure)) throw failure;
       discard(used);
       // A newer version may have changed the format.

@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 
-/** What the operator must do, by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+/** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '28000': 'the server rejects the role or its way of authentication',
   '28P01': 'the server rejects the user or the password',
@@ -27,7 +27,7 @@ export function mustBeRepeated(failure: unknown): boolean {
   return REPEATABLE.has(codeOf(failure));
 }
 
-/** Whether the server rejected what a statement says, or the values in it. */
+/** Whether the server rejected a statement or its values. */
 export function isDefect(failure: unknown): boolean {
   const code = codeOf(failure);
   return DEFECTS.has(code.slice(0, 2)) && !(code in MISCONFIGURATIONS);
@@ -40,7 +40,7 @@ export function isDuplicate(failure: unknown, constraint: string): boolean {
 
 /**
  * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect. The message is for the caller
- * and has no driver text. The cause is for the log: what the driver said, and nothing that is attached to it.
+ * and has no driver text. The cause is for the log: the driver's message without attached objects.
  */
 export function toPortError(failure: unknown): unknown {
   // The driver throws a TypeError for a value that it can't send.
@@ -49,7 +49,7 @@ export function toPortError(failure: unknown): unknown {
 }
 
 function causeOf(failure: Error & { code?: unknown }): Error {
-  // Of a server with several addresses, none of which accepts connections.
+  // A server has several addresses, none of which accepts connections.
   const errors: readonly Error[] = failure instanceof AggregateError ? failure.errors : [failure];
   const message = errors.map((error) => error.message).join(', ');
   const cause = Object.assign(new Error(message), { code: failure.code });

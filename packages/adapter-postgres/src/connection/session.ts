@@ -2,14 +2,14 @@ import { StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import type { TimeLimits } from '../time-limits.ts';
 
-/** What holds for every connection, whatever the URL, the role, the database or the server says. */
+/** The settings of every connection, whatever the URL, the role, the database or the server says. */
 const SETTINGS = {
   client_encoding: "'UTF8'",
   // An acknowledged commit is on the disk. `remote_apply` promises more.
   synchronous_commit:
     "CASE current_setting('synchronous_commit') WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END",
   statement_timeout: '$1',
-  // Every statement is served by an index. So it is planned once, and not by what the table holds at that time.
+  // An index serves every statement. So its plan is made once, and does not depend on the data.
   plan_cache_mode: "'force_generic_plan'",
   enable_seqscan: "'off'",
   enable_bitmapscan: "'off'",

@@ -22,7 +22,7 @@ export const KEY_SQL = {
 const MAX_KEYS = 1_000;
 
 export function createPostgresKeyStore({ query, call }: Connection, { batch }: TimeLimits): KeyStore {
-  // One query at a time. Anybody can make keys whose checksum is right, so one query for each would let anybody choose the
+  // One query at a time. Clients can make keys with a valid checksum, so one query for each would let them choose the
   // load of the database.
   const find = createBatches<string, ApiKey | null>(
     async (digests) => {

@@ -29,14 +29,14 @@ export function createPetCreation(
 
   /** @returns The ids of the pets, except of those that earlier creations stand for. */
   async function insert(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, bigint>> {
-    // As late as possible, so that ids are stored nearly in order.
+    // Ids are assigned as late as possible, so that they are stored nearly in order.
     const taken = await ids.take(rows.length);
     const stored = new Set((await query<[string]>(PET_SQL.create, taken, ...columnsOf(rows))).flat());
     const all = rows.map((row, index) => [row, taken[index] as bigint] as const);
     return new Map(all.filter(([, id]) => stored.has(String(id))));
   }
 
-  /** @returns What earlier creations have created: null if it is another pet. */
+  /** @returns Earlier creations by row; null if the key stands for another pet. */
   async function findCreated(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow | undefined, Creation | null>> {
     if (rows.length === 0) return new Map();
     const keys = columnsOf(rows).slice(-3);

@@ -20,7 +20,7 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
     const found = new Map(rows.map((row) => [BigInt(row[0]), row]));
     return (id) => {
       const row = found.get(id);
-      // Each caller has a pet of its own.
+      // Each caller gets its own object.
       return row === undefined ? null : petOf(row);
     };
   }, oneAtATime);

@@ -10,7 +10,7 @@ const pages = (condition: string, order: string) => `SELECT page, pet.*
   ORDER BY page, id`;
 
 export const PET_SQL = {
-  // In the order of the keys, so that two processes that repeat the same creations don't wait for each other.
+  // The order of the keys prevents deadlocks of processes that repeat the same creations.
   create: `INSERT INTO pets (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint)
     SELECT * FROM unnest($1::bigint[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::text[], $7::text[])
       AS given (id, name, category_id, status, holder, key, fingerprint)

@@ -5,7 +5,7 @@ import { fromStored, toStored } from '../connection/text.ts';
 import type { TimeLimits } from '../time-limits.ts';
 
 export const RATE_SQL = {
-  // By the server's clock. In the order of the holders, so that two processes don't wait for each other.
+  // Counts by the server's clock. The order of the holders prevents deadlocks.
   count: `INSERT INTO rates AS stored (holder, used, ends_at)
     SELECT holder, used, now() + $3 * interval '1 millisecond'
       FROM unnest($1::text[], $2::bigint[]) AS given (holder, used) ORDER BY holder

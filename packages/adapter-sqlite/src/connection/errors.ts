@@ -1,4 +1,4 @@
-// What errors of SQLite and of the system mean. The writer thread uses it: no package may be imported here.
+// The meaning of errors of SQLite and of the system. The writer thread uses it: no package may be imported here.
 
 const BUSY = 5;
 const CORRUPT = 11;
@@ -39,21 +39,21 @@ export function resultCode(error: unknown): number | null {
   return codeOf(error) === 'ERR_SQLITE_ERROR' ? (error as { errcode: number }).errcode & 0xff : null;
 }
 
-/** Whether another connection held a lock: the same call may succeed in a moment. */
+/** Whether another connection held a lock: the same call may succeed later. */
 export function isBusy(error: unknown): boolean {
   return resultCode(error) === BUSY;
 }
 
-/** Whether what the file contains is damaged. */
+/** Whether the content of the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const code = resultCode(error);
   return code === CORRUPT || code === NOTADB;
 }
 
-/** Whether the file, the disk or the machine is the cause. Any other error, a violated constraint say, is a defect. */
+/** Whether the file, the disk or the machine is the cause. Any other error, such as a violated constraint, is a defect. */
 export function isEnvironmental(error: unknown): boolean {
   if (ENVIRONMENTAL.has(resultCode(error))) return true;
-  // A call of the system failed, with EACCES or EMFILE say.
+  // A call of the system failed, for example with EACCES or EMFILE.
   const code = codeOf(error);
   return typeof code === 'string' && /^E(?!RR_)[A-Z\d]+$/.test(code);
 }

@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { CANTOPEN, isEnvironmental, reasonForOperator, resultCode } from './errors.ts';
 
-/** What an error at the opening asks of the operator; null if the file may be opened later, without a change. */
+/** The configuration error that an error at the opening shows; null if the file may be opened later without a change. */
 export function toMisconfigured(path: string, error: unknown): StorageMisconfigured | null {
   const reason = reasonForOperator(error);
   if (reason === null && isEnvironmental(error)) return null;
@@ -15,7 +15,7 @@ export function toMisconfigured(path: string, error: unknown): StorageMisconfigu
  */
 export function toPortError(path: string, error: unknown): unknown {
   const reason = reasonForOperator(error);
-  // The files beside an open database are opened again and again, which may fail for a moment.
+  // The files beside an open database are opened again and again, which may fail for a short time.
   if (reason === null || resultCode(error) === CANTOPEN) return isEnvironmental(error) ? unavailable(error) : error;
   return new DomainError('storage_unavailable', 'the storage cannot be used until its operator has repaired it', {
     cause: misconfigured(path, reason, error),

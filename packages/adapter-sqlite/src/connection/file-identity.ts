@@ -74,7 +74,7 @@ function inodeAt(path: string): string {
   return `${dev}:${ino}`;
 }
 
-/** Where an open file is, as Linux says: another path once it was moved or deleted. null on other systems. */
+/** The path of an open file on Linux: another one after it was moved or deleted. null on other systems. */
 function linkTo(fd: number): string | null {
   try {
     return readlinkSync(`/proc/self/fd/${fd}`);

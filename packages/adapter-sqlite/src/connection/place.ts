@@ -22,7 +22,7 @@ export function checkName(file: string): void {
   throw new UnusableFile(`it is a name of SQLite, not a path: for a file of that name write ./${file}`);
 }
 
-/** Throws UnusableFile for what can't hold a database. A place that can't be examined is left to SQLite. */
+/** Throws UnusableFile for a place that can't hold a database. SQLite checks a place that can't be examined. */
 export function checkPlace(path: string): void {
   const exists = existsSync(path);
   if (exists && !statSync(path).isFile()) throw new UnusableFile('it must be a regular file');

@@ -3,7 +3,7 @@ import { isBusy } from '../connection/errors.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
 import type { Committed } from './transaction.ts';
 
-/** In a transaction. */
+/** Writes in a transaction. */
 const MAX_BATCH = 1_000;
 
 const MAX_WAITING = 10_000;
@@ -20,7 +20,7 @@ export interface GroupCommit<W> {
    */
   add(write: W, since?: number): Promise<unknown>;
 
-  /** Resolves when every write is settled. No write may be added any more. Those that wait for a lock are rejected. */
+  /** Resolves when every write is settled. No write may be added any more. Writes that wait for a lock are rejected. */
   close(): Promise<void>;
 }
 

@@ -62,7 +62,7 @@ function prepareWrites(db: DatabaseSync) {
     ...petWrites,
     ...prepareKeyWrites(db),
 
-    /** Creates a pet and takes it back, in one transaction: what it changed is written to the disk as it was. */
+    /** Creates and deletes a pet in one transaction, which writes the changed pages to the disk as they were. */
     tryCreating(): void {
       db.exec('SAVEPOINT attempt');
       // No client's key has a space. It changes every table and index that a creation changes.

@@ -14,8 +14,8 @@ export interface WriterThread {
   /**
    * Commits writes as one transaction. Called again only after the promise is settled. Starts the thread if there is none.
    *
-   * Rejects with SQLite's error if nothing was committed, with DomainError `storage_unavailable` if the thread ended
-   * meanwhile: then it is not known.
+   * Rejects with SQLite's error if nothing was committed. Rejects with DomainError `storage_unavailable` if the thread ended:
+   * the writes may be committed.
    */
   commit(writes: readonly Write[]): Promise<Committed>;
 
@@ -29,7 +29,7 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
   let pending = Promise.withResolvers<Committed>();
 
   function start(): Worker {
-    // Options of the process are not for the thread: --input-type, for one, is an error there.
+    // Some options of the process, such as --input-type, are errors in a thread.
     const started = new Worker(program, { name: 'sqlite writer', workerData: data(), execArgv: [] });
     const ended = (reason: unknown) => {
       if (worker !== started) return;

@@ -9,7 +9,7 @@ import { connect } from '../connection/open-file.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
 import { type Committed, prepareTransaction, type Transaction, type Write } from './transaction.ts';
 
-/** What the thread is started with. */
+/** The data that the thread is started with. */
 export interface WriterData {
   /** The absolute path of a file of a known format. */
   readonly path: string;
