@@ -4,7 +4,7 @@ import { ConfigurationError } from './configuration-error.ts';
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /** The exit code of a configuration error: restarting does not help. */
-const EXIT_MISCONFIGURED = 2;
+export const EXIT_MISCONFIGURED = 2;
 
 /** Stops an application. */
 export type Stop = (signal: NodeJS.Signals) => void;

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Run } from '@animal-store/app-kit/run-application';
+import { EXIT_MISCONFIGURED, type Run } from '@animal-store/app-kit/run-application';
 import type { Log } from '@animal-store/observability';
 import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
 import { collectMetrics } from './collected-metrics.ts';
@@ -13,9 +13,6 @@ const STABLE = 10_000;
 
 /** The first pause before a worker is started again, which doubles, and the longest; in milliseconds. */
 const [FIRST_PAUSE, LONGEST_PAUSE] = [100, 10_000];
-
-/** The exit code of a configuration error: another start does not help. */
-const EXIT_MISCONFIGURED = 2;
 
 /**
  * Runs the service in several processes that share its ports (node:cluster), until it is stopped. The lines of their logs
