@@ -8,13 +8,9 @@ import { type Configuration, readConfiguration } from './configuration.ts';
 import { OPERATOR_MESSAGES, startupMessage } from './http/operator-messages.ts';
 import { listen, originOf } from './listening.ts';
 import { createRequestLog } from './observability/request-log.ts';
+import { createStop } from './stop.ts';
 import { superviseWorkers } from './workers/supervisor.ts';
 import { findSupervisor, isFirst, type Supervisor } from './workers/worker.ts';
-
-const SECOND = 1_000;
-
-/** How long probes in flight may take at the end, in milliseconds. */
-const PROBES_DEADLINE = 100;
 
 /**
  * Runs the service as its environment says, until it is stopped.
@@ -23,32 +19,28 @@ const PROBES_DEADLINE = 100;
  */
 export async function startService(run: Run): Promise<void> {
   const output = openStandardOutput();
-  const { configuration, developmentKey } = withDevelopmentKey(
-    readConfiguration(process.env, await findStorages(process.env)),
-  );
+  const started = withDevelopmentKey(readConfiguration(process.env, await findStorages(process.env)));
+  const { configuration } = started;
   const log = createLog(configuration.LOG_LEVEL, { output, readable: isatty(1) });
   // Without a listener Node.js would open its debugger.
   if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
   const supervisor = findSupervisor();
   if (configuration.WORKERS > 1 && supervisor === null) {
-    await superviseWorkers(configuration.WORKERS, log, run);
+    await superviseWorkers(configuration, log, run);
     return;
   }
-  await serve({ ...run, configuration, developmentKey, log, supervisor }).catch((error) => {
+  await serve(started, log, supervisor, run).catch((error) => {
     supervisor?.disconnect();
     throw error;
   });
 }
 
-interface Serving extends Pick<Run, 'onStop' | 'reportMisconfiguration'> {
-  readonly configuration: Configuration;
-  readonly developmentKey: string | null;
-  readonly log: Log;
-  readonly supervisor: Supervisor | null;
-}
-
-async function serve(serving: Serving): Promise<void> {
-  const { configuration, developmentKey, log, supervisor, onStop, reportMisconfiguration } = serving;
+async function serve(
+  { configuration, developmentKey }: ReturnType<typeof withDevelopmentKey>,
+  log: Log,
+  supervisor: Supervisor | null,
+  { onStop, reportMisconfiguration }: Run,
+): Promise<void> {
   const version = readVersion(process.env);
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage, {
     onKeyLookup: (cached) => service.metrics.keyLookedUp(cached),
@@ -62,31 +54,6 @@ async function serve(serving: Serving): Promise<void> {
     await service.close();
     throw error;
   });
-
-  async function stopNow(grace: number, deadline: number): Promise<void> {
-    monitor.stop();
-    service.beginStop();
-    const connectionsClosed = await server.stop({ grace, deadline, probes });
-    await service.close();
-    await probes?.stop({ grace: 0, deadline: PROBES_DEADLINE });
-    if (supervisor === null || connectionsClosed > 0) log.info('stopped', { connectionsClosed });
-    await log.close();
-    supervisor?.disconnect();
-  }
-  let stopped: Promise<void> | null = null;
-  function stop(grace: number, deadline: number): Promise<void> {
-    stopped ??= stopNow(grace, deadline);
-    return stopped;
-  }
-  const stopInTime = () =>
-    stop(configuration.STOP_GRACE_SECONDS * SECOND, configuration.STOP_DEADLINE_SECONDS * SECOND);
-  onStop((signal) => {
-    // A terminal sends its signals to all processes: a worker leaves them to its supervisor.
-    if (supervisor !== null) return;
-    log.info('stopping', { signal });
-    void stopInTime();
-  });
-  supervisor?.serve({ registry: service.metrics.registry, stop: () => void stopInTime() });
 
   const url = originOf(server) + configuration.BASE_PATH;
   if (isFirst()) {
@@ -107,13 +74,15 @@ async function serve(serving: Serving): Promise<void> {
     },
     misconfiguration,
     findMisconfiguration: () => missingKeys(configuration, service),
-    async onMisconfiguration(message) {
+    onMisconfiguration(message) {
       reportMisconfiguration(message);
-      await stop(0, 0);
+      void stop(0, 0);
     },
     onCheck: service.metrics.storageChecked,
     log,
   });
+  const stop = createStop({ monitor, service, server, probes, log, supervisor }, configuration, onStop);
+  supervisor?.serve({ registry: service.metrics.registry, stop: () => void stop() });
 }
 
 /** Without any key, outside production, one is generated for this run. */

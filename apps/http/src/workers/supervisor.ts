@@ -4,7 +4,9 @@ import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { EXIT_MISCONFIGURED, type Run } from '@animal-store/app-kit/run-application';
 import type { Log } from '@animal-store/observability';
+import type { Configuration } from '../configuration.ts';
 import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
+import { createStop } from '../stop.ts';
 import { collectMetrics } from './collected-metrics.ts';
 import { send, type ToSupervisor } from './messages.ts';
 
@@ -18,21 +20,21 @@ const [FIRST_PAUSE, LONGEST_PAUSE] = [100, 10_000];
  * Runs the service in several processes that share its ports (node:cluster), until it is stopped. The lines of their logs
  * are written by this process, because a pipe would mix long writes of several.
  */
-export async function superviseWorkers(count: number, log: Log, { onStop }: Pick<Run, 'onStop'>): Promise<void> {
+export async function superviseWorkers(configuration: Configuration, log: Log, { onStop }: Run): Promise<void> {
   cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const running = new Set<Worker>();
   const metrics = collectMetrics(running, log.linesLost);
   const stopping = new AbortController();
   const begun = performance.now();
-
-  function stop(): void {
-    stopping.abort();
-    for (const worker of running) send(worker, { type: 'stop' });
-  }
-  onStop((signal) => {
-    log.info('stopping', { signal });
-    stop();
-  });
+  const { promise: ended, resolve: onEnd } = Promise.withResolvers<undefined>();
+  const workers = {
+    stop() {
+      stopping.abort();
+      for (const worker of running) send(worker, { type: 'stop' });
+      return ended;
+    },
+  };
+  const stop = createStop({ server: workers, log, supervisor: null }, configuration, onStop);
 
   /** Runs one worker after the other in one place. */
   async function keepRunning(onListening: () => void): Promise<void> {
@@ -54,7 +56,7 @@ export async function superviseWorkers(count: number, log: Log, { onStop }: Pick
       // Later, a setting that became wrong meanwhile must not end workers that serve.
       if (code === EXIT_MISCONFIGURED && performance.now() - begun < STABLE) {
         process.exitCode = code;
-        stop();
+        void stop();
       }
       if (stopping.signal.aborted) return;
       if (performance.now() - started > STABLE) pause = FIRST_PAUSE;
@@ -68,9 +70,8 @@ export async function superviseWorkers(count: number, log: Log, { onStop }: Pick
   const { promise: listening, resolve: onListening } = Promise.withResolvers<void>();
   const first = keepRunning(onListening);
   await Promise.race([listening, first]);
-  await Promise.all([first, ...Array.from({ length: count - 1 }, () => keepRunning(() => {}))]);
-  log.info('stopped');
-  await log.close();
+  await Promise.all([first, ...Array.from({ length: configuration.WORKERS - 1 }, () => keepRunning(() => {}))]);
+  onEnd(undefined);
 }
 
 /** Writes complete lines as they come. */
