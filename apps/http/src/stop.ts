@@ -5,6 +5,9 @@ import type { ComposedService } from './composition.ts';
 import type { Configuration } from './configuration.ts';
 import type { Supervisor } from './workers/worker.ts';
 
+/** How long a stop may take after its deadline, in milliseconds: the storage closes within 5 s, the log within 1 s. */
+const END_TIMEOUT = 7_000;
+
 /** How long probes in flight may take at the end, in milliseconds. */
 const PROBES_DEADLINE = 100;
 
@@ -15,7 +18,7 @@ export interface Stoppable {
   /** Its `stop` returns how many connections were closed at the deadline. */
   readonly server: { stop(...args: Parameters<RunningServer['stop']>): Promise<number | undefined> };
   readonly probes?: RunningServer | undefined;
-  readonly log: Pick<Log, 'info' | 'close'>;
+  readonly log: Pick<Log, 'info' | 'unexpectedError' | 'close'>;
   /** null if the process is no worker. */
   readonly supervisor: Pick<Supervisor, 'disconnect'> | null;
 }
@@ -33,10 +36,12 @@ export function createStop(
   async function stop(grace = STOP_GRACE_SECONDS * 1_000, deadline = STOP_DEADLINE_SECONDS * 1_000): Promise<void> {
     if (isStopping) return;
     isStopping = true;
+    // `process.exit` would wait for a write of the log that blocks.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace + deadline + END_TIMEOUT).unref();
     monitor?.stop();
     service?.beginStop();
     const connectionsClosed = await server.stop({ grace, deadline, probes });
-    await service?.close();
+    await service?.close().catch(log.unexpectedError);
     await probes?.stop({ grace: 0, deadline: PROBES_DEADLINE });
     // A supervisor speaks for its workers.
     if (supervisor === null || connectionsClosed) log.info('stopped', { connectionsClosed });
