@@ -1,5 +1,5 @@
 import { addressError } from '@animal-store/app-kit';
-import { type DropReason, type RunningServer, startServer } from '@animal-store/http-server';
+import { type DropReason, type Listener, type RunningServer, startServer } from '@animal-store/http-server';
 import type { Log } from '@animal-store/observability';
 import type { ComposedService } from './composition.ts';
 import type { Configuration } from './configuration.ts';
@@ -9,23 +9,17 @@ import { connectionLimit, openFilesLimit } from './open-files.ts';
 /** How many clients can be connected to the port of the probes at once. */
 const PROBE_CONNECTIONS = 50;
 
-/** The servers of a service. */
-export interface Listening {
-  readonly server: RunningServer;
-  /** Absent: the probes are served at the same port. */
-  readonly probes?: RunningServer;
-}
-
 /**
  * Listens at the port of the interface and at that of the probes, if they have one.
  *
+ * @returns The servers; the probes are undefined if they have no port of their own.
  * @throws ConfigurationError if the address can't be used. Then nothing listens.
  */
 export async function listen(
   { listener, requestMetrics, probeListener, renderRejection }: ComposedService,
   { HOST: host, PORT: port, PROBE_PORT: probePort, MAX_CONNECTIONS: wanted }: Configuration,
   log: Log,
-): Promise<Listening> {
+) {
   const openFiles = openFilesLimit();
   const maxConnections = connectionLimit(wanted, openFiles);
   if (maxConnections < wanted) {
@@ -39,16 +33,18 @@ export async function listen(
       log.warnThrottled(OPERATOR_MESSAGES.dropped[reason]);
     },
   };
-  const server = await startServer(listener, { ...common, port, maxConnections }).catch((error) => {
-    throw addressError(error, host, port);
-  });
-  if (probePort === 0) return { server };
+  const listenAt = (each: Listener, at: number, most: number, variable: string) =>
+    startServer(each, { ...common, port: at, maxConnections: most }).catch((error) => {
+      throw addressError(error, host, at, variable);
+    });
+  // Probes first: until both listen, a signal ends the process at once, and no request may have been accepted then.
+  const probes =
+    probePort === 0 ? undefined : await listenAt(probeListener, probePort, PROBE_CONNECTIONS, 'PROBE_PORT');
   try {
-    const options = { ...common, port: probePort, maxConnections: PROBE_CONNECTIONS };
-    return { server, probes: await startServer(probeListener, options) };
+    return { server: await listenAt(listener, port, maxConnections, 'PORT'), probes };
   } catch (error) {
-    await server.stop({ grace: 0, deadline: 0 });
-    throw addressError(error, host, probePort, 'PROBE_PORT');
+    await probes?.stop({ grace: 0, deadline: 0 });
+    throw error;
   }
 }
 

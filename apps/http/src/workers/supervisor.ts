@@ -37,16 +37,17 @@ export async function superviseWorkers(configuration: Configuration, log: Log, {
   const stop = createStop({ server: workers, log, supervisor: null }, configuration, onStop);
 
   /** Runs one worker after the other in one place. */
-  async function keepRunning(onListening: () => void): Promise<void> {
+  async function keepRunning(onReady: () => void): Promise<void> {
     for (let pause = FIRST_PAUSE; !stopping.signal.aborted; ) {
       const started = performance.now();
       const worker = cluster.fork();
       running.add(worker);
-      worker.once('listening', onListening);
       worker.on('message', (message: ToSupervisor) => {
         metrics.receive(worker, message);
+        if (message.type !== 'ready') return;
+        onReady();
         // Messages that were sent before are lost.
-        if (message.type === 'ready' && stopping.signal.aborted) send(worker, { type: 'stop' });
+        if (stopping.signal.aborted) send(worker, { type: 'stop' });
       });
       const forwarded = forwardLines(worker.process.stdout as Readable, log);
       const [code, signal] = await once(worker, 'exit');
@@ -67,9 +68,9 @@ export async function superviseWorkers(configuration: Configuration, log: Log, {
   }
 
   // The others wait for the first one: an address that can't be used is reported once.
-  const { promise: listening, resolve: onListening } = Promise.withResolvers<void>();
-  const first = keepRunning(onListening);
-  await Promise.race([listening, first]);
+  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
+  const first = keepRunning(onReady);
+  await Promise.race([ready, first]);
   await Promise.all([first, ...Array.from({ length: configuration.WORKERS - 1 }, () => keepRunning(() => {}))]);
   onEnd(undefined);
 }
