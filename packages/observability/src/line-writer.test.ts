@@ -7,13 +7,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLineWriter, LINE_WRITER_LIMITS } from './line-writer.ts';
 
 /** A named pipe whose reader can close it and open it again. It holds 64 KiB. */
-function pipe() {
+function pipe(mode = constants.O_NONBLOCK) {
   const folder = mkdtempSync(join(tmpdir(), 'line-writer-'));
   const path = join(folder, 'pipe');
   execFileSync('mkfifo', [path]);
   const open = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   let reader = open();
-  const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+  const fd = openSync(path, constants.O_WRONLY | mode);
   onTestFinished(() => {
     closeSync(fd);
     rmSync(folder, { recursive: true });
@@ -170,5 +170,15 @@ describe('createLineWriter', () => {
     expect(performance.now() - start).toBeGreaterThan(90);
     expect(performance.now() - start).toBeLessThan(1_000);
     expect(lost()).toBeGreaterThan(100);
+  });
+
+  test('waits for a write that blocks for a limited time when closed', async () => {
+    const { fd, readUntil } = pipe(0);
+    const output = { fd, mayBlock: true };
+    const { add, close } = createLineWriter(output, report, { ...LINE_WRITER_LIMITS, closeTimeout: 100 });
+    for (const line of lines(200)) add(line);
+    await close();
+    // Otherwise the thread of the write would keep the process of the test.
+    await readUntil(lines(1, 199)[0] as string);
   });
 });

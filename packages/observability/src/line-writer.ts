@@ -135,7 +135,8 @@ export function createLineWriter(
     async close() {
       flush();
       deadline = performance.now() + limits.closeTimeout;
-      await writing;
+      // A write that blocks can't be given up.
+      await (mayBlock ? Promise.race([writing, sleep(limits.closeTimeout, null, { ref: false })]) : writing);
     },
   };
 }
