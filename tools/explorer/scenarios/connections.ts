@@ -1,4 +1,4 @@
-import { Duplex } from 'node:stream';
+import { MemorySocket } from '../src/memory-socket.ts';
 import { type TrialOptions, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
@@ -59,44 +59,6 @@ const [REQUEST_TIMEOUT, QUIET] = [5_000, 750];
 /** The targets of the complete requests in a text. */
 const targetsIn = (text: string): readonly string[] => text.match(/(?<=^GET )\S+(?= HTTP)(?=[\s\S]*\r\n\r\n)/gm) ?? [];
 
-/** A connection whose other side is in the scenario. */
-class MemorySocket extends Duplex {
-  bytesRead = 0;
-  text = '';
-  hasEnded = false;
-  #timer: NodeJS.Timeout | undefined;
-
-  constructor() {
-    super({ allowHalfOpen: true });
-    this.on('close', () => clearTimeout(this.#timer));
-  }
-
-  /** What the client sends; null: it sends nothing more. */
-  receive(packet: string | null): void {
-    if (this.destroyed) return;
-    this.bytesRead += packet?.length ?? 0;
-    this.push(packet === null ? null : Buffer.from(packet));
-  }
-
-  setTimeout(ms: number): this {
-    clearTimeout(this.#timer);
-    if (ms > 0) this.#timer = setTimeout(() => this.emit('timeout'), ms);
-    return this;
-  }
-
-  override _read(): void {}
-
-  override _write(bytes: Buffer, _encoding: string, done: () => void): void {
-    this.text += bytes;
-    done();
-  }
-
-  override _final(done: () => void): void {
-    this.hasEnded = true;
-    done();
-  }
-}
-
 const scenario =
   ({ clients, isLate = false, isStopped = false, isLeft = false, hangs = false }: Sizes) =>
   ({ createServer, runningServer }: Modules) =>
@@ -145,7 +107,6 @@ const scenario =
     for (const [name, packets] of Object.entries(clients)) {
       const socket = new MemorySocket();
       sockets.set(name, socket);
-      socket.on('error', () => {});
       server.emit('connection', socket);
       let sent = 0;
       world.event(`${name} sends`, {
