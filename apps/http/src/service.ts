@@ -26,7 +26,8 @@ export async function startService(run: Run): Promise<void> {
   if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
   const supervisor = findSupervisor();
   if (configuration.WORKERS > 1 && supervisor === null) {
-    await superviseWorkers(configuration, log, run);
+    const workers = superviseWorkers(configuration.WORKERS, log, () => void stop());
+    const stop = createStop({ server: workers, log, supervisor }, configuration, run.onStop);
     return;
   }
   await serve(started, log, supervisor, run).catch((error) => {

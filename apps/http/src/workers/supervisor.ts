@@ -2,11 +2,9 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { EXIT_MISCONFIGURED, type Run } from '@animal-store/app-kit/run-application';
+import { EXIT_MISCONFIGURED } from '@animal-store/app-kit/run-application';
 import type { Log } from '@animal-store/observability';
-import type { Configuration } from '../configuration.ts';
 import { OPERATOR_MESSAGES } from '../http/operator-messages.ts';
-import { createStop } from '../stop.ts';
 import { collectMetrics } from './collected-metrics.ts';
 import { send, type ToSupervisor } from './messages.ts';
 
@@ -17,24 +15,18 @@ const STABLE = 10_000;
 const [FIRST_PAUSE, LONGEST_PAUSE] = [100, 10_000];
 
 /**
- * Runs the service in several processes that share its ports (node:cluster), until it is stopped. The lines of their logs
- * are written by this process, because a pipe would mix long writes of several.
+ * Runs the service in several processes that share its ports (node:cluster). The lines of their logs are written by this
+ * process, because a pipe would mix long writes of several.
+ *
+ * @param onMisconfiguration Called if a worker ends with a configuration error.
+ * @returns Workers whose `stop` resolves when all of them have ended.
  */
-export async function superviseWorkers(configuration: Configuration, log: Log, { onStop }: Run): Promise<void> {
+export function superviseWorkers(count: number, log: Log, onMisconfiguration: () => void) {
   cluster.setupPrimary({ stdio: ['ignore', 'pipe', 'inherit', 'ipc'] });
   const running = new Set<Worker>();
   const metrics = collectMetrics(running, log.linesLost);
   const stopping = new AbortController();
   const begun = performance.now();
-  const { promise: ended, resolve: onEnd } = Promise.withResolvers<undefined>();
-  const workers = {
-    stop() {
-      stopping.abort();
-      for (const worker of running) send(worker, { type: 'stop' });
-      return ended;
-    },
-  };
-  const stop = createStop({ server: workers, log, supervisor: null }, configuration, onStop);
 
   /** Runs one worker after the other in one place. */
   async function keepRunning(onReady: () => void): Promise<void> {
@@ -57,7 +49,7 @@ export async function superviseWorkers(configuration: Configuration, log: Log, {
       // Later, a setting that became wrong meanwhile must not end workers that serve.
       if (code === EXIT_MISCONFIGURED && performance.now() - begun < STABLE) {
         process.exitCode = code;
-        void stop();
+        onMisconfiguration();
       }
       if (stopping.signal.aborted) return;
       if (performance.now() - started > STABLE) pause = FIRST_PAUSE;
@@ -67,12 +59,22 @@ export async function superviseWorkers(configuration: Configuration, log: Log, {
     }
   }
 
-  // The others wait for the first one: an address that can't be used is reported once.
-  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
-  const first = keepRunning(onReady);
-  await Promise.race([ready, first]);
-  await Promise.all([first, ...Array.from({ length: configuration.WORKERS - 1 }, () => keepRunning(() => {}))]);
-  onEnd(undefined);
+  async function runAll(): Promise<undefined> {
+    // The others wait for the first one: an address that can't be used is reported once.
+    const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
+    const first = keepRunning(onReady);
+    await Promise.race([ready, first]);
+    await Promise.all([first, ...Array.from({ length: count - 1 }, () => keepRunning(() => {}))]);
+  }
+
+  const ended = runAll();
+  return {
+    stop(): Promise<undefined> {
+      stopping.abort();
+      for (const worker of running) send(worker, { type: 'stop' });
+      return ended;
+    },
+  };
 }
 
 /** Writes complete lines as they come. */
