@@ -6,7 +6,7 @@ export function asBigInt(text: string | undefined): bigint | string | undefined 
   return text !== undefined && /^-?\d+$/.test(text) ? BigInt(text) : text;
 }
 
-/** The same for small numbers. */
+/** Like {@link asBigInt}, for small numbers. */
 export function asNumber(text: string | undefined): number | string | undefined {
   return text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : text;
 }

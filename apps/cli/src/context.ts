@@ -12,7 +12,6 @@ export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean; rea
 
 /** The surroundings of a command. */
 export interface Context {
-  /** The version of the program. */
   readonly version: string;
   /** The variables that select a storage, for the help. */
   readonly storageChoices: string;

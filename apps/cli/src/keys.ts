@@ -10,7 +10,6 @@ import { writeMessage } from './terminal/text.ts';
 const DAY = 24 * 60 * 60 * 1000;
 const DAYS_MAX = 36_500;
 
-/** The columns of a table of keys. */
 const KEY_COLUMNS = ['id', 'visiblePrefix', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt', 'holder'];
 
 interface IssueOptions extends PrintOptions {
@@ -18,7 +17,6 @@ interface IssueOptions extends PrintOptions {
   readonly expiresIn?: string;
 }
 
-/** Adds the commands of `keys`. */
 export function addKeys(program: Command, { withStorage, stdout, stderr, clock }: Context): void {
   const keys = program.command('keys').description('The API keys that clients of the service call with.');
 

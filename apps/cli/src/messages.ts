@@ -1,6 +1,6 @@
 import type { ApiKey } from '@animal-store/domain';
 
-/** How to import what was not: the content of a file identifies an import without --import-id. */
+/** The advice for records that were not imported: without --import-id the content of a file identifies an import. */
 const correct = (it: string, its: string, hasImportId: boolean) =>
   hasImportId
     ? `correct ${it}, and repeat the command with the same --import-id`

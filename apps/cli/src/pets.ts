@@ -24,7 +24,6 @@ type CreateOptions = PrintOptions & {
   readonly [option in 'name' | 'categoryId' | 'status' | 'idempotencyKey']?: string;
 };
 
-/** Adds the commands of `pets`. */
 export function addPets(program: Command, context: Context): void {
   const { withStorage, stdout } = context;
   const pets = program.command('pets').description('The pets of the catalogue.');

@@ -6,8 +6,8 @@ import { addPets } from './pets.ts';
 import { printable } from './terminal/text.ts';
 
 /**
- * Runs a command. Throws a CommanderError for a usage error whose message it has written, and, with exit code 0, after it
- * has printed help; else the error of the use case.
+ * Runs a command. Throws the error of the use case, or a CommanderError: for a usage error whose message it has written,
+ * and with exit code 0 after it has printed help.
  */
 export async function runProgram(context: Context, words: readonly string[]): Promise<void> {
   const [first = 'help', ...rest] = words;

@@ -31,7 +31,7 @@ async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise
   }
 }
 
-/** People who run commands administer the storage: its own error message helps them. */
+/** The error message of the storage is for administrators, who run the commands. */
 function diagnose(error: unknown, { misconfiguration, storage }: OpenStorage): unknown {
   const message = misconfiguration(error);
   if (message !== null) return new ConfigurationError(message);
@@ -57,12 +57,12 @@ function onStop(stop: (signal: NodeJS.Signals) => void): void {
 /** Runs a command in this process, on the storage that its environment names, and returns the exit code. */
 export async function runCommandLine(words: readonly string[]): Promise<number> {
   const { stdout, stderr, stdin } = process;
-  // The reader may have closed the pipe, like `head`: then nobody needs a message.
+  // If the reader has closed the pipe, like `head`, no message is needed.
   stdout.on('error', (error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') writeMessage(stderr, MESSAGES.output(inWords(error)));
     process.exit(EXIT_FAILED);
   });
-  // A command goes on without its messages.
+  // A command continues without its messages.
   stderr.on('error', () => {});
   const version = versionText(readVersion(process.env));
   try {

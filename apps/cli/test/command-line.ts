@@ -36,11 +36,8 @@ export interface CommandLine {
 
 export interface Options {
   readonly isTTY?: boolean;
-  /** The width of the terminal. */
   readonly columns?: number;
-  /** Called before pets are listed. */
   readonly onList?: (pets: PetStore) => void;
-  /** Called before a pet is added. */
   readonly onAdd?: () => void;
   /** Called when a command begins to listen to signals. */
   readonly onStop?: Context['onStop'];

@@ -103,7 +103,7 @@ describe('pets import after an interruption', () => {
     });
   });
 
-  test('says how many pets are in if the storage fails', async () => {
+  test('says how many pets were imported if the storage fails', async () => {
     let adds = 0;
     const { imports } = importing({
       onAdd() {
@@ -171,7 +171,7 @@ describe('pets import', () => {
     expect(await names()).toEqual(['Max']);
   });
 
-  test.each(['stop', 'skip'])('says where a file cannot be read on (--on-error %s)', async (mode) => {
+  test.each(['stop', 'skip'])('says where reading a file failed (--on-error %s)', async (mode) => {
     const { imports, names } = importing();
     const file = `name,categoryId\nRex,1\n"Max,1\n${'Bella,1\n'.repeat(50_000)}`;
     const { out, error } = await imports(file, '--format', 'csv', '--on-error', mode);
@@ -202,7 +202,7 @@ describe('pets import', () => {
     expect(await names()).toEqual(['Rex', 'Rex', 'Max']);
   });
 
-  test('adds one pet for each line number under an --import-id, whatever was appended', async () => {
+  test('adds one pet for each line number under an --import-id, although lines were appended', async () => {
     const { imports, names } = importing();
     const words = ['--import-id', 'arrivals', '--on-error', 'skip'];
     await imports(line('Rex'), ...words);
@@ -239,7 +239,7 @@ describe('pets import', () => {
     expect(error?.message).toMatch(message);
   });
 
-  test('says on a terminal what it waits for and how to end it', async () => {
+  test('explains on a terminal the expected input and its end', async () => {
     const { imports } = importing({ isTTY: true });
     expect((await imports(line('Rex'))).err).toMatch(
       /^animal-store: reading ndjson from the terminal, as in \{"name".* Ctrl-D .* Ctrl-C cancels\.\n/,

@@ -13,7 +13,6 @@ import type { Env, Operation } from './http/operation.ts';
 import { type Headers, jsonResponse } from './http/response.ts';
 import type { DescribedOperation } from './openapi/document.ts';
 
-/** The dependencies of the application. */
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
@@ -45,7 +44,7 @@ interface Route {
 /** The HTTP methods that a route serves. */
 const METHODS: Readonly<Record<Operation['method'], readonly string[]>> = { get: ['GET', 'HEAD'], post: ['POST'] };
 
-/** Throws the error that says why a request has no route. */
+/** Throws the error of a request without a route. */
 type Reject = (request: Context<Env>) => never;
 
 const STOPPING = HttpError.unavailable('stopping', CLIENT_MESSAGES.stopping);
@@ -144,7 +143,7 @@ function documentRoutes(dependencies: AppDependencies): Route[] {
   );
 }
 
-/** Loads the OpenAPI document and TypeBox, of which it is made, on use only: 13 MB and a third of the time of a start. */
+/** Loads the OpenAPI document and TypeBox on use only: they take 13 MB and a third of the time of a start. */
 async function loadDocument({ basePath, operations, publicUrl }: AppDependencies): Promise<string> {
   const { openApiDocument } = await import('./openapi/document.ts');
   return openApiDocument({

@@ -35,7 +35,6 @@ export interface ServiceDependencies {
 /** A service that is put together and does not listen yet. */
 export interface ComposedService {
   readonly listener: Listener;
-  /** For the port of the probes. */
   readonly probeListener: Listener;
   readonly renderRejection: RenderRejection;
   readonly storage: PetStorage;

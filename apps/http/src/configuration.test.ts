@@ -41,7 +41,7 @@ test('has a default for everything', () => {
   });
 });
 
-test('takes an empty variable for an unset one', () => {
+test('treats an empty variable as unset', () => {
   const empty = { HOST: '', PORT: '', BASE_PATH: '', STORAGE: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '' };
   expect(readConfiguration(empty)).toEqual(readConfiguration({}));
 });
@@ -128,7 +128,7 @@ describe('in production', () => {
     expect(() => readConfiguration(issued)).not.toThrow();
   });
 
-  test('takes secrets from files, and names nothing but the file that is missing', () => {
+  test('reads secrets from files, and names only the missing file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     writeFileSync(join(folder, 'url'), 'mongodb://h/d\n');
@@ -164,7 +164,7 @@ describe('in production', () => {
   });
 });
 
-test('takes no variable for a misspelling of another', () => {
+test('treats no known variable as a misspelling of another', () => {
   const { warnings } = readConfiguration({
     ...Object.fromEntries(VARIABLE_NAMES.map((name) => [name, ''])),
     SQLITE_FILE: 'x',

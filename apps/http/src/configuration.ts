@@ -77,10 +77,9 @@ export const VARIABLES = {
 
 const OWN_NAMES = [...Object.keys(VARIABLES), 'API_KEYS'];
 
-/** The name of every variable that is read. */
 export const VARIABLE_NAMES: readonly string[] = variableNames(OWN_NAMES, STORAGES);
 
-/** The settings of the service: each variable by its name, and what is made of several. */
+/** The settings of the service: each variable by its name, and values of several variables. */
 export type Configuration = ReturnType<typeof readConfiguration>;
 
 /**

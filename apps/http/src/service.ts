@@ -65,7 +65,7 @@ async function serve(
     else log.print(startupMessage({ url, key: developmentKey, storage: description, ...version }));
   }
 
-  // Only now: a storage that is unavailable must not keep the service from starting.
+  // The storage is checked after the start, because the service starts without it, too.
   const monitor = monitorStorage({
     storage: service.storage,
     names: { storage: configuration.storage.name, at: service.storage.location },
@@ -86,7 +86,7 @@ async function serve(
   supervisor?.serve({ registry: service.metrics.registry, stop: () => void stop() });
 }
 
-/** Without any key, outside production, one is generated for this run. */
+/** Outside production, a key is generated for this run if there is none. */
 function withDevelopmentKey(configuration: Configuration): {
   configuration: Configuration;
   developmentKey: string | null;

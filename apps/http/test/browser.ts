@@ -6,7 +6,7 @@ import { afterAll, describe, onTestFinished } from 'vitest';
 // Where Debian's package puts it. No browser is downloaded.
 const CHROMIUM = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 
-/** This machine, to the browser a host like any other: pages of a local one have more rights. */
+/** The name of this machine to the browser: pages of localhost have more rights. */
 export const HOST = 'animals.test';
 
 /** It calls the service only. It has no sandbox, because root can't have one. */

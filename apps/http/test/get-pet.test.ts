@@ -9,7 +9,7 @@ const DEPRECATION = {
   link: '</v1/pets>; rel="successor-version"',
 };
 
-test('returns a pet, and announces its removal with every response', async ({ service: { add, call } }) => {
+test('returns a pet, and names the date of its removal in every response', async ({ service: { add, call } }) => {
   const added = await add({ name: 'Rex', categoryId: 7, status: 'pending' });
   const response = await call('GET', '/v1/pets/1');
   expect([response.status, response.text]).toEqual([200, added.text]);

@@ -6,7 +6,7 @@ import { KEY, OTHER_KEY, type Service, startService } from './service.ts';
 /** How many requests are sent; the environment can ask for more. */
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 20_000);
 const CONNECTIONS = 16;
-/** A connection that says nothing for this long, in milliseconds, hangs. */
+/** A connection that is silent for this long hangs, in milliseconds. */
 const RESPONSE_TIMEOUT = 20_000;
 
 const oddText = fc.oneof(
@@ -102,7 +102,7 @@ const wild = fc.record({
   honest: maybe(fc.boolean(), true),
 });
 
-/** Odd in its body only. */
+/** A request whose body alone is odd. */
 const creation = fc.record({
   method: fc.constant('POST'),
   path: fc.constant('/v1/pets'),

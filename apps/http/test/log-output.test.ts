@@ -82,7 +82,7 @@ test('reports lost lines as soon as the log can be written again', async () => {
   ]);
 });
 
-test('continues to serve while nobody reads its output', async () => {
+test('continues to serve while its output is not read', async () => {
   const { path, openReader } = makePipe();
   const reader = openReader();
   const fd = openSync(path, 'w');
@@ -172,7 +172,7 @@ describe.skipIf(missing)('the service on a terminal', () => {
     await stop();
   });
 
-  test('continues to serve while nobody reads the terminal, and writes all lines once somebody does', async () => {
+  test('continues to serve while the terminal is not read, and writes all lines when it is read again', async () => {
     const { terminal, says, service, stop } = await startOnTerminal();
     // More bytes than the terminal holds.
     const sendMany = async () => {

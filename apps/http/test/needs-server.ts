@@ -2,7 +2,7 @@ import type {} from '@animal-store/test-mongodb';
 import type {} from '@animal-store/test-postgres';
 import { beforeEach, inject } from 'vitest';
 
-// The same tests as in memory: all of them run where there is a server, and none where there isn't. Files need none.
+// The same tests as in memory. They run if there is a server; files need none.
 beforeEach(({ skip }) => {
   const server = inject(process.env['TEST_STORAGE'] as 'mongodb' | 'postgres') as object | undefined;
   if (server !== undefined && 'missing' in server) skip();

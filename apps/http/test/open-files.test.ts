@@ -5,7 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { freePort, KEY, serviceAt } from './service.ts';
 import { MAIN } from './service-process.ts';
 
-/** Opens connections, and returns those that are open: the service may close some. */
+/** Opens connections, and returns the open ones: the service may close some. */
 async function openConnections(port: number, count: number): Promise<ReadonlySet<Socket>> {
   const open = new Set<Socket>();
   onTestFinished(() => {

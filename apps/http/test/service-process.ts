@@ -24,7 +24,7 @@ const DEFAULTS = { PORT: '0', MAX_EVENT_LOOP_DELAY_MS: '0' };
 
 interface ProcessOptions {
   readonly args?: readonly string[];
-  /** Of standard input, output and error. */
+  /** For standard input, output and error. */
   readonly stdio?: StdioOptions;
 }
 

@@ -69,7 +69,7 @@ export interface ServiceOptions {
   readonly clock?: Clock;
   readonly timeLimits?: Partial<TimeLimits>;
   readonly requestLog?: Observer;
-  /** Takes what stops the service. Absent: it stops when the running test ends. */
+  /** Gets the function that stops the service. Absent: it stops when the running test ends. */
   readonly onEnd?: (stop: () => Promise<void>) => void;
 }
 

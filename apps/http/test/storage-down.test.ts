@@ -91,7 +91,7 @@ test.each([false, true])(
       [await call('GET', '/v1/pets/x'), 404],
       [await call('DELETE', '/v1/pets'), 405],
     ] as const) {
-      // No waiting heals these.
+      // Waiting does not end these errors.
       expect([response.status, response.headers['retry-after']]).toEqual([status, undefined]);
     }
     expect(unexpectedErrors).toEqual([]);

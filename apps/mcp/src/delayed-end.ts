@@ -8,7 +8,7 @@ const LATE = new Error('a call in flight took too long');
  * A stream to read standard input through. The SDK aborts calls in flight when its input ends: this input ends when their
  * responses are written.
  *
- * @param calls Those in flight. None of them fails.
+ * @param calls The calls in flight. None of them fails.
  * @param limit How long they may take after the end, in milliseconds.
  */
 export function delayEnd(calls: ReadonlySet<Promise<unknown>>, limit: number): PassThrough {

@@ -8,7 +8,6 @@ import { forClients, ID, INTEGER, NAME, objectOf, PET, type Schema, STATUS } fro
 /** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
 const HOLDER = ' mcp ';
 
-/** The dependencies of a server. */
 export interface ServerDependencies {
   readonly catalogue: AwaitableCatalogue;
   /** Where the animals are stored, for the client. */

@@ -88,7 +88,7 @@ describe.each([
     });
   });
 
-  test('rejects unknown arguments, and says which there are', async () => {
+  test('rejects unknown arguments, and lists the known ones', async () => {
     const { call } = await connect(environment());
     expect(await call('list_pets', { cursor: '2', page: 3 })).toEqual({
       error: 'unknown arguments "cursor", "page": the arguments are limit, status, after',

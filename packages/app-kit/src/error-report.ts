@@ -7,8 +7,8 @@ import { reasonOf } from '@animal-store/domain/transport';
 export type ReportError = (error: unknown) => void;
 
 /**
- * Reports what an operator must know of the errors of calls: defects with their stack, and why the storage is
- * unavailable. Each of the two at once, and then once a minute.
+ * Reports errors of calls to the operator: defects with their stack, and the reason why the storage is unavailable. Each
+ * kind is reported at once, and then once a minute.
  *
  * @param write Writes a message.
  */

@@ -6,7 +6,6 @@ import { readEnvironment } from './read-environment.ts';
 import { type MemoryPolicy, readStorageSettings, type StorageSettings } from './storage-settings.ts';
 import { storageChoices } from './storages.ts';
 
-/** An open storage. */
 export interface OpenStorage {
   readonly storage: PetStorage;
   /** Where pets are stored: `MongoDB`. */

@@ -7,7 +7,7 @@ import { createRateLimiter } from './rate-limiter.ts';
 describe('a count that the storage shares', () => {
   const SHARED: Quota = { allowed: true, remaining: 9, resetsIn: 1_000 };
 
-  /** Counts of the storage, which end as told. Those of the process alone have 1 left for a new holder. */
+  /** Counts of the storage with these ends. Counts of the process alone have 1 left for a new holder. */
   function fallback(...ends: (() => Awaitable<Quota>)[]) {
     const time = { now: 0 };
     const failures: unknown[] = [];

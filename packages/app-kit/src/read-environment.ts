@@ -3,7 +3,7 @@ import { findMisspelledVariables } from './misspelled-variables.ts';
 import { fileVariable, readSecretFiles } from './secret-files.ts';
 import { type Storages, storageVariables } from './storages.ts';
 
-/** What an application reads from its environment. */
+/** The settings of an application, and warnings about its environment. */
 export interface EnvironmentSettings<T> {
   readonly settings: T;
   /** Set variables that are no settings, but resemble one: a sentence each, without a value. */

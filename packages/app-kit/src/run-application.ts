@@ -6,7 +6,6 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The exit code of a configuration error: restarting does not help. */
 export const EXIT_MISCONFIGURED = 2;
 
-/** Stops an application. */
 export type Stop = (signal: NodeJS.Signals) => void;
 
 /** Starts an application. A ConfigurationError that it throws ends the process. */
@@ -34,7 +33,7 @@ export interface Run {
  * container does not get a signal without a handler.
  *
  * @param name Begins each message on standard error.
- * @param description What it does, in a sentence, for `--help`.
+ * @param description A sentence for `--help`.
  */
 export async function runApplication(name: string, description: string, load: () => Promise<Start>): Promise<void> {
   const run: Run = {

@@ -39,7 +39,7 @@ function contentOf(path: string, fail: (reason: string) => void): string {
     return content;
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException;
-    // Without the path: it may be the secret itself, of an operator who renamed the variable only.
+    // The path may be the secret itself if the operator has only renamed the variable.
     fail(`the file can't be read: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
     return '';
   }

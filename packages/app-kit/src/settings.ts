@@ -2,7 +2,7 @@
 export interface Variable<T> {
   /** Used if the variable is unset or empty. */
   readonly fallback: string;
-  /** What a value must be, as it completes "PORT must be …". */
+  /** Completes "PORT must be …". */
   readonly rule: string;
   /** @returns null if the text breaks the rule. */
   readonly parse: (text: string) => T | null;

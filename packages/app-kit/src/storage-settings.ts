@@ -15,7 +15,7 @@ export interface StorageSettings {
 export type MemoryPolicy = 'allowed' | 'if named' | 'never';
 
 /**
- * Chooses the storage: the one that STORAGE names, else the one whose variable is set, else memory.
+ * Chooses the storage: the one that STORAGE names, otherwise the one whose variable is set, otherwise memory.
  *
  * @param memory Whether pets may be stored in memory: always, only if STORAGE says so, or never.
  * @param errors Takes a sentence for each error.

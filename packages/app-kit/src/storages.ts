@@ -17,7 +17,7 @@ export function storageVariables(storages: Storages): StorageVariable[] {
 
 const OR = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
-/** What chooses a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
+/** The variables that choose a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
 export function storageChoices(storages: Storages): string {
   return OR.format(storageVariables(storages).map(({ name }) => name));
 }

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 
-/** Which build of Animal Store runs. */
+/** The build of Animal Store that runs. */
 export interface Version {
   /** The version of the published packages: a release gives it to all of them. */
   readonly version: string;
-  /** The commit; absent unless the build of the container image says it. */
+  /** The commit; absent unless the container image names it. */
   readonly revision?: string;
 }
 

@@ -1,7 +1,7 @@
 /** The time between two reports, in milliseconds. */
 const INTERVAL = 60_000;
 
-/** Counts one event. Returns the number of events since the last report if a report is due, else 0. */
+/** Counts one event. Returns the number of events since the last report if a report is due, otherwise 0. */
 export type Throttle = () => number;
 
 /** Limits how often an event is reported: at once, and then once a minute. */

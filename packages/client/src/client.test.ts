@@ -177,13 +177,13 @@ describe('a call that is repeated', () => {
     expect(requests).toHaveLength(2);
   });
 
-  test('rejects with the last error if Retry-After exceeds its time', async () => {
+  test('rejects with the last error if Retry-After exceeds its timeout', async () => {
     const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': '60' }));
     await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', status: 503 });
     expect(requests).toHaveLength(1);
   });
 
-  test('rejects when its time is over', async () => {
+  test('rejects at its timeout', async () => {
     const { client, requests } = await start(reset);
     const error = await client.listPets({}, { timeout: 500 }).catch((reason) => reason);
     expect(error).toMatchObject({ code: 'no_response', status: undefined, cause: expect.any(Error) });
@@ -191,7 +191,7 @@ describe('a call that is repeated', () => {
     expect(requests.length).toBeGreaterThan(1);
   });
 
-  test('rejects when the service is silent for its time', async () => {
+  test('rejects at its timeout if the service is silent', async () => {
     const { client } = await start(silent);
     await expect(client.listPets({}, { timeout: 100 })).rejects.toMatchObject({ code: 'no_response' });
   });
@@ -215,7 +215,7 @@ describe('a signal', () => {
     expect(requests).toHaveLength(1);
   });
 
-  test('that was aborted before rejects the call without a request', async () => {
+  test('rejects the call without a request if it was aborted before', async () => {
     const { client, requests } = await start(created);
     await expect(client.createPet(newRex, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow(
       'before',

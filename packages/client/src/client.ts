@@ -3,9 +3,9 @@ import { AnimalStoreError } from './error.ts';
 import { parse, stringify } from './json.ts';
 import { type CallOptions, send } from './send.ts';
 
-/** Which service, and as whom. */
+/** The service and the API key. */
 export interface ClientOptions {
-  /** Of the service, with its base path, and without credentials, query and fragment: `https://animals.example/v1`. */
+  /** With the base path, and without credentials, query and fragment: `https://animals.example/v1`. */
   readonly url: string;
   /** Visible ASCII characters. */
   readonly key: string;
@@ -13,7 +13,7 @@ export interface ClientOptions {
   readonly onDeprecation?: ((message: string) => void) | undefined;
 }
 
-/** Which pets. */
+/** Selects pets. */
 export interface PetFilter {
   /** Pets for a page: 1 to 100. */
   readonly limit?: number | undefined;
@@ -28,9 +28,9 @@ export interface PetPage {
 }
 
 /**
- * The operations of the service. Calls are repeated until they succeed, are rejected or their time is over: after no
- * response, 408, 429, 500, 502, 503 and 504, with exponential backoff and jitter, and not before `Retry-After`. They
- * reject with an {@link AnimalStoreError}, or with the reason of their signal.
+ * The operations of the service. A call without a response, or with the status 408, 429, 500, 502, 503 or 504, is repeated
+ * until its timeout, with exponential backoff and jitter, and not before `Retry-After`. Calls reject with an
+ * {@link AnimalStoreError}, or with the reason of their signal.
  */
 export interface Client {
   /** @param query 20 pets from the first if it is absent; `cursor` as the page before gave it. */
@@ -40,7 +40,7 @@ export interface Client {
    * Every pet that exists at the start exactly once, in ascending order of id.
    *
    * @param filter Pages have 100 pets by default.
-   * @param options Of the call for each page.
+   * @param options The options of the call for each page.
    */
   allPets(filter?: PetFilter, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
@@ -121,7 +121,7 @@ function baseOf(url: string): string {
     if (/^https?:$/.test(protocol) && username + password + search + hash === '')
       return `${origin}${pathname}`.replace(/\/+$/, '');
   } catch {
-    // The error of the parser quotes the URL, which may have a password.
+    // The error of the parser quotes the URL, which may contain a password.
   }
   throw new TypeError('url must begin with http: or https: and have no credentials, query or fragment');
 }

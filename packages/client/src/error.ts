@@ -29,7 +29,7 @@ export function isServiceCode(code: unknown): code is ServiceCode {
 export class AnimalStoreError extends Error {
   override readonly name = 'AnimalStoreError';
   readonly code: ErrorCode;
-  /** Of HTTP. */
+  /** The HTTP status. */
   readonly status: number | undefined;
   /** Its `X-Request-Id`, which the log of the service has, too. */
   readonly requestId: string | undefined;

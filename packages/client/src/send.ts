@@ -1,6 +1,6 @@
 import { AnimalStoreError, isServiceCode } from './error.ts';
 
-/** Of one call. */
+/** The options of a call. */
 export interface CallOptions {
   /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
@@ -17,7 +17,7 @@ const [FIRST_BACKOFF, MAX_BACKOFF] = [100, 5_000];
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 /**
- * Sends a request until a response says that it was executed or rejected, or the time is over.
+ * Sends a request until it succeeds, is rejected or times out.
  *
  * @param request Repeated as it is: a POST needs an idempotency key.
  * @returns A response of 2xx, and its body.

@@ -8,10 +8,10 @@ import type { RateLimiter, RatePolicy } from './rate-limiter.ts';
  * A place where pets and API keys are stored, opened by an adapter. Several storages may be open at one place, in one
  * process or in many.
  *
- * An adapter must pass `storageContract` of `@animal-store/adapter-contract`, and guarantee what that can't test:
+ * An adapter must pass `storageContract` of `@animal-store/adapter-contract`, and guarantee:
  * - Acknowledged writes survive every crash that the storage promises to survive.
  * - The cost of a call does not grow with the number of pets.
- * - Messages, causes and `location` contain no credentials. A `cause` tells the operator what the driver said.
+ * - Messages, causes and `location` contain no credentials. A `cause` is the error of the driver.
  * - Nothing keeps the process alive after `close`.
  */
 export interface PetStorage {

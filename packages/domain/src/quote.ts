@@ -40,7 +40,7 @@ export function integerViolation(rule: string, value: unknown): string {
 
 /**
  * A value as an error message quotes it: a string as JSON, truncated after 40 characters; a boolean as its text; anything
- * else by its kind. Digits where none are expected may have been rounded when they were read.
+ * else by its kind, a number because its digits may have been rounded when it was read.
  */
 export function quote(value: unknown): string {
   switch (typeof value) {

@@ -1,6 +1,6 @@
 import type { Awaitable } from './awaitable.ts';
 
-/** How many requests a holder may make in how long. */
+/** The number of requests that a holder may make in a window. */
 export interface RatePolicy {
   /** Requests, 1 or more. */
   readonly limit: number;
@@ -8,7 +8,7 @@ export interface RatePolicy {
   readonly window: number;
 }
 
-/** What is left of a holder's quota (draft-ietf-httpapi-ratelimit-headers). */
+/** The rest of a holder's quota (draft-ietf-httpapi-ratelimit-headers). */
 export interface Quota {
   /** Whether the counted request is within the quota. */
   readonly allowed: boolean;

@@ -1,10 +1,10 @@
 import type { Awaitable } from './awaitable.ts';
 import type { PetStorage } from './pet-storage.ts';
 
-/** The version of the ports. It changes when an adapter that was written for them has to. */
+/** The version of the ports. It changes when adapters must change. */
 export const PORTS_VERSION = 1;
 
-/** What an adapter reports while it works. */
+/** The events of an open storage. */
 export interface StorageEvents {
   /**
    * Called for each lookup of an API key. Must not throw.
@@ -25,8 +25,8 @@ export interface StorageVariable {
 }
 
 /**
- * What a module exports as `adapter`: everything an application has to know of a kind of storage. The driver is loaded by
- * `open`, so that other storages don't wait for it.
+ * The export `adapter` of a module describes a kind of storage to applications. `open` loads the driver, so that other
+ * storages don't wait for it.
  */
 export interface StorageAdapter {
   /** {@link PORTS_VERSION} of the ports that it implements, as a literal. */

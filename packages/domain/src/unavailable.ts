@@ -3,7 +3,7 @@ import { DomainError } from './domain-error.ts';
 /**
  * The error of a call that the storage did not serve now.
  *
- * @param cause What the driver said, for the operator.
+ * @param cause The error of the driver, for the operator.
  */
 export function unavailable(cause?: unknown): DomainError {
   return new DomainError('storage_unavailable', 'the storage is unavailable or does not respond in time: try again', {
@@ -11,7 +11,7 @@ export function unavailable(cause?: unknown): DomainError {
   });
 }
 
-/** The error of a call that too many others wait before. */
+/** The error of a call that too many calls wait before. */
 export function overloaded(): DomainError {
   return new DomainError('storage_unavailable', 'the storage is overloaded: try again');
 }

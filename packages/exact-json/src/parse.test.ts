@@ -127,13 +127,13 @@ describe('any JSON', () => {
     };
   });
 
-  /** What a reviver of `JSON.parse` makes of the source text of each number. */
+  /** Reads a text by a reviver of `JSON.parse` that gets the source text of each number. */
   const revived = (text: string, toValue: (literal: string, value: number) => unknown) =>
     JSON.parse(text, (_key, value, context?: { source?: string }) =>
       typeof value === 'number' ? toValue(context?.source as string, value) : value,
     );
 
-  test('is read as a reviver of JSON.parse reads it, with any option', () => {
+  test('equals the result of a reviver of JSON.parse, with any option', () => {
     fc.assert(
       fc.property(json, (text) => {
         const orNumber = (literal: string, value: number) => {
@@ -263,7 +263,7 @@ describe('a text that is not JSON', () => {
     );
   });
 
-  test('is what JSON.parse rejects, and nothing else', () => {
+  test('is rejected exactly if JSON.parse rejects it', () => {
     const piece = fc.constantFrom(...'{}[]",:\\/-+.eE01789 \t\n\r\u0000\u00a0x'.split(''), 'true', 'null', '\\u00e9');
     const broken = fc
       .tuple(fc.json(), fc.nat(), fc.nat(2), fc.array(piece, { maxLength: 2 }))

@@ -10,12 +10,12 @@ export interface ParseOptions {
   readonly integers?: 'unsafe' | 'bigint' | undefined;
 
   /**
-   * What the other numbers become: those with a fraction, or with more than 100 digits. `'number'` (the default): a
-   * number, as `JSON.parse` rounds it. `'raw'`: a `JSON.rawJSON` object, whose `rawJSON` is the number as it is written.
+   * How numbers with a fraction, or with more than 100 digits, are read. `'number'` (the default): as `JSON.parse` rounds
+   * them. `'raw'`: as `JSON.rawJSON` objects, whose `rawJSON` is the number as it is written.
    */
   readonly others?: 'number' | 'raw' | undefined;
 
-  /** What the message of a SyntaxError calls the text: `'text'` by default. */
+  /** The name of the text in the message of a SyntaxError: `'text'` by default. */
   readonly name?: string | undefined;
 }
 
@@ -25,7 +25,7 @@ const MAX_DIGITS = 100;
 const LITERAL = /(-?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?/;
 type NumberParts = readonly [literal: string, sign: string, whole: string, fraction?: string, exponent?: string];
 
-/** What `JSON.parse` may round: a number with a fraction, with an exponent, or of 16 digits. Some strings match, too. */
+/** A number that `JSON.parse` may round: with a fraction, with an exponent, or of 16 digits. Some strings match, too. */
 const MAY_BE_ROUNDED = /\d(?:[.eE]|\d{15})/;
 
 /** The strings and the numbers of a text that is JSON. In another text it may take time that grows with the square. */

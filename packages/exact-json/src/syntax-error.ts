@@ -5,7 +5,7 @@ const NUMBER_OR_KEYWORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|fals
 /** A string without its closing quote, up to the first character that it can't contain. */
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*/y;
 
-/** What an error shows: a word or a number, an escape sequence, or one character. */
+/** An error quotes a word or a number, an escape sequence, or one character. */
 const FOUND = /[\w.+-]+|\\.|./suy;
 const MAX_SHOWN_LENGTH = 40;
 
@@ -23,7 +23,7 @@ const NOTHING = 'nothing more';
  * Finds where a text stops being JSON.
  *
  * @param text A text that is not JSON.
- * @param name What the error calls it.
+ * @param name Its name in the error.
  * @throws RangeError if a string has millions of escapes.
  */
 export function findSyntaxError(text: string, name: string): SyntaxError {

@@ -9,14 +9,12 @@ import type { Listener, RenderRejection } from './server.ts';
 import { MAX_AWAITED_BODY } from './size-limits.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** What a connection serves. */
 export interface ConnectionOptions {
   readonly listener: Listener;
   readonly renderRejection: RenderRejection;
   readonly timeLimits: TimeLimits;
 }
 
-/** The server of a connection. */
 export interface ConnectionServer {
   readonly options: ConnectionOptions;
   readonly scheduler: FairScheduler;
@@ -59,7 +57,6 @@ export class Connection implements ResponseConnection {
     this.#reading = new Reading(socket, server.scheduler);
   }
 
-  /** How many requests wait. */
   get queued(): number {
     return this.#queue.length;
   }
@@ -68,7 +65,7 @@ export class Connection implements ResponseConnection {
   accept(request: IncomingRequest, response: OutgoingResponse): void {
     if (this.#socket.destroyed) return;
     if (this.#isClosing) {
-      // What follows would fill the memory.
+      // Further requests would fill the memory.
       this.#reading.hold();
       return;
     }
@@ -82,14 +79,14 @@ export class Connection implements ResponseConnection {
   }
 
   /**
-   * Rejects what the parser has given up on: the body of the last request, or bytes that are no request.
+   * Rejects malformed bytes: the body of the last request, or bytes that are no request.
    *
    * @param isHead Whether these bytes begin as a HEAD request.
    */
   onParserError(rejection: Rejection, isHead = false): void {
     if (this.#isBroken || this.#isClosing || this.#socket.destroyed) return;
     if (rejection === TIMED_OUT && this.#queue.length > 0) {
-      // A client can't send in time what is not read.
+      // The client could not send the rest because nothing was read.
       this.#isLate = true;
       return;
     }
@@ -102,7 +99,7 @@ export class Connection implements ResponseConnection {
     else this.close();
   }
 
-  /** Rejects a request for a tunnel, for which Node's server lets go of the socket. */
+  /** Rejects a request for a tunnel, whose socket Node's server releases. */
   rejectTunnel(request: IncomingRequest): void {
     this.#socket.on('error', () => this.drop());
     this.#socket.on('timeout', () => this.drop());
@@ -136,7 +133,6 @@ export class Connection implements ResponseConnection {
     closeGracefully(this.#socket, { idle: isSending ? requestTimeout : lingerTimeout, max: requestTimeout });
   }
 
-  /** Closes an idle connection. */
   closeIfIdle(): void {
     if (this.#isIdle && !this.#isClosing) this.close();
   }
@@ -151,7 +147,6 @@ export class Connection implements ResponseConnection {
     this.#reading.yieldToOthers();
   }
 
-  /** Forgets the requests that wait. */
   clearQueue(): void {
     if (this.#queue.length === 0) return;
     this.#reading.release();

@@ -4,7 +4,6 @@ import { FairScheduler } from './reading.ts';
 import type { DropReason } from './server.ts';
 import { MAX_QUEUED_REQUESTS } from './size-limits.ts';
 
-/** The open connections of a server. */
 export class Connections implements ConnectionServer {
   readonly options: ConnectionOptions;
   readonly scheduler = new FairScheduler();
@@ -50,7 +49,7 @@ export class Connections implements ConnectionServer {
     this.#queued += change;
     if (this.#queued <= MAX_QUEUED_REQUESTS) return;
     this.#dropHeaviest();
-    // What others have sent would be parsed at once, before the memory of those that were dropped is free.
+    // Otherwise the bytes of others are parsed before the memory of the dropped connections is free.
     for (const connection of this.#open) connection.yieldToOthers();
   }
 

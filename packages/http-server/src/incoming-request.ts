@@ -16,13 +16,13 @@ export interface BodyReceiver {
 
 /** A request. Its stream fails with a {@link Rejection} if the body is malformed or too late. */
 export class IncomingRequest extends IncomingMessage {
-  /** Where to ask for the body, if the client waits for that. */
+  /** The response that asks for the body, if the client waits for that. */
   #continueResponse: ServerResponse | null = null;
   #rejection: Rejection | null = null;
   #receiver: BodyReceiver | null = null;
   #reading: Reading | null = null;
   #chunks = 0;
-  /** How many bytes its connection has brought with its last one, if it asks for another protocol; NaN if that is unknown. */
+  /** The number of bytes of its connection up to its end, if it asks for another protocol; NaN if that is unknown. */
   #end: number | null = null;
 
   /** Called before the body arrives. */
@@ -103,7 +103,7 @@ export class IncomingRequest extends IncomingMessage {
   /** Node's parser calls this for each chunk of the body, and with null at its end. */
   override push(chunk: Buffer | null, encoding?: BufferEncoding): boolean {
     const receiver = this.#receiver;
-    // While nobody reads the body, Node stops reading when its buffer is full, and yielding would resume that.
+    // If the body is not read, Node stops reading when its buffer is full, and yielding would resume that.
     if (receiver !== null || this.readableFlowing === true) this.#countChunk();
     if (receiver === null) return super.push(chunk, encoding);
     if (chunk !== null) {
@@ -124,7 +124,7 @@ export class IncomingRequest extends IncomingMessage {
 
   override _read(size: number): void {
     if (this.#continueResponse !== null) {
-      // Node reads what the listener left unread, after the response.
+      // After the response Node reads the rest of the body.
       if (!this.#continueResponse.headersSent) this.#continueResponse.writeContinue();
       this.#continueResponse = null;
     }

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 
-/** Fair scheduling: the event loop, for connections that each could keep it busy. */
+/** Fair scheduling for connections that each could keep the event loop busy. */
 export class FairScheduler {
   readonly #callbacks: (() => void)[] = [];
 
@@ -20,7 +20,7 @@ export class FairScheduler {
 export class Reading {
   readonly #socket: Socket;
   readonly #scheduler: FairScheduler;
-  /** For how many reasons nothing is read. */
+  /** The number of reasons why nothing is read. */
   #holds = 0;
   #isWaiting = false;
 

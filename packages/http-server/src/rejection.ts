@@ -57,7 +57,7 @@ export function parserRejection({ code = '' }: NodeJS.ErrnoException): Rejection
 
 /** An error of `clientError`. */
 interface ParserError extends NodeJS.ErrnoException {
-  /** What the parser was given last. */
+  /** The last input of the parser. */
   readonly rawPacket?: Buffer;
   /** The place of the error in it. */
   readonly bytesParsed?: number;
@@ -77,8 +77,8 @@ const EMPTY_HOST = /^https?:\/\/(?:[^/?#]*@)?(?:[:/?#]|$)/i;
 const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /**
- * Checks what Node's parser accepts and RFC 9112 does not: versions like HTTP/2.0, a target without a host, and a Host field
- * that is missing, repeated or malformed (section 3.2; HTTP/1.0 has no such rule, and load balancers probe without the field).
+ * Rejects requests that Node's parser accepts and RFC 9112 does not: versions like HTTP/2.0, a target without a host, and a
+ * Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or malformed (section 3.2).
  * Needs `joinDuplicateHeaders`.
  */
 export function headRejection({ headers, httpVersion, httpVersionMajor, url = '' }: IncomingMessage): Rejection | null {

@@ -8,7 +8,7 @@ import type { TimeLimits } from './time-limits.ts';
 /** Responds to a request. */
 export type Listener = (request: IncomingRequest, response: OutgoingResponse) => void;
 
-/** Where a rejection comes from. */
+/** The source of a rejection. */
 export interface Rejected {
   /** null for bytes that are no request. */
   readonly request: IncomingMessage | null;
@@ -28,7 +28,7 @@ export type RenderRejection = (rejection: Rejection, from: Rejected) => Rendered
 export const DROP_REASONS = ['connections', 'requests'] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
-/** How a server listens, and what it calls besides its listener. */
+/** The options of a server. */
 export interface ServerOptions {
   readonly host: string;
   /** 0 for any free port. */
@@ -48,10 +48,9 @@ export interface RunningServer {
   readonly lastActivityAt: number;
 
   /**
-   * Stops in three steps. During the grace the server still accepts connections, and each response closes its connection. The grace
-   * ends early when no connection has been opened and no request has arrived for 0.75 s, at once if that has been so already and
-   * no connection is open. Then the server stops listening, and closes idle connections. At the deadline it closes
-   * the remaining connections.
+   * Stops in three steps. During the grace the server still accepts connections, and each response closes its connection.
+   * The grace ends early after 0.75 s without a new connection or request, at once if no connection is open and nothing came
+   * in the last 0.75 s. Then the server stops listening, and closes idle connections. At the deadline it closes the rest.
    *
    * @param times.grace In milliseconds.
    * @param times.deadline How long requests may take after the grace, in milliseconds.

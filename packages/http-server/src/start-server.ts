@@ -38,7 +38,7 @@ export function createServer(listener: Listener, options: Omit<ServerOptions, 'h
   const accept = (request: IncomingRequest, response: OutgoingResponse) =>
     connections.of(request.socket).accept(request, response);
   server.maxConnections = maxConnections;
-  // Otherwise workers of node:cluster pass a further connection on to each other for ever. Its type is missing.
+  // Otherwise workers of node:cluster pass a further connection on to each other forever. Its type is missing.
   Object.assign(server, { dropMaxConnection: true });
   server.setTimeout(timeLimits.inactivityTimeout);
   server.on('connection', (socket: Socket) => connections.add(socket));
@@ -61,7 +61,7 @@ export function createServer(listener: Listener, options: Omit<ServerOptions, 'h
 /**
  * Serves HTTP/1.1.
  *
- * @param listener Gets each valid request; of one connection the next when the response to the one before is written.
+ * @param listener Gets each valid request; a connection's next one when the response to the one before is written.
  * @throws The system's error if the server can't listen on the address.
  */
 export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {

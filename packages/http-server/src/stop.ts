@@ -5,8 +5,8 @@ import type { Connections } from './connections.ts';
 import type { RunningServer } from './server.ts';
 
 /**
- * How long neither a connection may be opened nor a request arrive before the server stops listening, in milliseconds: longer
- * than the half second in which load balancers often check whether a server is ready.
+ * The server stops listening after this time without a new connection or request, in milliseconds: longer than the half
+ * second between the readiness checks of many load balancers.
  */
 const QUIET = 750;
 

@@ -45,7 +45,7 @@ test.each([
   60_000,
 );
 
-test('reads no further while nobody reads the body', async () => {
+test('reads no further while the body is not read', async () => {
   let buffered = 0;
   const { port } = await serve(async (request, response) => {
     await sleep(1_000);

@@ -37,7 +37,7 @@ async function listener(request: IncomingRequest, response: OutgoingResponse): P
       response.end('slow');
       return;
     default:
-      // What a cheap response of a service costs.
+      // The cost of a cheap response of a service.
       for (const end = performance.now() + 0.02; performance.now() < end; );
       response.end('hello');
   }

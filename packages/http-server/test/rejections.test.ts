@@ -220,7 +220,7 @@ describe('a malformed body', () => {
 });
 
 describe('a client', () => {
-  test('that disconnects after CONNECT causes no error', async () => {
+  test('causes no error if it disconnects after CONNECT', async () => {
     const { port } = await serve();
     for (let count = 0; count < 20; count += 1) {
       const { socket, closed } = open(port);
@@ -230,7 +230,7 @@ describe('a client', () => {
     expect((await exchange(port, get('/', 'Connection: close\r\n'))).statuses()).toEqual([200]);
   });
 
-  test('that disconnects after CONNECT and responses that it does not read causes no error', async () => {
+  test('causes no error if it disconnects after CONNECT and responses that it does not read', async () => {
     const { port } = await serve(respondWith('x'.repeat(1_000_000)));
     const { socket } = openPaused(port, get('/').repeat(10) + TUNNEL);
     await sleep(300);

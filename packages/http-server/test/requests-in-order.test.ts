@@ -86,7 +86,7 @@ describe('requests that are sent without waiting for responses', () => {
     expect(statuses()).toEqual([200, 200, 200, 200]);
   });
 
-  test('do not fill the memory with responses that nobody reads', async () => {
+  test('do not fill the memory with responses that are not read', async () => {
     // 40 clients ask for 5 GB.
     const { port, process } = await startListenerProcess('--max-old-space-size=100');
     for (let count = 0; count < 40; count += 1) open(port, get('/large').repeat(130)).socket.pause();

@@ -90,7 +90,7 @@ describe('the grace of a stop', () => {
     const server = await serve();
     await openIdle(server.port);
     const stopped = server.stop(GRACE);
-    // After this phase of the event loop come its timers, and only then what has arrived.
+    // After this phase the event loop runs timers, and only then reads sockets.
     await setImmediate();
     const late = open(server.port, get('/'));
     process.nextTick(() => {
@@ -262,7 +262,7 @@ describe('a stop', () => {
     const clients = [open(server.port, 'POST / HTTP/1.1\r\nHost: x\r\n'), open(server.port, get('/'))];
     await expect.poll(server.served).toBe(1);
     const { dropped, duration } = await timeStop(server, { grace: 0, deadline: 4_000 });
-    // What has not become a request is closed when it may no longer become one.
+    // A connection without a complete request is closed when no request can begin any more.
     expect(dropped).toBe(1);
     expect(duration).toBeLessThan(5_000);
     await Promise.all(clients.map(({ closed }) => closed));

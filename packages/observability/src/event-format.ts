@@ -19,7 +19,6 @@ export const LOG_LEVELS = Object.keys(LEVELS) as LogLevel[];
 /** Formats an event as text that ends with a line feed. */
 export type EventFormat = (level: LogLevel, message: string, details: object) => string;
 
-/** One JSON object. */
 export const jsonEvent: EventFormat = (level, message, details) =>
   `${JSON.stringify({ level: LEVELS[level], time: Date.now(), ...details, msg: message })}\n`;
 
@@ -30,7 +29,7 @@ export const readableEvent: EventFormat = (_level, message, details) => {
   return `${new Date().toISOString()} ${message}${rest === '{}' ? '' : ` ${rest}`}\n${err === undefined ? '' : `${err.stack}\n`}`;
 };
 
-/** What the log shows of an error or another thrown value. Other properties are left out: they may hold secrets. */
+/** The fields of a thrown value in the log. Other properties are left out, because they may hold secrets. */
 export function errorFields(error: unknown): { type: string; message: string; stack: string } {
   if (!(error instanceof Error)) {
     const text = inspect(error, { depth: 0 });

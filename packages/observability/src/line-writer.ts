@@ -5,13 +5,13 @@ import type { Output } from './open-standard-output.ts';
 
 /** Sizes in bytes, times in milliseconds. */
 export const LINE_WRITER_LIMITS = {
-  /** Lines are written once there are so many bytes of them. */
+  /** Lines are written once there are this many bytes. */
   chunk: 16_000,
-  /** Lines wait for others for at most so long. */
+  /** The longest time that lines wait for others. */
   delay: 200,
   /** Lines that a reader has not taken yet; further ones are lost. */
   waiting: 8 * 1024 * 1024,
-  /** `close` waits for a reader for at most so long. */
+  /** The longest time that `close` waits for a reader. */
   closeTimeout: 1_000,
 };
 
@@ -38,8 +38,8 @@ const countLines = (text: string) => text.split('\n').length - 1;
 
 /**
  * @param output Writes to it are synchronous if they can't block, because a thread of libuv's pool costs ten times as much.
- * @param reportLoss Makes the line that is written as soon as writing succeeds again. It gets the number of lines lost since the
- * last report, and why the last of them was lost.
+ * @param reportLoss Formats the line that is written once writing succeeds again, from the number of lost lines since the
+ * last report and the reason of the last loss.
  */
 export function createLineWriter(
   { fd, mayBlock }: Output,

@@ -6,7 +6,7 @@ const PERIOD = 100;
 /** The resolution of the measurement, in milliseconds. Each measured delay includes it. */
 const RESOLUTION = 10;
 
-/** One operation of so many is still run, because the delay may be caused by another process, which shedding doesn't help. */
+/** One operation of so many still runs, because another process may cause the delay, which shedding does not help. */
 const ONE_IN = 10;
 
 /** Decides which operations are rejected because the service is overloaded. */

@@ -5,7 +5,7 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogLevel } from './event-format.ts';
 import { createLog, type Log } from './log.ts';
 
-/** What is in the log after this. */
+/** The content of the log after this. */
 async function logged(
   write: (log: Log) => void,
   { level = 'info', readable = false }: { level?: LogLevel; readable?: boolean } = {},

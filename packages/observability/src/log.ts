@@ -5,9 +5,9 @@ import type { Output } from './open-standard-output.ts';
 
 /** The log of a service. No call blocks or throws. */
 export interface Log {
-  /** An event that an operator wants to know. */
+  /** An event for the operator. */
   info(message: string, details?: object): void;
-  /** A problem that may pass by itself. */
+  /** A problem that may end by itself. */
   warn(message: string, details?: object): void;
   /** A problem that someone must solve. */
   error(message: string, details?: object): void;
@@ -38,7 +38,7 @@ export interface Log {
  *
  * @param level The least severe level that is written.
  * @param output Where it is written.
- * @param readable Whether a person reads along.
+ * @param readable Whether a person reads the lines.
  */
 export function createLog(level: LogLevel, { output, readable }: { output: Output; readable: boolean }): Log {
   const format = readable ? readableEvent : jsonEvent;

@@ -3,7 +3,7 @@ import { AggregatorRegistry, type Registry } from 'prom-client';
 /** The metrics of one process at one time. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>;
 
-// Its type does not know what it takes and makes: metrics with their values.
+// Its type lacks the arguments and results: metrics with their values.
 const merge = (snapshots: readonly MetricsSnapshot[]) => AggregatorRegistry.aggregate([...snapshots]);
 
 /** Renders the metrics of several processes as those of one, in Prometheus' text format. */
@@ -11,7 +11,7 @@ export function renderMetrics(snapshots: readonly MetricsSnapshot[]): Promise<st
   return merge(snapshots).metrics();
 }
 
-/** Adds up what can only rise: counters and histograms. */
+/** Adds up counters and histograms. */
 export function mergeCounts(snapshots: readonly MetricsSnapshot[]): MetricsSnapshot {
   const merged = merge(snapshots).getMetricsAsArray() as unknown as MetricsSnapshot;
   return merged.filter(({ type }) => String(type) === 'counter' || String(type) === 'histogram');

@@ -11,7 +11,6 @@ export type { Registry } from 'prom-client';
 export interface Metrics {
   /** A transport registers its own metrics here. */
   readonly registry: Registry;
-  /** Wraps a storage so that its calls are counted and timed. */
   instrument(storage: PetStorage): PetStorage;
   /**
    * Counts a lookup of an issued key.
@@ -19,7 +18,6 @@ export interface Metrics {
    * @param cached Whether the storage was not asked.
    */
   keyLookedUp(cached: boolean): void;
-  /** Counts an unexpected error. */
   countUnexpectedError(): void;
   /** Records the result of a storage check. */
   storageChecked(available: boolean): void;
@@ -30,7 +28,7 @@ export interface Metrics {
 }
 
 /**
- * @param build What runs: its version and revision, as labels.
+ * @param build Version and revision, as labels.
  * @param logLinesLost How many lines of the log could not be written since the start.
  * @param readAll Reads the metrics of all processes that serve together; by default there is only this one.
  */

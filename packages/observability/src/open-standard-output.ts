@@ -16,7 +16,7 @@ export function openStandardOutput(): Output {
   // A file that is opened again is written from its beginning.
   if (fstatSync(1).isFile()) return { fd: 1, mayBlock: true };
   try {
-    // Whether a write blocks is shared by all processes that have inherited a pipe or a terminal, unless it is opened again.
+    // Processes that have inherited a pipe or a terminal share its blocking mode, unless it is opened again.
     const fd = openSync('/proc/self/fd/1', constants.O_WRONLY | constants.O_NOCTTY | constants.O_NONBLOCK);
     return { fd, mayBlock: false };
   } catch {

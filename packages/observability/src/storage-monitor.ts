@@ -22,7 +22,6 @@ export interface StorageMonitorOptions {
   readonly findMisconfiguration: () => Promise<string | null>;
   /** Called for a configuration error found before the storage was available once. It ends the monitor. */
   readonly onMisconfiguration: (message: string) => void;
-  /** Called with the result of each check. */
   readonly onCheck: (available: boolean) => void;
   readonly log: Pick<Log, 'info' | 'warn' | 'error'>;
 }
@@ -34,9 +33,9 @@ export interface StorageMonitor {
 }
 
 /**
- * Checks the storage at once and then periodically, and logs what is wrong with it. A configuration error ends a service that
- * has never worked, so that its operator sees why. A service that has worked continues: the error, a changed password for example,
- * may be undone, and some of its work needs no storage.
+ * Checks the storage at once and then periodically, and logs problems. A configuration error ends a service that has never
+ * worked, so that its operator sees it. A service that has worked continues, because the error, for example a changed
+ * password, may be undone, and some of its work needs no storage.
  */
 export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
   const { storage, names, messages, misconfiguration, findMisconfiguration, onMisconfiguration, onCheck, log } =
@@ -47,7 +46,7 @@ export function monitorStorage(options: StorageMonitorOptions): StorageMonitor {
   let stopped = false;
   let timer: NodeJS.Timeout | undefined;
 
-  /** What is wrong with the storage: why it is unavailable, and which configuration error that shows; null if nothing is. */
+  /** The reason why the storage is unavailable, and the configuration error that it shows; null if it is available. */
   async function findProblem(): Promise<{ reason: string; misconfigured: string | null } | null> {
     try {
       await storage.ready();

@@ -41,7 +41,9 @@ export function withSecrets(
   return Object.fromEntries(moved);
 }
 
-/** The memory that a process needs with connections that each send a body: docs/operations.md, Capacity. In bytes. */
+/** The memory of a process under load, and of a connection that sends a body: docs/operations.md, Capacity. In bytes. */
+const MEMORY = { process: 170_000_000, connection: 80_000 };
+
 export function memoryFor(connections: number): number {
-  return 170e6 + connections * 80e3;
+  return MEMORY.process + connections * MEMORY.connection;
 }

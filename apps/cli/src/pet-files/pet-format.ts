@@ -3,7 +3,6 @@ import type { Pet } from '@animal-store/domain';
 /** The longest record, in bytes; also the limit of a request body over HTTP. It bounds the memory that a file takes. */
 export const MAX_RECORD_BYTES = 64 * 1024;
 
-/** A format of pets in a file. */
 export interface PetFormat {
   readonly name: 'ndjson' | 'csv';
 

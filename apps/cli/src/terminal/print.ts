@@ -2,7 +2,6 @@ import { stringify } from '@animal-store/exact-json';
 import type { TextOutput } from '../context.ts';
 import { printable, writeText } from './text.ts';
 
-/** The options of a command that prints records. */
 export interface PrintOptions {
   /** JSON lines on a terminal, too. */
   readonly json?: boolean | undefined;

@@ -5,7 +5,7 @@ const INTERVAL = 200;
 
 const ERASE_LINE = '\r\u001b[K';
 
-/** A line on a terminal that says how far a transfer is. */
+/** A line on a terminal with the progress of a transfer. */
 export interface Progress {
   /** Writes a line above. */
   print(line: string): void;
@@ -32,9 +32,9 @@ export function createProgress(output: TextOutput, text: () => string, isShown =
 }
 
 /**
- * How far a transfer is.
+ * The progress of a transfer.
  *
- * @param share Of the whole, 0 to 1.
+ * @param share 0 to 1.
  */
 export function progressText(verb: string, share: number, pets: number): string {
   return `${verb} ${Math.floor(share * 100)} %  ${pets.toLocaleString('en')} pets`;

@@ -47,8 +47,8 @@ export function addExportPets(parent: Command, { withStorage, stdout, stderr }: 
 }
 
 /**
- * An id that no pet exceeds which exists when this is called: the highest one, or that of a pet created meanwhile. It takes
- * as many queries for the first id after another one as the highest id that a storage can assign has binary digits.
+ * The highest id at the time of the call, or that of a pet created meanwhile. It takes one query for each binary digit of
+ * the highest id that a storage can assign.
  */
 export async function highestId(firstAfter: (id: bigint) => Promise<bigint | undefined>): Promise<bigint> {
   let low = 0n;

@@ -15,7 +15,7 @@ import { InputFile } from './input-file.ts';
 import { Tally } from './tally.ts';
 import { transferPets } from './transfer-pets.ts';
 
-/** After how many errors a check ends: the file may be of another format. */
+/** The check ends after this many errors: the file may have another format. */
 const MAX_ERRORS = 100;
 
 interface Options extends PrintOptions {
@@ -116,7 +116,7 @@ async function checkFile(
   if (tally.rejected > 0) throw new CommandFailed(MESSAGES.nothingImported);
 }
 
-/** @returns A signal that is aborted, with an error as its reason, when the process is asked to end. */
+/** A signal that is aborted, with an error as its reason, when the process is asked to end. */
 function stopSignal({ onStop }: Context): AbortSignal {
   const stop = new AbortController();
   // The exit code is that of shells: a loop in a script ends, too.
@@ -124,7 +124,7 @@ function stopSignal({ onStop }: Context): AbortSignal {
   return stop.signal;
 }
 
-/** An expected failure with how many pets are in and how to go on. */
+/** An expected failure with the number of imported pets and the next step. */
 function withProgress(failure: unknown, pets: number, hasImportId: boolean): unknown {
   if (failure instanceof UnreadableFile && pets > 0) {
     return new UnreadableFile(MESSAGES.unreadable(failure.message, pets, hasImportId));

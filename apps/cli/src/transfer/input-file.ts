@@ -79,7 +79,7 @@ async function copied(stream: NodeJS.ReadableStream): Promise<FileHandle> {
   }
 }
 
-/** A file without a name. It stays until it is closed, and no longer, however the process ends. */
+/** A file without a name, which exists until it is closed or the process ends. */
 async function openTemporaryFile(): Promise<FileHandle> {
   const folder = await mkdtemp(join(tmpdir(), 'animal-store-'));
   try {

@@ -12,7 +12,7 @@ interface Options {
   readonly stderr: TextOutput;
 }
 
-/** Counts what has become of the records of a file, shows the progress, and reports rejected records. */
+/** Counts the results of the records of a file, shows the progress, and reports rejected records. */
 export class Tally {
   /** Pets that did not exist before. */
   imported = 0;
@@ -33,7 +33,7 @@ export class Tally {
     return this.imported + this.alreadyImported;
   }
 
-  /** Whether so many records were rejected that nothing more is to be done. */
+  /** Whether the limit of rejected records has been reached. */
   get isFull(): boolean {
     return this.rejected >= this.#options.maxErrors;
   }

@@ -12,10 +12,10 @@ const MAX_IN_FLIGHT = 4_000;
 /** How many are in flight at most after the storage was unavailable. */
 const MIN_IN_FLIGHT = 50;
 
-/** How much each accepted pet raises that number. */
+/** Each accepted pet raises the number by this. */
 const GROWTH = 0.1;
 
-/** Reading goes on when this share of those that may be in flight is: waking up for each would cost more. */
+/** Reading continues when this share of the maximum is in flight: continuing for each pet would cost more. */
 const LOW_WATER = 0.75;
 
 /** How long a pet is tried again while the storage is unavailable, in milliseconds: longer than an election. */
@@ -24,7 +24,7 @@ const RETRY_FOR = 30_000;
 /** The mean pause between two tries, in milliseconds. */
 const PAUSE = 1_000;
 
-/** Where the pets of a file go. */
+/** The destination of the pets of a file. */
 export interface Destination {
   /** Creates a pet, or only checks it. It is called again while the storage is unavailable. */
   accept(pet: unknown, line: number): Awaitable<{ readonly created: boolean }>;
@@ -34,7 +34,7 @@ export interface Destination {
 }
 
 /**
- * Passes on pets, many at a time and in their order, until the tally is full. Settles once nothing is in flight any more.
+ * Passes on pets, many at a time and in their order, until the tally is full. Settles once nothing is in flight.
  * Throws the reason of the signal if it is aborted before the last pet, or the error of the storage, or of reading.
  */
 export async function transferPets(

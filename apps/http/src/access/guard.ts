@@ -10,12 +10,10 @@ import type { Operation } from '../http/operation.ts';
 import type { HttpResponse } from '../http/response.ts';
 import type { RateLimit } from './rate-limit.ts';
 
-/** The dependencies of the guard. */
 export interface GuardDependencies {
   readonly authenticate: Authenticate;
   /** null: no holder has a limit. */
   readonly rateLimit: RateLimit | null;
-  /** Whether to shed the next operation. */
   readonly shouldShed: () => boolean;
 }
 

@@ -100,7 +100,7 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Version 00 has exactly 55 characters, later ones may have more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** A request, or what is known of one that could not be read. */
+/** A request, or the known part of one that could not be read. */
 type Given = Parameters<typeof clientAddress>[0] & { readonly method?: string | undefined };
 
 function beginExchange(given: Given, route: string, responseHeaders: Headers, trustedProxies: number): Exchange {
@@ -133,7 +133,6 @@ export type Handler = (request: Context<Env>) => Awaitable<Response>;
  */
 export type CreateHandler = (route: string, responder: Responder, headers?: Headers) => Handler;
 
-/** The dependencies of every handler. */
 export interface HandlerDependencies {
   readonly observe: Observer;
   readonly inFlight: InFlight;
@@ -199,7 +198,7 @@ function respond(exchange: Exchange, response: HttpResponse, observe: Observer):
   });
 }
 
-/** Renders as Error bodies what the server rejects before it reaches a route. */
+/** Renders the server's rejections as Error bodies. */
 export function createRejectionRenderer(observe: Observer, trustedProxies: number): RenderRejection {
   return (rejection, { request, socket }) => {
     const { headers = {}, method } = request ?? {};

@@ -20,7 +20,6 @@ export const ERROR_STATUS = {
   service_unavailable: 503,
 } as const satisfies Record<string, number>;
 
-/** One of the codes of {@link ERROR_STATUS}. */
 export type ErrorCode = keyof typeof ERROR_STATUS;
 
 /** The codes of the domain's errors in this interface. */
@@ -34,7 +33,7 @@ const CODE_OF_DOMAIN_ERROR = {
 
 const NO_HEADERS: Headers = {};
 
-/** Of every 503, in seconds. */
+/** A field of every 503, in seconds. */
 const RETRY_AFTER: Headers = { 'retry-after': '1' };
 
 /** The response to a request is an Error body. */
@@ -45,7 +44,7 @@ export class HttpError extends Error {
   /** Why the status is 503; null for every other status. */
   readonly reason: UnavailableReason | null;
 
-  /** @param message For the client: what to do about it. */
+  /** @param message Advice for the client. */
   constructor(code: ErrorCode, message: string, headers = NO_HEADERS, reason: UnavailableReason | null = null) {
     super(message);
     this.code = code;

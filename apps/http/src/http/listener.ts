@@ -18,7 +18,7 @@ export function createListener(app: Hono<Env>, onUnexpectedError: OnUnexpectedEr
       // Clients that are still sending their body would be disconnected after half a second.
       autoCleanupIncoming: false,
       errorHandler(error) {
-        // The request is not at hand, so its own id is not either.
+        // The request and its id are not available here.
         const id = crypto.randomUUID();
         onUnexpectedError(error, id);
         const { status, headers, body } = errorResponse(error);

@@ -16,11 +16,9 @@ export interface RequestMetrics {
   readonly observe: Observer;
   /** Is changed by the handlers of requests. */
   readonly inFlight: InFlight;
-  /** Counts a connection that the server dropped. */
   countDrop(reason: DropReason): void;
 }
 
-/** Registers the metrics of requests and connections. */
 export function createRequestMetrics(registry: Registry): RequestMetrics {
   const inFlight = { count: 0 };
   registerGauge(
@@ -54,7 +52,6 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   };
 }
 
-/** Counts one request. */
 type CountRequest = (method: string, route: string, status: number, seconds: number) => void;
 
 function registerRequestDurations(registry: Registry): CountRequest {

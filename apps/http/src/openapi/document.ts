@@ -27,7 +27,6 @@ export type DocumentBuilder = typeof builder;
 /** Schema Objects by their names in the document. */
 export type SchemaObjects = Readonly<Record<string, object>>;
 
-/** The description of an operation. */
 export interface OperationDescription {
   readonly tags: readonly string[];
   readonly summary: string;
@@ -35,7 +34,7 @@ export interface OperationDescription {
   readonly deprecated?: boolean;
   readonly parameters: readonly object[];
   readonly requestBody?: object;
-  /** Without those that every operation has, and without header fields of every response. */
+  /** Without the responses and header fields that all operations share. */
   readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
   /** The schemas that the description refers to. */
   readonly schemas: SchemaObjects;
@@ -46,7 +45,6 @@ export interface DescribedOperation extends Operation {
   describe(t: DocumentBuilder): OperationDescription;
 }
 
-/** The parts of the document. */
 export interface DocumentParts {
   /** Where the paths of the operations begin: a path, or an absolute URL. */
   readonly server: string;

@@ -19,7 +19,6 @@ export const ErrorSchema = Type.Object(
   { additionalProperties: false, description: 'Why the service rejected or failed the request.' },
 );
 
-/** The header fields that responses refer to. */
 export const sharedHeaders: HeaderObjects = {
   RequestId: header(
     'Names the request in the log: the X-Request-Id of the request if it is well-formed, else a new one.',

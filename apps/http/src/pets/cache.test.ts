@@ -10,7 +10,7 @@ describe(createCache, () => {
     expect(['a', 'b', 'c'].map(cache.get)).toEqual([3, 2, undefined]);
   });
 
-  test('keeps what is in use, and drops the rest', () => {
+  test('keeps entries in use, and drops the others', () => {
     const cache = createCache<string, number>(10, () => 1);
     cache.set('used', 1);
     cache.set('unused', 1);
@@ -21,7 +21,7 @@ describe(createCache, () => {
     expect(cache.get('unused')).toBeUndefined();
   });
 
-  test('holds as much as two generations may', () => {
+  test('holds at most two full generations', () => {
     const cache = createCache<number, string>(1_000, (_, text) => text.length);
     for (let key = 0; key < 1_000; key += 1) cache.set(key, 'x'.repeat(100));
     const held = Array.from({ length: 1_000 }, (_, key) => key).filter((key) => cache.get(key) !== undefined);

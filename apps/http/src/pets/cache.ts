@@ -5,10 +5,10 @@ export interface Cache<K, V> {
 }
 
 /**
- * Makes a cache of two generations. What is in use is in the recent one. When that is full, it becomes the older one, and the
- * older one is dropped: a WeakMap would keep all that was ever read, and make garbage collections longer with each entry.
+ * Makes a cache of two generations. Entries in use are in the recent one. When it is full, it replaces the older one. A
+ * WeakMap would keep all entries, and make garbage collections longer with each.
  *
- * @param sizeMax What each generation may hold, in the unit of `sizeOf`.
+ * @param sizeMax The size of each generation, in the unit of `sizeOf`.
  */
 export function createCache<K, V>(sizeMax: number, sizeOf: (key: K, value: V) => number): Cache<K, V> {
   let recent = new Map<K, V>();

@@ -5,7 +5,6 @@ import { createPet } from './create-pet.ts';
 import { getPet } from './get-pet.ts';
 import { listPets } from './list-pets.ts';
 
-/** The dependencies of the operations. */
 export interface PetDependencies {
   readonly catalogue: AwaitableCatalogue;
   readonly clock: Clock;

@@ -12,7 +12,6 @@ export const NAME_PATTERN_OF_DOCUMENT = '^\\s*\\S[\\s\\S]*$';
 export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
 export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
 
-/** The schemas that the operations refer to, by name. */
 export function petSchemas({ Type }: DocumentBuilder): SchemaObjects {
   const nameAndCategory = {
     name: Type.String({

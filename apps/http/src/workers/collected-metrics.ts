@@ -3,7 +3,7 @@ import { singleFlight, withTimeout } from '@animal-store/async';
 import { type MetricsSnapshot, mergeCounts, renderMetrics } from '@animal-store/observability';
 import { send, type ToSupervisor } from './messages.ts';
 
-/** A worker that is busy for longer counts with its metrics of the last time. In milliseconds. */
+/** The last metrics of a worker count if it does not respond within this time, in milliseconds. */
 const TIMEOUT = 1_000;
 
 const LATE = new Error('a worker is busy');
@@ -15,7 +15,7 @@ export interface CollectedMetrics {
   retire(worker: Worker): void;
 }
 
-/** @param linesLost How many lines of all logs could not be written: this process writes them. */
+/** @param linesLost The number of lines of all logs that this process could not write. */
 export function collectMetrics(workers: ReadonlySet<Worker>, linesLost: () => number): CollectedMetrics {
   const latest = new Map<Worker, MetricsSnapshot>();
   const waiting = new Map<Worker, () => void>();

@@ -46,7 +46,7 @@ export function superviseWorkers(count: number, log: Log, onMisconfiguration: ()
       await forwarded;
       running.delete(worker);
       metrics.retire(worker);
-      // Later, a setting that became wrong meanwhile must not end workers that serve.
+      // A setting that became wrong later must not end workers that serve.
       if (code === EXIT_MISCONFIGURED && performance.now() - begun < STABLE) {
         process.exitCode = code;
         onMisconfiguration();

@@ -6,7 +6,7 @@ import type { ToSupervisor, ToWorker } from './messages.ts';
 export interface Supervisor {
   /** Reads the metrics of all workers. One call at a time. */
   readMetrics(): Promise<string>;
-  /** Does what the supervisor asks for from now on. */
+  /** Executes the requests of the supervisor from now on. */
   serve(worker: { readonly registry: Registry; readonly stop: () => void }): void;
   /** Lets the process end. */
   disconnect(): void;
@@ -36,5 +36,5 @@ export function findSupervisor(): Supervisor | null {
   };
 }
 
-/** Whether this process speaks for all: it is alone, or the first worker. */
+/** Whether this process is alone or the first worker, and so writes messages for all. */
 export const isFirst = (): boolean => cluster.worker === undefined || cluster.worker.id === 1;

@@ -15,7 +15,6 @@ const ACCESS_DENIED: ReadonlySet<unknown> = new Set([
 /** Node's errors of a socket that ended, or was destroyed, before the driver wrote to it. The driver throws them as they are. */
 const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-/** Removes secrets from a text. */
 export type Redact = (text: string) => string;
 
 /**

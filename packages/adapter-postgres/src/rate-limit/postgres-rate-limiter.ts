@@ -15,7 +15,6 @@ export const RATE_SQL = {
     RETURNING holder, used, 1000 * extract(epoch FROM ends_at - now())`,
 } as const;
 
-/** How many requests one statement counts at most. */
 const MAX_REQUESTS = 10_000;
 
 /** Counts for all processes on the database: requests that come while a count is in flight are counted by one statement. */

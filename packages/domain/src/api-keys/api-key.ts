@@ -21,7 +21,7 @@ export interface ApiKey {
   readonly holder: string;
   /** Whole milliseconds since the epoch, like all times here. */
   readonly createdAt: number;
-  /** From then on the key is rejected; null: never. */
+  /** The key is rejected from this time on; null: never. */
   readonly expiresAt: number | null;
   /** When it was revoked; null: never. A revoked key is rejected even if a clock is behind this time. */
   readonly revokedAt: number | null;
@@ -32,7 +32,7 @@ export interface ApiKey {
 /** SHA-256 of a string's UTF-8 bytes as 64 lower-case hexadecimal digits. */
 export type Digest = (text: string) => string;
 
-/** That many bytes from a cryptographically secure source. */
+/** Returns this many bytes from a cryptographically secure source. */
 export type RandomBytes = (size: number) => Uint8Array;
 
 /** A new key: `anst_`, 30 random characters (178 bits) and 6 of a checksum, all letters and digits. */

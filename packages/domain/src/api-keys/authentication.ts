@@ -16,7 +16,7 @@ export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
  */
 export type Authenticate = (key: string) => Awaitable<AuthenticatedKey | null>;
 
-/** What authentication works with. */
+/** The dependencies of authentication. */
 export interface AuthenticationOptions {
   /** Holders by digest: keys that are valid as long as the process lives. */
   readonly configuredKeys: ReadonlyMap<string, string>;
@@ -41,7 +41,7 @@ export function createAuthentication({
   clock,
 }: AuthenticationOptions): Authenticate {
   requireSha256(digest);
-  /** The ids of keys whose use is being recorded. While storage is slow to write, each request would add a write. */
+  /** The ids of keys whose use is being recorded. Otherwise each request would add a write while the storage is slow. */
   const recording = new Set<string>();
 
   /** By digest. Made here, so that a request allocates nothing. */

@@ -4,7 +4,7 @@ import type { ApiKey } from './api-key.ts';
 /**
  * The port for persistence of API keys. It stores digests and never sees a key.
  *
- * What `PetStore` says about acknowledgement, failures and arguments holds here, too.
+ * The rules of `PetStore` about acknowledgement, failures and arguments apply.
  */
 export interface KeyStore {
   /** Stores a key's record. A second one with the same digest changes nothing. */

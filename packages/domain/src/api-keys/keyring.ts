@@ -56,7 +56,7 @@ export interface Keyring {
   revoke(id: string): Promise<ApiKey>;
 }
 
-/** What a keyring works with. */
+/** The dependencies of a keyring. */
 export interface KeyringOptions {
   /** Where the records are stored. */
   readonly keys: KeyStore;

@@ -227,7 +227,7 @@ describe('createCatalogue', () => {
     }
   });
 
-  test('rejects with storage_unavailable, never with pet_not_found or an empty page, if the storage is', async () => {
+  test('rejects with storage_unavailable, not pet_not_found or an empty page, if the storage is unavailable', async () => {
     const catalogue = createCatalogue(unavailable(petsInMemory()));
     for (const call of [() => catalogue.getPet(1n), () => catalogue.listPets(), () => catalogue.createPet(rex())]) {
       expect((await rejectionOf(call)).code).toBe('storage_unavailable');

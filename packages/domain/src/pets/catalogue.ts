@@ -47,7 +47,7 @@ export interface Catalogue {
 
 /**
  * The same use cases for transports. They return values if the storage does, and may throw synchronously. They take
- * arguments as they came from outside: a transport passes on values that it can't convert, and the error describes them.
+ * unchecked arguments: a transport passes on values that it can't convert, and the error describes them.
  */
 export interface AwaitableCatalogue {
   /** @see Catalogue.listPets */

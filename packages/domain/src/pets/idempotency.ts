@@ -18,7 +18,7 @@ export interface IdempotencyKey {
 export interface GivenIdempotencyKey {
   /** @see IdempotencyKey.holder */
   readonly holder: string;
-  /** As it came from outside. */
+  /** Unchecked. */
   readonly key: unknown;
 }
 
@@ -47,7 +47,7 @@ export function idempotencyHolderViolation({ holder }: { readonly holder: unknow
   return `the holder of an idempotency key must be at most ${maxLength} characters (Unicode code points), was ${length}`;
 }
 
-/** What a store needs to create the pet of a checked key once. */
+/** The idempotency of a checked key and its pet. */
 export function idempotencyOf({ holder, key }: IdempotencyKey, newPet: NewPet): Idempotency {
   return { holder, key, fingerprint: fingerprint(newPet) };
 }

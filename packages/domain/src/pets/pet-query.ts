@@ -4,7 +4,7 @@ import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 import type { PetSelection } from './pet-store.ts';
 
-/** Which page of which pets. */
+/** Selects a page of pets. */
 export interface PetQuery {
   /** At most this many pets: 1 to 100, 20 if absent ({@link LIMITS}). */
   readonly limit?: number | undefined;
@@ -29,7 +29,7 @@ export function checkedPetQuery(given: unknown): PetSelection {
   return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 
-/** @param name What the caller calls it. */
+/** @param name The name of the argument in the message. */
 export function limitViolation(limit: unknown, name = 'limit'): string | null {
   const { min, max } = LIMITS.page;
   const isNumber = typeof limit === 'number';

@@ -13,7 +13,7 @@ export interface PetSelection {
   readonly limit: number;
 }
 
-/** The outcome of adding a pet. */
+/** The outcome of a creation. */
 export interface Creation {
   readonly pet: Pet;
   /** Whether this call stored the pet. False: an earlier call with the same idempotency key did. */
