@@ -3,7 +3,7 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { type Outage, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How long a storage may need to work again, in milliseconds. */
 const RECOVERY_LIMIT = 15_000;
@@ -23,11 +23,26 @@ export async function recovered(storage: PetStorage): Promise<void> {
 }
 
 /** The behaviour of a storage during its outages, and afterwards. */
-export function outageContract<Place>(adapter: StorageUnderTest<Place>): void {
-  for (const [name, outage] of Object.entries(adapter.outages ?? {})) {
-    describe(`in an outage (${name})`, { timeout: TIMEOUT }, () => duringOutage(adapter, outage));
-    describe(`after an outage (${name})`, { timeout: TIMEOUT }, () => afterOutage(adapter, outage));
-  }
+export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
+  describe('in an outage', { timeout: TIMEOUT }, () => duringOutages(adapter, outages));
+  describe('after an outage', { timeout: TIMEOUT }, () => afterOutages(adapter, outages));
+}
+
+/** Runs a check in each outage, all at the same time, because it waits most of the time. A failure begins with the outage's name. */
+export async function inEach<Place>(
+  outages: Outages<Place>,
+  check: (outage: Outage<Place>) => Promise<void>,
+): Promise<void> {
+  const checks = Object.entries(outages).map(async ([name, outage]) => {
+    try {
+      await check(outage);
+    } catch (error) {
+      (error as Error).message = `${name}: ${(error as Error).message}`;
+      throw error;
+    }
+  });
+  await Promise.allSettled(checks);
+  await Promise.all(checks);
 }
 
 /** Begins an outage of a storage that was used before; it ends with the test. */
@@ -53,65 +68,72 @@ export async function beginOutage<Place>(outage: Outage<Place>, place: Place): P
   return end;
 }
 
-export function duringOutage<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): void {
-  test('ends every call within 5 seconds, as unavailable if it fails, and finds all that exists', async () => {
-    const { storage, pet, key } = await interrupted(adapter, outage);
-    const { pets, keys } = storage;
-    // Reads may still succeed.
-    const reads: Record<string, () => Promise<void>> = {
-      find: async () => expect(await pets.find(pet.id)).toEqual(pet),
-      list: async () => expect(await pets.list({ after: 0n, limit: 20 })).toEqual([pet]),
-      'list by status': async () => expect(await pets.list({ after: 0n, limit: 20, status: 'sold' })).toEqual([pet]),
-      'keys.find': async () => expect(await keys.find(key.digest)).toEqual(key),
-      'keys.list': async () => expect(await keys.list()).toEqual([key]),
-    };
-    // Several times each: calls may wait for each other.
-    const calls = Array.from({ length: 10 }, () => Object.entries({ ...everyCall(storage), ...reads })).flat();
-    const failures = await Promise.all(calls.map(async ([name, call]) => [name, await failureOf(call)] as const));
-    for (const [name, failure] of failures) {
-      if (['add', 'add with an idempotency key', 'keys.add', 'ready'].includes(name)) {
-        expect(failure, name).not.toBeNull();
-      }
-      if (failure !== null) expectUnavailable(failure, storage);
-      expectNoSecret(adapter.secrets, failure);
-    }
-  });
+export function duringOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
+  test('ends every call within 5 seconds, as unavailable if it fails, and finds all that exists', () =>
+    inEach(outages, (outage) => callsDuring(adapter, outage)));
 
-  test('closes within 5 seconds', async () => {
-    const { storage } = await interrupted(adapter, outage);
-    const calls = Object.values(everyCall(storage)).map(failureOf);
-    expect(await failureOf(() => storage.close())).toBeNull();
-    await Promise.all(calls);
-  });
+  test('closes within 5 seconds', () => inEach(outages, (outage) => closingDuring(adapter, outage)));
 }
 
-function afterOutage<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): void {
-  test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', async () => {
-    const { place, storage, pet, end } = await interrupted(adapter, outage);
-    const idempotency = idempotencyOf(rex(), 'k1');
-    const opening = await opened(adapter, place);
-    const calls = [() => added(storage.pets, rex(), idempotency), () => storage.ready(), () => opening.ready()];
-    for (const failure of await Promise.all(calls.map(failureOf))) expectUnavailable(failure, storage);
-    await end();
-    await recovered(storage);
-    await recovered(opening);
-    // The lost call may have been executed or not.
-    const repeated = await added(storage.pets, rex(), idempotency);
-    expect(await added(opening.pets, rex(), idempotency)).toStrictEqual(repeated);
-    const last = await added(storage.pets);
-    expect(last.id).toBeGreaterThan(repeated.id);
-    for (const { pets } of [storage, opening]) expect(await everyPage(pets)).toStrictEqual([pet, repeated, last]);
-  });
+async function callsDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): Promise<void> {
+  const { storage, pet, key } = await interrupted(adapter, outage);
+  const { pets, keys } = storage;
+  // Reads may still succeed.
+  const reads: Record<string, () => Promise<void>> = {
+    find: async () => expect(await pets.find(pet.id)).toEqual(pet),
+    list: async () => expect(await pets.list({ after: 0n, limit: 20 })).toEqual([pet]),
+    'list by status': async () => expect(await pets.list({ after: 0n, limit: 20, status: 'sold' })).toEqual([pet]),
+    'keys.find': async () => expect(await keys.find(key.digest)).toEqual(key),
+    'keys.list': async () => expect(await keys.list()).toEqual([key]),
+  };
+  // Several times each: calls may wait for each other.
+  const calls = Array.from({ length: 10 }, () => Object.entries({ ...everyCall(storage), ...reads })).flat();
+  const failures = await Promise.all(calls.map(async ([name, call]) => [name, await failureOf(call)] as const));
+  for (const [name, failure] of failures) {
+    if (['add', 'add with an idempotency key', 'keys.add', 'ready'].includes(name)) {
+      expect(failure, name).not.toBeNull();
+    }
+    if (failure !== null) expectUnavailable(failure, storage);
+    expectNoSecret(adapter.secrets, failure);
+  }
+}
 
-  test('serves many calls at once, however many have failed', async () => {
-    const { storage, end } = await interrupted(adapter, outage);
-    const createMany = (count: number) =>
-      Promise.all(Array.from({ length: count }, () => failureOf(() => added(storage.pets))));
-    for (const failure of await createMany(100)) expectUnavailable(failure, storage);
-    await end();
-    await recovered(storage);
-    for (const failure of await createMany(100)) expect(failure).toBeNull();
-  });
+async function closingDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): Promise<void> {
+  const { storage } = await interrupted(adapter, outage);
+  const calls = Object.values(everyCall(storage)).map(failureOf);
+  expect(await failureOf(() => storage.close())).toBeNull();
+  await Promise.all(calls);
+}
+
+function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
+  test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>
+    inEach(outages, async (outage) => {
+      const { place, storage, pet, end } = await interrupted(adapter, outage);
+      const idempotency = idempotencyOf(rex(), 'k1');
+      const opening = await opened(adapter, place);
+      const calls = [() => added(storage.pets, rex(), idempotency), () => storage.ready(), () => opening.ready()];
+      for (const failure of await Promise.all(calls.map(failureOf))) expectUnavailable(failure, storage);
+      await end();
+      await recovered(storage);
+      await recovered(opening);
+      // The lost call may have been executed or not.
+      const repeated = await added(storage.pets, rex(), idempotency);
+      expect(await added(opening.pets, rex(), idempotency)).toStrictEqual(repeated);
+      const last = await added(storage.pets);
+      expect(last.id).toBeGreaterThan(repeated.id);
+      for (const { pets } of [storage, opening]) expect(await everyPage(pets)).toStrictEqual([pet, repeated, last]);
+    }));
+
+  test('serves many calls at once, however many have failed', () =>
+    inEach(outages, async (outage) => {
+      const { storage, end } = await interrupted(adapter, outage);
+      const createMany = (count: number) =>
+        Promise.all(Array.from({ length: count }, () => failureOf(() => added(storage.pets))));
+      for (const failure of await createMany(100)) expectUnavailable(failure, storage);
+      await end();
+      await recovered(storage);
+      for (const failure of await createMany(100)) expect(failure).toBeNull();
+    }));
 
   /** Every other pet has an idempotency key. */
   function create({ pets }: PetStorage, index: number): Promise<Pet> {
@@ -124,7 +146,10 @@ function afterOutage<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Pla
    *
    * @returns The storage once it works again, the number of calls, and the pets that were acknowledged.
    */
-  async function interruptedAmidCreations({ moment, isShort }: { moment: number; isShort: boolean }) {
+  async function interruptedAmidCreations(
+    outage: Outage<Place>,
+    { moment, isShort }: { moment: number; isShort: boolean },
+  ) {
     const place = await adapter.freshPlace();
     const storage = await opened(adapter, place);
     await storage.ready();
@@ -155,8 +180,14 @@ function afterOutage<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Pla
   }
 
   type Interrupted = Awaited<ReturnType<typeof interruptedAmidCreations>>;
-  const atEachMoment = (isShort: boolean, check: (storage: Interrupted) => Promise<void>) =>
-    Promise.all(MOMENTS.map(async (moment) => check(await interruptedAmidCreations({ moment, isShort }))));
+  /** At the moments of an outage at once, which takes a pool of connections for each. */
+  async function atEachMoment(isShort: boolean, check: (storage: Interrupted) => Promise<void>): Promise<void> {
+    for (const outage of Object.values(outages)) {
+      await Promise.all(
+        MOMENTS.map(async (moment) => check(await interruptedAmidCreations(outage, { moment, isShort }))),
+      );
+    }
+  }
 
   test('has what it acknowledged, and one pet for each idempotency key, after an outage amid creations', async () => {
     await atEachMoment(false, async ({ storage, calls, acknowledged }) => {

@@ -14,10 +14,11 @@ export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage
   open(place: Place): Awaitable<Storage>;
 
   /**
-   * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`. Absent: none,
-   * as in memory. {@link behindProxy} adds those of a network.
+   * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`.
+   * {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time, and that the storage
+   * recovers.
    */
-  readonly outages?: Readonly<Record<string, Outage<Place>>>;
+  readonly outages: Outages<Place> | 'not tested';
 
   /** Returns a place that works only if its settings change: a wrong password, a folder instead of a file. */
   misconfiguredPlace?(): Awaitable<Place>;
@@ -25,6 +26,9 @@ export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage
   /** Texts that no error, location or warning may contain: the password in the URL of a place. */
   readonly secrets?: readonly string[];
 }
+
+/** Outages by their names. */
+export type Outages<Place> = Readonly<Record<string, Outage<Place>>>;
 
 /** A way in which a place can become unavailable. */
 export interface Outage<Place> {
@@ -49,7 +53,7 @@ export interface ProxiedPlace {
  */
 export function behindProxy<Storage extends PetStorage>(
   adapter: Omit<StorageUnderTest<string, Storage>, 'outages'>,
-): StorageUnderTest<ProxiedPlace, Storage> {
+): Omit<StorageUnderTest<ProxiedPlace, Storage>, 'outages'> & { readonly outages: Outages<ProxiedPlace> } {
   const { freshPlace, open, misconfiguredPlace, ...rest } = adapter;
   return {
     ...rest,

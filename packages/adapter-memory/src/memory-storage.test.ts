@@ -2,7 +2,7 @@ import { storageContract } from '@animal-store/adapter-contract';
 import { expect, test } from 'vitest';
 import { createMemory, openMemory } from './memory-storage.ts';
 
-storageContract('memory', { freshPlace: createMemory, open: openMemory });
+storageContract('memory', { freshPlace: createMemory, open: openMemory, outages: 'not tested' });
 
 test('an import of 20,000 lines gets ids in the order of its calls, and its repetition uses up none', async () => {
   const { pets } = openMemory(createMemory());

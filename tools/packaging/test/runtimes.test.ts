@@ -13,7 +13,7 @@ const MEMORY_CONTRACT = `
   import { storageContract } from '@animal-store/adapter-contract';
   import { createMemory, openMemory } from './node_modules/@animal-store/adapter-memory/dist/memory-storage.js';
 
-  storageContract('memory', { freshPlace: createMemory, open: openMemory });
+  storageContract('memory', { freshPlace: createMemory, open: openMemory, outages: 'not tested' });
 `;
 
 /**
