@@ -95,24 +95,10 @@ describeInBrowser('the documentation page', (openContext) => {
     };
   }
 
-  test('sends requests to the service only', async () => {
-    const { origin, page, requests } = await openPage();
-    expect(requests.filter((url) => !url.startsWith('data:')).sort()).toEqual(
-      [
-        '/docs',
-        '/docs/docs.css',
-        '/docs/docs.js',
-        '/docs/swagger-ui-bundle.js',
-        '/docs/swagger-ui.css',
-        '/openapi.json',
-      ].map((path) => origin + path),
-    );
+  test('sends what is typed, and shows responses digit for digit', async () => {
+    const { page } = await openPage();
     expect(await page.title()).toBe('Animal Store');
     expect(await page.locator('#notice').isVisible()).toBe(false);
-  });
-
-  test('sends the body of createPet as typed, and shows the response digit for digit', async () => {
-    const { page } = await openPage();
     await authorize(page, KEY);
     const create = await tryOut(page, 'createPet');
     const editor = create.locator('textarea.body-param__text');
@@ -120,69 +106,47 @@ describeInBrowser('the documentation page', (openContext) => {
     expect(example).toBe('{\n  "name": "Rex",\n  "categoryId": 42,\n  "status": "available"\n}');
     expect(await execute(page, 'createPet')).toMatchObject({ method: 'POST', sent: example, status: '201' });
 
+    const pet = (id: number, categoryId: string) =>
+      `{\n  "id": ${id},\n  "name": "Max",\n  "categoryId": ${categoryId}\n}`;
     for (const [index, categoryId] of [INT64_MAX, INT64_MIN].entries()) {
       const typed = `{"name":"Max",  "categoryId":${categoryId}, "other": 1.50}`;
       await editor.fill(typed);
       const created = await execute(page, 'createPet');
-      expect(created).toMatchObject({ sent: typed, status: '201' });
-      expect(created.body).toBe(`{\n  "id": ${index + 2},\n  "name": "Max",\n  "categoryId": ${categoryId}\n}`);
+      expect(created).toMatchObject({ sent: typed, status: '201', body: pet(index + 2, categoryId) });
       expect(created.curl).toContain(categoryId);
     }
-
     await editor.fill('{"name":"Tom","categoryId":9223372036854775808}');
     const rejected = await execute(page, 'createPet');
     expect(rejected.status).toMatch(/^400/);
     expect(rejected.body).toContain('was 9223372036854775808');
-  });
 
-  test('shows a page of listPets digit for digit', async () => {
-    const { page, service } = await openPage();
-    await service.add(`{"name":"Rex","categoryId":${INT64_MAX},"status":"sold"}`);
-    await service.add('{"name":"Max","categoryId":9007199254740993}');
-    await authorize(page, KEY);
     const list = await tryOut(page, 'listPets');
-    await list.locator('tr[data-param-name=limit] input').fill('1');
-    const one = await execute(page, 'listPets');
-    expect(one).toMatchObject({ method: 'GET', status: '200', sent: null });
-    expect(one.url).toMatch(/\/v1\/pets\?limit=1$/);
-    expect(JSON.parse(one.body)).toHaveLength(1);
-    expect(one.body).toContain(`"categoryId": ${INT64_MAX},`);
-    await list.locator('tr[data-param-name=limit] input').fill('100');
-    const all = await execute(page, 'listPets');
-    expect(all.body).toMatch(/"categoryId": 9007199254740993\n/);
-  });
+    await list.locator('tr[data-param-name=limit] input').fill('2');
+    const listed = await execute(page, 'listPets');
+    expect(listed).toMatchObject({ method: 'GET', status: '200', sent: null });
+    expect(listed.url).toMatch(/\/v1\/pets\?limit=2$/);
+    expect(listed.body).toContain(`"categoryId": ${INT64_MAX}\n`);
 
-  test('shows getPet as deprecated, and runs it', async () => {
-    const { page, service } = await openPage();
-    await service.add(`{"name":"Rex","categoryId":${INT64_MIN}}`);
-    await authorize(page, KEY);
     const get = await tryOut(page, 'getPet');
     expect(await get.getAttribute('class')).toContain('opblock-deprecated');
     expect(await visibleText(get)).toContain('Deprecated');
-    await get.locator('tr[data-param-name=petId] input').fill('1');
-    const found = await execute(page, 'getPet');
-    expect(found).toMatchObject({ method: 'GET', status: '200' });
-    expect(found.body).toBe(`{\n  "id": 1,\n  "name": "Rex",\n  "categoryId": ${INT64_MIN}\n}`);
+    const petId = get.locator('tr[data-param-name=petId] input');
+    await petId.fill('3');
+    expect(await execute(page, 'getPet')).toMatchObject({ method: 'GET', status: '200', body: pet(3, INT64_MIN) });
     expect(await visibleText(shownResponse(page, 'getPet'))).toMatch(/deprecation: @\d+/);
-
-    await get.locator('tr[data-param-name=petId] input').fill(INT64_MAX);
+    await petId.fill(INT64_MAX);
     const absent = await execute(page, 'getPet');
     expect(absent.url).toMatch(new RegExp(`/v1/pets/${INT64_MAX}$`));
-    expect(absent.status).toMatch(/^404/);
     expect(absent.body).toContain(INT64_MAX);
   });
 
-  test.each([
-    ['a wrong key', 'not-the-key-of-anyone', 'invalid API key'],
-    ['no key', null, 'missing API key'],
-  ])('shows the message for %s', async (_name, key, message) => {
+  test('shows the message for no key and for a wrong one', async () => {
     const { page } = await openPage();
-    if (key !== null) await authorize(page, key);
     await tryOut(page, 'listPets');
-    const rejected = await execute(page, 'listPets');
-    expect(rejected.status).toMatch(/^401/);
-    expect(rejected.body).toContain('"code": "unauthorized"');
-    expect(rejected.body).toContain(message);
+    const messageOf = async () => (await execute(page, 'listPets')).body;
+    expect(await messageOf()).toContain('missing API key');
+    await authorize(page, 'not-the-key-of-anyone');
+    expect(await messageOf()).toContain('invalid API key');
   });
 
   test('shows the bounds of schemas digit for digit', async () => {
@@ -212,16 +176,12 @@ describeInBrowser('the documentation page', (openContext) => {
       return authorized;
     };
 
-    test('is forgotten when the page is loaded again', async () => {
-      const { page } = await openPage();
+    test('is stored for the tab only if the reader asks for it', async () => {
+      const { origin, page } = await openPage();
       await authorize(page, KEY);
       expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
       await page.reload();
       expect(await isAuthorized(page)).toBe(false);
-    });
-
-    test('is stored for the tab if the reader asks for it', async () => {
-      const { origin, page } = await openPage();
       await authorize(page, KEY, true);
       await page.reload();
       await tryOut(page, 'listPets');
@@ -246,24 +206,16 @@ describeInBrowser('the documentation page', (openContext) => {
     });
   });
 
-  describe('colours', () => {
-    /** Of the background that shows where the page has nothing, in RGB. */
-    const background = (page: Page) =>
-      page.evaluate('getComputedStyle(document.body).backgroundColor') as Promise<string>;
-    const LIGHT = 'rgb(250, 250, 250)';
-    const DARK = 'rgb(28, 32, 34)';
-
-    test('are those that the reader prefers, also when that changes', async () => {
-      const { origin, page } = await openPage({ colorScheme: 'dark' });
-      const isDark = () => page.evaluate(`document.documentElement.classList.contains('dark-mode')`);
-      const colours = async () => [await background(page), await isDark()];
-      await expect.poll(colours).toEqual([DARK, true]);
-      await page.emulateMedia({ colorScheme: 'light' });
-      await expect.poll(colours).toEqual([LIGHT, false]);
-      await page.emulateMedia({ colorScheme: 'dark' });
-      await page.goto(`${origin}/docs/clients`);
-      expect(await background(page)).toBe(DARK);
-    });
+  test('has the colours that the reader prefers, also when that changes', async () => {
+    const { origin, page } = await openPage({ colorScheme: 'dark' });
+    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
+    const [LIGHT, DARK] = ['rgb(250, 250, 250)', 'rgb(28, 32, 34)'];
+    await expect.poll(background).toBe(DARK);
+    await page.emulateMedia({ colorScheme: 'light' });
+    await expect.poll(background).toBe(LIGHT);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    await page.goto(`${origin}/docs/clients`);
+    expect(await background()).toBe(DARK);
   });
 
   describe('accessibility', () => {
@@ -277,10 +229,8 @@ describeInBrowser('the documentation page', (openContext) => {
     }
 
     test.each([
-      { colorScheme: 'light', width: 1280 },
       { colorScheme: 'light', width: 390 },
       { colorScheme: 'dark', width: 1280 },
-      { colorScheme: 'dark', width: 390 },
     ] as const)('has no serious violation with $colorScheme colours and a width of $width', async (opening) => {
       const { origin, page } = await openPage(opening);
       const check = async () => {
@@ -303,6 +253,7 @@ describeInBrowser('the documentation page', (openContext) => {
         if (id === 'getPet') await opened.getByPlaceholder('petId').fill('1');
         await execute(page, id);
       }
+      await expectNothingCovered(page);
       for (const schema of await page.locator('.models .json-schema-2020-12-expand-deep-button').all()) {
         if (await schema.isVisible()) await schema.click();
       }
@@ -313,6 +264,16 @@ describeInBrowser('the documentation page', (openContext) => {
         await check();
       }
     });
+
+    /** Expects the buttons of a response below its text. */
+    async function expectNothingCovered(page: Page): Promise<void> {
+      const response = shownResponse(page, 'createPet').locator('.highlight-code').first();
+      const body = await response.locator('pre').boundingBox();
+      for (const button of ['.copy-to-clipboard', '.download-contents']) {
+        const box = await response.locator(button).boundingBox();
+        expect(box?.y).toBeGreaterThanOrEqual((body?.y ?? Number.NaN) + (body?.height ?? Number.NaN));
+      }
+    }
 
     /**
      * Goes through the page with the Tab key.
@@ -360,31 +321,15 @@ describeInBrowser('the documentation page', (openContext) => {
       await dialog.waitFor({ state: 'detached' });
       expect(await focused()).toMatch(/^<button class="btn authorize/);
     });
-
-    test('has no button that covers a response', async () => {
-      const { page } = await openPage({ width: 390 });
-      await authorize(page, KEY);
-      await tryOut(page, 'createPet');
-      await execute(page, 'createPet');
-      const response = shownResponse(page, 'createPet').locator('.highlight-code').first();
-      const body = await response.locator('pre').boundingBox();
-      for (const button of ['.copy-to-clipboard', '.download-contents']) {
-        const box = await response.locator(button).boundingBox();
-        expect(box?.y).toBeGreaterThanOrEqual((body?.y ?? Number.NaN) + (body?.height ?? Number.NaN));
-      }
-    });
-
-    test('keeps an operation in the address of the page', async () => {
-      const { page } = await openPage();
-      await open(page, 'createPet');
-      expect(page.url()).toMatch(/#\/Pets\/createPet$/);
-      await page.reload();
-      await operation(page, 'createPet').locator('button.try-out__btn').waitFor();
-    });
   });
 
-  test('leads to the manuals and back', async () => {
+  test('keeps an operation in its address, leads to the manuals and back, and ignores a URL in the query', async () => {
     const { origin, page } = await openPage();
+    await open(page, 'createPet');
+    expect(page.url()).toMatch(/#\/Pets\/createPet$/);
+    await page.reload();
+    await operation(page, 'createPet').locator('button.try-out__btn').waitFor();
+
     await page.getByRole('link', { name: 'The interface in prose' }).click();
     await page.getByRole('heading', { name: 'The HTTP interface', level: 1 }).waitFor();
     await page.getByRole('navigation').getByRole('link', { name: 'Recipes for clients' }).click();
@@ -392,10 +337,7 @@ describeInBrowser('the documentation page', (openContext) => {
     await page.getByRole('link', { name: 'Operations' }).click();
     await operation(page, 'createPet').waitFor();
     expect(page.url()).toBe(`${origin}/docs`);
-  });
 
-  test('loads no other document for a URL in the query', async () => {
-    const { origin, page } = await openPage();
     await page.goto(`${origin}/docs?url=https://foreign.example/openapi.json&configUrl=https://foreign.example/x`);
     await operation(page, 'createPet').waitFor();
   });
