@@ -1,9 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
-import { KEY, type Service, test } from './service.ts';
+import { KEY, type Service, startService, test } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
-// That the server rejects each kind of malformed HTTP, and that clients get responses early, is tested in packages/http-server.
+// Every kind of malformed HTTP, requests that are sent without waiting, and responses before a body are tests of packages/http-server.
 
 interface RawResponse {
   status: number;
@@ -25,15 +25,11 @@ function responsesIn(text: string): RawResponse[] {
   return responses;
 }
 
-const statusesIn = (text: string) => responsesIn(text).map(({ status }) => status);
-
 const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
 const JSON_TYPE = 'Content-Type: application/json\r\n';
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
-const REX = '{"name":"Rex","categoryId":1}';
 
 const request = (line: string, fields = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}\r\n${body}`;
-const post = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}Content-Length: ${REX.length}\r\n`, REX);
 const TUNNEL = 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n';
 
 describe('the rejection of a request that is not valid HTTP', () => {
@@ -62,16 +58,6 @@ describe('the rejection of a request that is not valid HTTP', () => {
     },
   );
 
-  test('comes after the responses to the requests before it', async ({ shared: { raw } }) => {
-    for (const bytes of ['hello\r\n\r\n', TUNNEL]) {
-      expect(statusesIn(await raw(request('GET /livez') + post + post + bytes))).toEqual([200, 201, 201, 400]);
-    }
-  });
-
-  test('does not replace a response that needs no body', async ({ shared: { raw } }) => {
-    expect(statusesIn(await raw(request('POST /v1/pets', JSON_TYPE + CHUNKED, 'hello\r\n')))).toEqual([401]);
-  });
-
   test('is logged under the id that the client gets', async () => {
     // Others would be summarized.
     const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'debug' });
@@ -93,13 +79,10 @@ describe('the rejection of a request that is not valid HTTP', () => {
 });
 
 /** Sends bytes, and keeps its side open until the other closes the connection. */
-function halfOpen(port: number, bytes: string, end = false): Promise<string> {
+function halfOpen(port: number, bytes: string): Promise<string> {
   return new Promise((resolve) => {
     let text = '';
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => {
-      if (end) socket.end(bytes);
-      else socket.write(bytes);
-    });
+    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(bytes));
     socket.on('data', (chunk) => {
       text += chunk;
     });
@@ -110,53 +93,40 @@ function halfOpen(port: number, bytes: string, end = false): Promise<string> {
   });
 }
 
-describe('requests that are sent without waiting for responses', () => {
-  test('see the effects of earlier ones', async ({ service: { raw } }) => {
-    const requests = post + request('GET /v1/pets/1', AUTHORIZATION) + request('GET /v1/pets');
-    const received = await raw(requests + request('GET /livez', 'Connection: close\r\n'));
-    expect(statusesIn(received)).toEqual([201, 200, 401, 200]);
+test.for([
+  ['POST', `${AUTHORIZATION}${JSON_TYPE}`, 413],
+  ['POST', JSON_TYPE, 401],
+  ['PUT', AUTHORIZATION, 405],
+  ['POST', `${AUTHORIZATION}Content-Type: text/plain\r\n`, 415],
+] as const)(
+  'an error response to %s (%j) with %d does not wait for the body',
+  async ([method, fields, status], { shared: { raw } }) => {
+    for (const expectation of ['', 'Expect: 100-continue\r\n']) {
+      const head = request(`${method} /v1/pets`, `${fields}${expectation}Content-Length: 70000000\r\n`);
+      const [response] = responsesIn(await raw(head));
+      expect(response).toMatchObject({
+        status,
+        head: expect.stringMatching(/^connection: close$/im),
+        body: { status },
+      });
+    }
+  },
+);
+
+test('rejects a body that does not arrive with 408, and counts it', async () => {
+  const timeLimits = { headersTimeout: 400, requestTimeout: 800, connectionsCheckingInterval: 50 };
+  const { port, call } = await startService({}, { timeLimits });
+  const slow = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}X-Request-Id: slow\r\nContent-Length: 1000\r\n`);
+  const [response] = responsesIn(await halfOpen(port, slow));
+  expect(response).toMatchObject({
+    status: 408,
+    head: expect.stringMatching(/^x-request-id: slow$/im),
+    body: { status: 408 },
   });
-
-  test('all get responses if the client closes its side after them', async ({ shared: { port } }) => {
-    expect(statusesIn(await halfOpen(port, post.repeat(3), true))).toEqual([201, 201, 201]);
-  });
-});
-
-describe('an error response', () => {
-  test.for([
-    ['POST', `${AUTHORIZATION}${JSON_TYPE}`, 413],
-    ['POST', JSON_TYPE, 401],
-    ['PUT', AUTHORIZATION, 405],
-    ['POST', `${AUTHORIZATION}Content-Type: text/plain\r\n`, 415],
-  ] as const)(
-    'to %s (%j) with %d does not wait for the body',
-    async ([method, fields, status], { shared: { raw } }) => {
-      for (const expectation of ['', 'Expect: 100-continue\r\n']) {
-        const head = request(`${method} /v1/pets`, `${fields}${expectation}Content-Length: 70000000\r\n`);
-        const [response] = responsesIn(await raw(head));
-        expect(response).toMatchObject({
-          status,
-          head: expect.stringMatching(/^connection: close$/im),
-          body: { status },
-        });
-      }
-    },
-  );
-
-  test('does not close the connection if the body is short', async ({ shared: { raw } }) => {
-    const long = 'x'.repeat(70_000);
-    const received = await raw(
-      request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}Content-Length: ${long.length}\r\n`, long) +
-        request('POST /v1/pets', 'Content-Length: 5\r\n', 'hello') +
-        request('GET /livez', 'Connection: close\r\n'),
-    );
-    expect(statusesIn(received)).toEqual([413, 401, 200]);
-  });
-});
-
-test('asks a client that expects 100 Continue for a body that is wanted', async ({ shared: { raw } }) => {
-  const expecting = post.replace('Content-Length', 'Connection: close\r\nExpect: 100-continue\r\nContent-Length');
-  expect(await raw(expecting)).toMatch(/^HTTP\/1\.1 100 Continue\r\n\r\nHTTP\/1\.1 201 /);
+  const { text } = await call('GET', '/metrics', { key: null });
+  expect(text.match(/^http_request_duration_seconds_count.*/gm)).toEqual([
+    'http_request_duration_seconds_count{method="POST",route="/v1/pets",status="408"} 1',
+  ]);
 });
 
 /** Begins a body, and disconnects in one of two ways. */
