@@ -1,11 +1,11 @@
 import { existsSync, readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-/** Tests that depend on how the storage responds: whether it promises pets, shares counts, or outlives the process. */
-const ON_STORAGES = 'create-pet,durable-storage,get-pet,list-pets,openapi,overload,rate-limit';
+/** Tests that depend on how the storage responds: whether it shares counts, or outlives the process. */
+const ON_STORAGES = 'create-pet,durable-storage,rate-limit';
 
 /** Tests whose result on one storage that returns promises holds for all. */
-const ON_MONGODB = 'hostile,rejections';
+const ON_MONGODB = 'hostile,list-pets,overload';
 
 /** Tests that need a browser or proxies. */
 const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];
@@ -14,7 +14,7 @@ const PACKAGES = `${import.meta.dirname}/../../packages`;
 
 /** The storages that outlive a process, by the names of their adapters' folders. */
 const DURABLE = readdirSync(PACKAGES)
-  .map((folder) => /^adapter-(?!contract$|memory$)(.+)$/.exec(folder)?.[1])
+  .map((folder) => /^adapter-(?!contract$|kit$|memory$)(.+)$/.exec(folder)?.[1])
   .filter((name) => name !== undefined);
 
 /** The setup that the tests of an adapter need, such as a server: those of the application need it, too. */

@@ -1,10 +1,10 @@
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KEY, OTHER_KEY, type Service, startService } from './service.ts';
+import { KEY, OTHER_KEY, startService } from './service.ts';
 
 /** How many requests are sent; the environment can ask for more. */
-const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 20_000);
+const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 4_000);
 const CONNECTIONS = 16;
 /** A connection that is silent for this long hangs, in milliseconds. */
 const RESPONSE_TIMEOUT = 20_000;
@@ -12,23 +12,7 @@ const RESPONSE_TIMEOUT = 20_000;
 const oddText = fc.oneof(
   fc.string({ maxLength: 40 }),
   fc.string({ unit: 'binary', maxLength: 20 }),
-  fc.constantFrom(
-    '',
-    ' ',
-    '\0',
-    '%00',
-    '%',
-    '%zz',
-    '../',
-    '..%2f',
-    '//',
-    '\\',
-    '"',
-    "'",
-    '{{7*7}}',
-    '__proto__',
-    '\u202e',
-  ),
+  fc.constantFrom('', ' ', '\0', ...'%00 % %zz ../ ..%2f // \\ " \' {{7*7}} __proto__ \u202e'.split(' ')),
   fc.constantFrom('a'.repeat(7_000), '9'.repeat(5_000), '%'.repeat(3_000), '[]'.repeat(2_000)),
 );
 const maybe = <T>(arbitrary: fc.Arbitrary<T>, other: T): fc.Arbitrary<T> =>
@@ -52,28 +36,16 @@ const path = fc.oneof(
 );
 const field = fc.oneof(
   fc.constantFrom(
-    'Content-Type: application/json',
-    'Content-Type: text/plain',
-    'Content-Length: 5',
-    'Content-Length: 99999999999',
-    'Content-Length: -1',
-    'Transfer-Encoding: chunked',
-    'Transfer-Encoding: gzip, chunked',
-    'Transfer-Encoding: x',
-    'Expect: 100-continue',
-    'Expect: x',
-    'Upgrade: websocket',
-    'Connection: Upgrade',
-    'Connection: close',
-    'Host: a b',
-    'Host: [::',
-    'Idempotency-Key: k',
-    'Idempotency-Key: a b',
-    'Accept-Encoding: gzip',
-    'Range: bytes=0-1',
-    'If-None-Match: *',
-    'X-HTTP-Method-Override: DELETE',
-    'X-Forwarded-Host: evil.example',
+    ...['Content-Type: application/json', 'Content-Type: text/plain', 'Accept-Encoding: gzip', 'Range: bytes=0-1'],
+    ...['Content-Length: 5', 'Content-Length: 99999999999', 'Content-Length: -1', 'Expect: 100-continue', 'Expect: x'],
+    ...['Transfer-Encoding: chunked', 'Transfer-Encoding: gzip, chunked', 'Transfer-Encoding: x', 'If-None-Match: *'],
+    ...['Upgrade: websocket', 'Connection: Upgrade', 'Connection: close', 'Host: a b', 'Host: [::'],
+    ...[
+      'Idempotency-Key: k',
+      'Idempotency-Key: a b',
+      'X-HTTP-Method-Override: DELETE',
+      'X-Forwarded-Host: evil.example',
+    ],
   ),
   fc
     .tuple(fc.constantFrom('Authorization', 'Content-Type', 'Cookie', 'X'), oddText)
@@ -121,76 +93,51 @@ const request = fc
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
   });
 
-/** Sends requests on one connection and gives up on it when it is closed, or has been sent to and is silent for a while. */
-function exchange(port: AddressInfo['port'], requests: readonly Buffer[]): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    const socket: Socket = connect(port, '127.0.0.1', () => socket.end(Buffer.concat(requests)));
-    socket.setTimeout(RESPONSE_TIMEOUT, () => {
-      socket.destroy();
-      reject(
-        new Error(
-          `no end of the response to ${requests.map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 300))).join('\n')}`,
-        ),
-      );
-    });
-    socket.on('data', (chunk) => chunks.push(chunk));
-    // A server may reset a connection that it stops reading.
-    socket.on('error', () => {});
-    socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
+/** Sends requests on one connection, and returns the statuses of the responses, or that the connection hangs. */
+async function exchange(port: number, requests: readonly Buffer[]): Promise<string[]> {
+  // A server may reset a connection that it stops reading.
+  const socket = connect(port, '127.0.0.1')
+    .setEncoding('latin1')
+    .on('error', () => {});
+  let hangs = false;
+  socket.setTimeout(RESPONSE_TIMEOUT, () => {
+    hangs = true;
+    socket.destroy();
   });
-}
-
-/** The packets of one connection, two requests at once on average. */
-function hostileRequests(count: number, seed: number): readonly (readonly Buffer[])[] {
-  return fc.sample(fc.array(request, { minLength: 1, maxLength: 3 }), { numRuns: Math.ceil(count / 2), seed });
-}
-
-async function attack({ port }: Service, requests: readonly (readonly Buffer[])[]): Promise<Map<string, number>> {
-  const statuses = new Map<string, number>();
-  for (const batch of requests) {
-    const text = await exchange(port, batch);
-    for (const [, status] of text.matchAll(/HTTP\/1\.1 (\d{3}) /g)) {
-      statuses.set(status as string, (statuses.get(status as string) ?? 0) + 1);
-      if (Number(status) >= 500) {
-        throw new Error(
-          `${status} for ${batch.map((bytes) => JSON.stringify(bytes.toString('latin1').slice(0, 500))).join('\n')}`,
-        );
-      }
-    }
-  }
-  return statuses;
+  let text = '';
+  socket.on('data', (chunk) => {
+    text += chunk;
+  });
+  socket.end(Buffer.concat(requests));
+  await new Promise((resolve) => socket.on('close', resolve));
+  if (hangs) return ['hangs'];
+  return Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status as string);
 }
 
 test(`serves valid requests during ${REQUESTS} hostile ones, without a 5xx, a hang or an unexpected error`, async () => {
-  const service = await startService();
+  const { call, port, unexpectedErrors } = await startService();
   const seed = Date.now();
-  // Made before the first is sent: this takes seconds, in which a connection would seem to hang.
-  const requests = Array.from({ length: CONNECTIONS }, (_, index) =>
-    hostileRequests(REQUESTS / CONNECTIONS, seed + index),
-  );
-  const counts = new Map<string, number>();
-  let done = false;
-  const goodOnes = (async () => {
-    let served = 0;
-    for (; !done; served += 1) expect((await service.call('GET', '/v1/pets')).status).toBe(200);
-    return served;
-  })();
-  const attacks = requests.map((batches) => attack(service, batches));
-  try {
-    for (const statuses of await Promise.all(attacks)) {
-      for (const [status, count] of statuses) counts.set(status, (counts.get(status) ?? 0) + count);
+  // Made before the first is sent: this takes seconds, in which a connection would seem to hang. Two at once on average.
+  const batches = fc.sample(fc.array(request, { minLength: 1, maxLength: 3 }), { numRuns: REQUESTS / 2, seed });
+  const seen = new Set<string>();
+  const attacks = Array.from({ length: CONNECTIONS }, async () => {
+    for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
+      for (const status of await exchange(port, batch)) {
+        seen.add(status);
+        if (/^5|hangs/.test(status)) throw new Error(`${status}, seed ${seed}: ${JSON.stringify(batch.map(String))}`);
+      }
     }
-  } catch (error) {
-    throw new Error(`seed ${seed}`, { cause: error });
-  } finally {
+  });
+  const attacked = Promise.all(attacks);
+  let done = false;
+  const end = () => {
     done = true;
-  }
-  expect(await goodOnes).toBeGreaterThan(0);
-  expect(service.unexpectedErrors).toEqual([]);
+  };
+  attacked.then(end, end);
+  while (!done) expect((await call('GET', '/v1/pets')).status).toBe(200);
+  await attacked;
+  expect(unexpectedErrors).toEqual([]);
   // The requests got each kind of rejection, and some of them were valid.
   const rare = REQUESTS >= 20_000 ? ['413', '415', '431'] : [];
-  for (const status of ['200', '201', '400', '401', '404', '405', ...rare]) {
-    expect([status, counts.get(status) ?? 0]).not.toEqual([status, 0]);
-  }
+  expect([...seen]).toEqual(expect.arrayContaining(['200', '201', '400', '401', '404', '405', ...rare]));
 }, 600_000);
