@@ -93,6 +93,11 @@ test.each<[Record<string, string>, string | RegExp]>([
     { CORS_ORIGINS: origins },
     /^CORS_ORIGINS must be origins as browsers send them/,
   ]),
+  [{ WORKERS: '0' }, 'WORKERS must be auto or an integer from 1 to 64, was "0"'],
+  [
+    { WORKERS: '2' },
+    /^WORKERS must be 1 if the animals are kept in memory: .*; API_KEYS must be set if WORKERS is more/,
+  ],
   [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
   [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be an integer from 0 to 10/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { generateApiKey } from '@animal-store/domain/transport';
 import { expect, test } from 'vitest';
-import { freePort, KEY, serviceAt } from './service.ts';
+import { KEY, serviceAt } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
@@ -44,18 +44,4 @@ test('logs each request as a line of JSON without secrets', async () => {
     { ...anonymous, requestId: 'seven', method: 'POST', route: 'unmatched', status: 405 },
   ]);
   for (const secret of [KEY, 'secret', 'a-wrong-key', generated]) expect(running.output.out).not.toContain(secret);
-});
-
-test('logs no requests if LOG_LEVEL=error', async () => {
-  // Nothing says where it listens.
-  const port = await freePort();
-  const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'error', PORT: String(port) });
-  const responded = () =>
-    serviceAt(port)
-      .call('GET', '/v1/pets')
-      .then(({ status }) => status, String);
-  await expect.poll(responded).toBe(200);
-  running.process.kill('SIGTERM');
-  expect(await running.exit).toBe(0);
-  expect(running.output).toEqual({ out: '', err: '' });
 });

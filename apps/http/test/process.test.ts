@@ -175,16 +175,4 @@ describe('a stop', () => {
     expect(running.output.out).toMatch(/^(?=.*"msg":"stopped").*"connectionsClosed":1/m);
     await closed;
   });
-
-  test('ends with 0 if the reader of the log has closed it', async () => {
-    const running = startProcess({ API_KEYS: KEY });
-    const { call } = serviceAt(await listeningAt(running));
-    running.process.stdout.destroy();
-    for (let count = 0; count < 50; count += 1) {
-      expect((await call('GET', '/v1/pets')).status).toBe(200);
-      await new Promise((resolve) => setTimeout(resolve, 10));
-    }
-    running.process.kill('SIGTERM');
-    expect(await running.exit).toBe(0);
-  });
 });

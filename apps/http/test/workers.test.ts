@@ -134,17 +134,4 @@ describe('WORKERS=2', () => {
       `animal-store: can't listen at 127.0.0.1, port ${port}: it is in use; choose another PORT\n`,
     );
   });
-
-  test.each([
-    [
-      { STORAGE: 'memory', SQLITE_FILE: '' },
-      'WORKERS must be 1 if the animals are kept in memory: each process would have its own',
-    ],
-    [{ API_KEYS: '' }, 'API_KEYS must be set if WORKERS is more than 1'],
-    [{ WORKERS: '0' }, 'WORKERS must be auto or an integer from 1 to 64, was "0"'],
-  ])('is rejected with %j', async (environment, message) => {
-    const { exit, output } = start(environment);
-    expect(await exit).toBe(2);
-    expect(output.err).toBe(`animal-store: ${message}\n`);
-  });
 });

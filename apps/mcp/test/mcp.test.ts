@@ -40,12 +40,9 @@ const HINTS = { destructiveHint: false, openWorldHint: false };
 const LARGEST = '9223372036854775807';
 const rex = { name: 'Rex', categoryId: LARGEST, status: 'available' };
 
-describe.each([
-  ['memory', (): Record<string, string> => ({})],
-  ['sqlite', (): Record<string, string> => ({ SQLITE_FILE: freshFile() })],
-])('the MCP server on %s', (_, environment) => {
+describe('the MCP server', () => {
   test('lists its tools with schemas', async () => {
-    const { client } = await connect(environment());
+    const { client } = await connect({});
     const { tools } = await client.listTools();
     expect(tools.map(({ name, title, annotations }) => [name, title, annotations])).toEqual([
       ['list_pets', 'List animals', { ...HINTS, readOnlyHint: true, idempotentHint: true }],
@@ -64,7 +61,7 @@ describe.each([
   });
 
   test('creates, gets and lists pets, with 64-bit integers digit for digit', async () => {
-    const { call } = await connect(environment());
+    const { call } = await connect({});
     expect(await call('create_pet', rex)).toEqual({ id: '1', ...rex });
     expect(await call('create_pet', { name: 'Max', categoryId: -7 })).toEqual({
       id: '2',
@@ -80,7 +77,7 @@ describe.each([
   });
 
   test('creates one pet for an idempotency key', async () => {
-    const { call } = await connect(environment());
+    const { call } = await connect({});
     const first = await call('create_pet', { ...rex, idempotencyKey: 'k' });
     expect(await call('create_pet', { ...rex, idempotencyKey: 'k' })).toEqual(first);
     expect(await call('create_pet', { ...rex, name: 'Max', idempotencyKey: 'k' })).toEqual({
@@ -89,7 +86,7 @@ describe.each([
   });
 
   test('rejects unknown arguments, and lists the known ones', async () => {
-    const { call } = await connect(environment());
+    const { call } = await connect({});
     expect(await call('list_pets', { cursor: '2', page: 3 })).toEqual({
       error: 'unknown arguments "cursor", "page": the arguments are limit, status, after',
     });
@@ -100,7 +97,7 @@ describe.each([
   });
 
   test('reports all violations in the words of the domain', async () => {
-    const { call } = await connect(environment());
+    const { call } = await connect({});
     expect(await call('create_pet', { categoryId: 'x', status: 'lost' })).toEqual({
       error: expect.stringMatching(/^name is required; categoryId must be an integer .*; status must be one of /),
     });
@@ -185,13 +182,13 @@ describe('calls in flight', () => {
   });
 });
 
-test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])('ends with 0 on %s while it loads', (signal) => {
+test('ends with 0 on SIGTERM while it loads', () => {
   const program = `
     import { registerHooks } from 'node:module';
     let sent = false;
     registerHooks({
       resolve(url, context, next) {
-        if (!sent && url.startsWith('@modelcontextprotocol/')) sent = process.kill(process.pid, '${signal}');
+        if (!sent && url.startsWith('@modelcontextprotocol/')) sent = process.kill(process.pid, 'SIGTERM');
         return next(url, context);
       },
     });`;

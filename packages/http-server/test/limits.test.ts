@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
-import { type Rejection, readBody } from '../src/index.ts';
 import {
   exchange,
   get,
@@ -75,18 +74,6 @@ test('closes the connection of a client that sends a body without end and does n
   expect(client.socket.bytesRead).toBeLessThan(19_000_000);
 });
 
-test('serves others beside 500 slow clients', async () => {
-  const { port } = await serve(undefined, { headersTimeout: 2_000 });
-  const slow = Array.from({ length: 500 }, () => open(port, 'GET / HTTP/1.1\r\n'));
-  const closed = Promise.all(slow.map((client) => sendUntilClosed(client, 'X: y\r\n', 200)));
-  for (let count = 0; count < 100; count += 1) {
-    const client = await exchange(port, get('/', 'Connection: close\r\n'));
-    expect(client.statuses()).toEqual([200]);
-  }
-  await closed;
-  for (const { statuses } of slow) expect(statuses()).toEqual([408]);
-});
-
 test('drops connections above the limit, until another has been closed', async () => {
   const { port, drops } = await serve(undefined, {}, { maxConnections: 2 });
   const [first, second] = [open(port, get('/')), open(port, get('/'))];
@@ -102,20 +89,4 @@ test('drops connections above the limit, until another has been closed', async (
       return fourth.statuses();
     })
     .toEqual([200]);
-});
-
-test.each([
-  ['of known length', 'Content-Length: 11\r\n\r\nhello world'],
-  ['of unknown length', 'Transfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n6\r\n world\r\n0\r\n\r\n'],
-])('a body %s is read up to its limit', async (_what, rest) => {
-  const { port } = await serve(async (request, response) => {
-    response.end(await readBody(request, Number(request.url?.slice(1))).catch(({ status }: Rejection) => `${status}`));
-  });
-  for (const [max, text] of [
-    [11, 'hello world'],
-    [10, '413'],
-  ]) {
-    const { received } = await exchange(port, `POST /${max} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n${rest}`);
-    expect(received().split('\r\n\r\n')[1]).toBe(text);
-  }
 });

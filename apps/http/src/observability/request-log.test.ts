@@ -38,26 +38,6 @@ afterEach(() => {
 });
 
 describe('createRequestLog', () => {
-  test('writes one JSON object a line, with the id of the key and its holder, escaped', () => {
-    const { lines, log } = requestLog();
-    log();
-    expect(lines).toEqual([expect.stringMatching(/^.*\n$/)]);
-    expect(JSON.parse(lines[0] as string)).toEqual({
-      level: 30,
-      time: expect.any(Number),
-      msg: 'request',
-      method: 'GET',
-      route: '/v1/pets',
-      status: 200,
-      duration: 1.5,
-      bytes: 2,
-      requestId: 'one',
-      client: '203.0.113.7',
-      keyId: '0123456789abcdef',
-      holder: 'the "zoo\\',
-    });
-  });
-
   test('writes plain text for a person', () => {
     const { lines, log } = requestLog({ readable: true });
     log();
