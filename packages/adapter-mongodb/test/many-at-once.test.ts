@@ -101,23 +101,6 @@ describeWithMongo('many calls at once', () => {
       expect(found).toEqual([...ids, ...ids].map((id) => known.get(id) ?? null));
     });
 
-    test('list the page of each call, also of more calls than one read has', async () => {
-      const { pets } = await open();
-      const added = (await Promise.all(times(160, (index) => addTo(pets, index % 2 === 0 ? rex : max)))) as Pet[];
-      const all = added.toSorted(byId);
-      const selections = times(300, (index) => ({
-        status: ([undefined, 'sold', 'pending'] as const)[index % 3],
-        after: (all[(index * 7) % 5] as Pet).id,
-        limit: [1, 20, 101, 130][index % 4] as number,
-      }));
-      const expected = selections.map(({ status, after, limit }) =>
-        all.filter((pet) => pet.id > after && (status === undefined || pet.status === status)).slice(0, limit),
-      );
-      const pages = await Promise.all(selections.map((selection) => pets.list(selection)));
-      expect(pages).toEqual(expected);
-      expect(new Set(pages).size).toBe(300);
-    });
-
     test('find keys that exist among many that do not, by a few queries', async () => {
       const { keys, url } = await open();
       const existing = times(10, apiKey);

@@ -1,7 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   behindProxy,
-  databaseAt,
   describeWithMongo,
   freshDatabase,
   type ReplicaSet,
@@ -9,7 +8,7 @@ import {
 } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { addTo, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, failureOf, misconfigurationOf, openStorage, rex } from './fixtures.ts';
 
 const open = (url: string) => openStorage({ url });
 
@@ -47,24 +46,6 @@ describeWithMongo('a server', () => {
 });
 
 describeWithMongo('a network', () => {
-  test('may lose the response to a creation: a retry returns the same pet, in another process, too', async () => {
-    const url = freshDatabase();
-    const { url: detour, proxy } = await behindProxy(url);
-    const [one, other] = [open(detour), open(url)];
-    const create = idempotent('k1');
-    // An id is reserved, so that the response to the insertion is the first to be lost.
-    for (let count = 0; count < 3; count += 1) await addTo(one.pets, rex);
-    proxy.loseResponses();
-    await expect(addTo(one.pets, rex, create)).rejects.toMatchObject({ code: 'storage_unavailable' });
-    const stored = await databaseAt(url).collection('pets').find({ 'idempotency.key': 'k1' }).toArray();
-    expect(stored).toHaveLength(1);
-    const again = await addTo(other.pets, rex, create);
-    expect(again?.id).toBe(stored[0]?._id);
-    proxy.pass();
-    await expect.poll(() => failureOf(one.ready), { timeout: 10_000 }).toBeNull();
-    expect(await addTo(one.pets, rex, create)).toEqual(again);
-  });
-
   test('has no open connection after the storage was closed, also while it was connecting', async () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     const early = open(url);

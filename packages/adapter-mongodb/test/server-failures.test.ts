@@ -66,18 +66,6 @@ describeWithMongo('while many calls are made at once', () => {
     expect(await count()).toBe(160);
   });
 
-  test('connections that break again and again reject the creations of that time, and no later ones', async () => {
-    const { pets, count } = await prepared();
-    const off = await failing('alwaysOn', { failCommands: ['insert'], closeConnection: true });
-    for (const call of await Promise.allSettled(times(60, () => addTo(pets, rex)))) {
-      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
-    }
-    expect(await count()).toBe(100);
-    await off();
-    await Promise.all(times(60, () => addTo(pets, rex)));
-    expect(await count()).toBe(160);
-  });
-
   test('a read that the server rejects rejects the calls that share it, and none that wait', async () => {
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 2 });

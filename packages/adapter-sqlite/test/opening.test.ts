@@ -1,8 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import type { DatabaseSync } from 'node:sqlite';
-import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openFile } from '../src/connection/open-file.ts';
 import { createSqliteStorage } from '../src/index.ts';
@@ -54,50 +52,25 @@ test('processes that open a new file at the same time create one pet for each id
   expect(await everyPet(storageAt(file))).toHaveLength(200);
 });
 
-describe('a file that another process has locked', { retry: 2 }, () => {
-  const EXCLUSIVE = 'PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT';
-
-  async function openedLocked(lock: string): Promise<{ storage: PetStorage; other: DatabaseSync }> {
-    const file = await fileWith(0);
-    const other = databaseAt(file);
-    other.exec(lock);
-    const begin = performance.now();
-    const storage = storageAt(file);
-    expect(performance.now() - begin).toBeLessThan(500);
-    return { storage, other };
+test('a file that another process has locked exclusively is unavailable within 5 seconds, until it is unlocked', {
+  retry: 2,
+}, async () => {
+  const file = await fileWith(0);
+  const other = databaseAt(file);
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
+  const begin = performance.now();
+  const storage = storageAt(file);
+  expect(performance.now() - begin).toBeLessThan(500);
+  const calls = () => [storage.ready(), addTo(storage, rex), everyPet(storage)];
+  for (const outcome of await Promise.allSettled(calls())) {
+    expect(outcome).toMatchObject({ reason: { code: 'storage_unavailable' } });
   }
-
-  const calls = (storage: PetStorage) => [storage.ready(), addTo(storage, rex), everyPet(storage)];
-
-  test('can be read at once if the lock is for writing, and written when it is released', async () => {
-    const { storage, other } = await openedLocked('BEGIN IMMEDIATE');
-    expect(await everyPet(storage)).toEqual([]);
-    const creating = addTo(storage, rex);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    other.exec('ROLLBACK');
-    expect(await everyPet(storage)).toEqual([]);
-    expect(await creating).toMatchObject({ name: 'Rex' });
-  });
-
-  test('is opened when an exclusive lock is released', async () => {
-    const { storage, other } = await openedLocked(EXCLUSIVE);
-    const waiting = Promise.all(calls(storage));
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    other.close();
-    await waiting;
-    expect(await everyPet(storage)).toHaveLength(1);
-  });
-
-  test('is unavailable within 5 seconds, until the lock is released', async () => {
-    const { storage, other } = await openedLocked(EXCLUSIVE);
-    const begin = performance.now();
-    const outcomes = await Promise.allSettled(calls(storage));
-    expect(performance.now() - begin).toBeLessThan(5_000);
-    for (const outcome of outcomes) expect(outcome).toMatchObject({ reason: { code: 'storage_unavailable' } });
-    other.close();
-    await storage.ready();
-    expect(await addTo(storage, rex)).toMatchObject({ name: 'Rex' });
-  });
+  expect(performance.now() - begin).toBeLessThan(5_000);
+  const waiting = Promise.all(calls());
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  other.close();
+  await waiting;
+  expect(await everyPet(storage)).toHaveLength(1);
 });
 
 test('ready writes what a creation writes, and leaves pets, keys and ids as they were', async () => {

@@ -11,20 +11,6 @@ test('writes that arrive together share transactions', async () => {
   expect(pages).toBeLessThan(100);
 });
 
-test('a write that violates a constraint is rejected, and no other of its transaction', async () => {
-  const storage = storageAt(freshFile());
-  // The writes that arrive while the first one is being committed share the next transaction.
-  const first = addTo(storage, rex);
-  const names = Array.from({ length: 20 }, (_, index) => (index === 7 ? '' : `${index}`));
-  const outcomes = await Promise.allSettled([first, ...names.map((name) => addTo(storage, { ...rex, name }))]);
-  expect(outcomes.splice(8, 1)).toEqual([
-    { status: 'rejected', reason: expect.objectContaining({ code: 'ERR_SQLITE_ERROR', errcode: 275 }) },
-  ]);
-  const stored = await everyPet(storage);
-  expect(stored.map(({ name }) => name)).toEqual(['Rex', ...names.filter((name) => name !== '')]);
-  expect(outcomes).toEqual(stored.map((value) => ({ status: 'fulfilled', value })));
-});
-
 test('an import of 20,000 lines gets ids in the order of its calls, and its repetition uses up none', async () => {
   const storage = storageAt(freshFile());
   async function importAll(): Promise<(bigint | undefined)[]> {
@@ -42,15 +28,6 @@ test('an import of 20,000 lines gets ids in the order of its calls, and its repe
   expect(await importAll()).toEqual(inOrder);
   expect(await importAll()).toEqual(inOrder);
   expect((await addTo(storage, rex))?.id).toBe(20_001n);
-});
-
-test('closing completes the writes that were called before', async () => {
-  const file = freshFile();
-  const storage = storageAt(file);
-  const creating = Array.from({ length: 50 }, () => addTo(storage, rex));
-  await storage.close();
-  expect(await Promise.all(creating)).toHaveLength(50);
-  expect(await everyPet(storageAt(file))).toHaveLength(50);
 });
 
 test('a process that does not close the storage ends when its writes are done', async () => {
