@@ -22,22 +22,37 @@ function record(number = 1): ApiKey {
 /** A cache before records that a test changes, as another process does. It counts queries. */
 function sharedStore(...stored: ApiKey[]) {
   const records = new Map(stored.map((key) => [key.digest, key]));
-  const state = { queries: 0, now: 0, records, failing: false };
+  const state = { queries: 0, now: 0, records, failing: false, cached: [] as boolean[] };
   async function throwIfFailing(): Promise<void> {
     if (state.failing) throw new Error('down');
   }
+  function change(changes: Partial<ApiKey>): ApiKey {
+    const changed = { ...record(), ...records.get(record().digest), ...changes };
+    records.set(changed.digest, changed);
+    return changed;
+  }
   const store: KeyStore = {
-    add: throwIfFailing,
+    async add(key) {
+      records.set(key.digest, key);
+    },
     async find(digest) {
       state.queries += 1;
       await throwIfFailing();
       return records.get(digest) ?? null;
     },
     list: async () => [...records.values()],
-    revoke: async () => null,
-    recordUse: throwIfFailing,
+    revoke: async (_id, revokedAt) => change({ revokedAt }),
+    async recordUse(_id, lastUsedAt) {
+      await throwIfFailing();
+      change({ lastUsedAt });
+    },
   };
-  return Object.assign(state, { keys: createCachedKeyStore(store, () => state.now) });
+  const keys = createCachedKeyStore(
+    store,
+    () => state.now,
+    (cached) => state.cached.push(cached),
+  );
+  return Object.assign(state, { keys });
 }
 
 // tools/explorer shows that a revoked key is rejected in every order of lookups, changes, lost responses and time.
@@ -51,6 +66,30 @@ describe('createCachedKeyStore', () => {
     state.now = HIT_TTL;
     await state.keys.find(record().digest);
     expect(state.queries).toBe(2);
+    state.now += HIT_TTL - 1;
+    await state.keys.find(record().digest);
+    expect(state.queries).toBe(2);
+    expect(state.cached).toEqual([false, true, false, true]);
+  });
+
+  test('shows what this process has changed at once, also to a lookup after one that is in flight', async () => {
+    const { keys } = sharedStore();
+    const { id, digest } = record();
+    expect(await keys.find(digest)).toBeNull();
+    await keys.add(record());
+    expect(await keys.find(digest)).toEqual(record());
+    await keys.recordUse(id, 5);
+    const used = { ...record(), lastUsedAt: 5 };
+    expect(await keys.find(digest)).toEqual(used);
+    const revoked = { ...used, revokedAt: 7 };
+    expect(await keys.revoke(id, 7)).toEqual(revoked);
+    expect(await keys.find(digest)).toEqual(revoked);
+    await keys.recordUse(id, 8);
+    const inFlight = keys.find(digest);
+    await keys.recordUse(id, 9);
+    await inFlight;
+    expect(await keys.find(digest)).toEqual({ ...revoked, lastUsedAt: 9 });
+    expect(await keys.list()).toEqual([{ ...revoked, lastUsedAt: 9 }]);
   });
 
   test('caches for a shorter time that a key does not exist', async () => {
@@ -86,9 +125,10 @@ describe('createCachedKeyStore', () => {
   test('bounds the number of entries, and evicts no existing key for a missing one', async () => {
     const state = sharedStore(record());
     await state.keys.find(record().digest);
-    for (let number = 2; number < MAX_ENTRIES + 3; number += 1) await state.keys.find(digestOf(number));
+    await Promise.all(Array.from({ length: MAX_ENTRIES + 1 }, (_, index) => state.keys.find(digestOf(index + 2))));
     const { queries } = state;
     await state.keys.find(record().digest);
+    await state.keys.find(digestOf(3));
     await state.keys.find(digestOf(MAX_ENTRIES + 2));
     expect(state.queries).toBe(queries);
     await state.keys.find(digestOf(2));

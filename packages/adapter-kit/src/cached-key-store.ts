@@ -10,7 +10,7 @@ export const HIT_TTL = 5_000;
 /** How long it is cached that a key does not exist, in milliseconds: another process may just have issued it. */
 export const MISS_TTL = 1_000;
 
-/** How many keys are cached of each kind: existing ones and others apart, so that guesses evict no existing key. */
+/** How many lookups are cached, and how many existing keys besides, so that guesses evict no existing key. */
 export const MAX_ENTRIES = 10_000;
 
 /** A lookup of a key, and its result. */
@@ -38,23 +38,22 @@ export function createCachedKeyStore(
   onLookup: StorageEvents['onKeyLookup'] = () => {},
 ): KeyStore {
   const hits = new Map<string, Entry>();
-  const others = new Map<string, Entry>();
+  const lookups = new Map<string, Entry>();
 
   /** A query that is in flight goes on, but its result is neither cached nor shared with later lookups. */
   function forget(id: string): void {
     hits.delete(id);
-    others.delete(id);
+    lookups.delete(id);
   }
 
   function cached(id: string, digest: string): Entry | null {
-    const entry = hits.get(id) ?? others.get(id);
+    const entry = hits.get(id) ?? lookups.get(id);
     if (entry?.digest !== digest) return null;
     return clock() - entry.queriedAt < (entry.key === null ? MISS_TTL : HIT_TTL) ? entry : null;
   }
 
   function query(id: string, digest: string): Promise<ApiKey | null> {
     forget(id);
-    const isCurrent = () => others.get(id) === entry;
     const entry: Entry = {
       digest,
       queriedAt: clock(),
@@ -62,19 +61,16 @@ export function createCachedKeyStore(
       query: Promise.resolve(keys.find(digest)).then(
         (key) => {
           entry.key = key;
-          if (key !== null && isCurrent()) {
-            others.delete(id);
-            put(hits, id, entry);
-          }
+          if (key !== null && lookups.get(id) === entry) put(hits, id, entry);
           return key;
         },
         (failure) => {
-          if (isCurrent()) others.delete(id);
+          lookups.delete(id);
           throw failure;
         },
       ),
     };
-    put(others, id, entry);
+    put(lookups, id, entry);
     return entry.query;
   }
 

@@ -55,6 +55,15 @@ describe('blocks of ids', () => {
     expect(await state.ids.take(1)).toEqual([3n]);
   });
 
+  test('a discard ends the block that is reserved, and one that is being reserved', async () => {
+    const { ids } = counter();
+    expect(await takeAll(ids, 2)).toEqual([1n, 2n]);
+    ids.discard();
+    const taken = ids.take(1);
+    ids.discard();
+    expect(await taken).toEqual([18n]);
+  });
+
   test('calls at the same time take ids in their order, each of them all at once', async () => {
     const { ids, reserved } = counter();
     const taken = await Promise.all([3, 500, 1, 700, 2_000, 1].map((count) => ids.take(count)));
