@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { readApiKeys } from './api-keys.ts';
+import { createDevelopmentKey, readApiKeys } from './api-keys.ts';
 
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 
@@ -32,6 +32,18 @@ describe('readApiKeys', () => {
     expect(read(key)).toMatchObject({ keys: new Map([[digest(key), expect.any(String)]]), errors: [] });
   });
 
+  test.each([`x-sha256:${'a'.repeat(64)}`, `sha-256:${'a'.repeat(64)}`, `''${'k'.repeat(16)}`, `${'k'.repeat(16)}""`])(
+    'accepts %s as a key of its own',
+    (key) => {
+      expect(read(key)).toMatchObject({ keys: new Map([[digest(key), expect.any(String)]]), errors: [] });
+    },
+  );
+
+  test('finds no key if none is set', () => {
+    expect(read('')).toEqual({ keys: new Map(), errors: [] });
+    expect(readApiKeys({}, [])).toEqual(new Map());
+  });
+
   test.each([
     [`${'k'.repeat(16)};${'l'.repeat(16)}`, 'entry 1 looks like several: separate them with commas'],
     [`${'k'.repeat(16)}\n${'l'.repeat(16)}`, 'entry 1 looks like several: separate them with commas'],
@@ -39,6 +51,20 @@ describe('readApiKeys', () => {
       `${'k'.repeat(16)},sha256:${'a'.repeat(64)} sha256:${'b'.repeat(64)}`,
       'entry 2 looks like several: separate them with commas',
     ],
+    [
+      `${'k'.repeat(16)}; ${'l'.repeat(16)} ${'m'.repeat(16)};`,
+      'entry 1 looks like several: separate them with commas',
+    ],
+    [
+      `${'k'.repeat(16)} ${'l'.repeat(16)} m`,
+      'entry 1 must be a key of at least 16 visible ASCII characters, its length is 35',
+    ],
+    [
+      `k ${'l'.repeat(16)} ${'m'.repeat(16)}`,
+      'entry 1 must be a key of at least 16 visible ASCII characters, its length is 35',
+    ],
+    [`é${'k'.repeat(16)}`, 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 17'],
+    [`${'k'.repeat(16)}é`, 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 17'],
     ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 9'],
     ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 15'],
     ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 18'],
@@ -53,4 +79,9 @@ describe('readApiKeys', () => {
   ])('rejects %j and does not repeat it', (text, violation) => {
     expect(read(text).errors).toEqual([`API_KEYS ${violation}`]);
   });
+});
+
+test('createDevelopmentKey configures the key that it makes', () => {
+  const { key, configuredKeys } = createDevelopmentKey();
+  expect([...configuredKeys.keys()]).toEqual([digest(key)]);
 });

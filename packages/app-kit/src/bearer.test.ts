@@ -10,6 +10,7 @@ test.each([
   ['Bearer a,b', { kind: 'key', key: 'a,b' }],
   [`Basic ${KEY}`, { kind: 'none' }],
   [`Digest username="a", realm="b"`, { kind: 'none' }],
+  [`Basic bearer ${KEY}`, { kind: 'none' }],
   ['', { kind: 'none' }],
   ['Bearer', { kind: 'none' }],
   ['Bearer  ', { kind: 'none' }],

@@ -4,7 +4,7 @@ export type Credentials = { kind: 'key'; key: string } | { kind: 'none' } | { ki
 const NONE: Credentials = { kind: 'none' };
 const MALFORMED: Credentials = { kind: 'malformed' };
 const BEARER_KEY = /^bearer +([\x21-\x7e]+)$/i;
-const BEARER = /^bearer(?=\s|$)/i;
+const BEARER = /^bearer\s+\S/i;
 
 /**
  * Reads bearer credentials (RFC 9110, section 11.4; RFC 6750, section 2.1): the scheme in any case, one or more spaces,
@@ -14,10 +14,9 @@ const BEARER = /^bearer(?=\s|$)/i;
  * Bearer without a key, carries no credentials.
  */
 export function readCredentials(fields: readonly string[]): Credentials {
-  const [field, ...others] = fields;
-  if (field === undefined) return NONE;
+  const [field = '', ...others] = fields;
   if (others.length > 0) return MALFORMED;
   const key = BEARER_KEY.exec(field)?.[1];
   if (key !== undefined) return { kind: 'key', key };
-  return BEARER.test(field) && field.trim().length > 'bearer'.length ? MALFORMED : NONE;
+  return BEARER.test(field) ? MALFORMED : NONE;
 }

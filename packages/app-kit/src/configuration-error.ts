@@ -1,4 +1,2 @@
 /** An error in the environment. The message is one line that names every error, and contains no secret. */
-export class ConfigurationError extends Error {
-  override readonly name = 'ConfigurationError';
-}
+export class ConfigurationError extends Error {}

@@ -13,7 +13,7 @@ import { STORAGES, type Storages } from './storages.ts';
  */
 export async function findStorages(environment: NodeJS.ProcessEnv): Promise<Storages> {
   const name = environment['STORAGE'] ?? '';
-  const url = name === '' || Object.hasOwn(STORAGES, name) ? null : urlOf(name);
+  const url = Object.hasOwn(STORAGES, name) ? null : urlOf(name);
   return url === null ? STORAGES : { ...STORAGES, [name]: await loadAdapter(name, url) };
 }
 

@@ -12,7 +12,7 @@ export function findMisspelledVariables(
   known: readonly string[],
 ): ReadonlyMap<string, string> {
   const found = new Map<string, string>();
-  for (const name of Object.keys(environment).sort()) {
+  for (const name of Object.keys(environment)) {
     const meant = known.find((each) => resembles(name, each));
     if (meant !== undefined && environment[name] && !known.includes(name)) found.set(name, meant);
   }

@@ -9,7 +9,7 @@ interface Window {
 /** Counts in this process only. A holder whose window has ended is removed soon after. */
 export function createProcessRateLimiter(policy: RatePolicy, clock: MonotonicClock): RateLimiter {
   const windows = new Map<string, Window>();
-  let sweepAt = clock() + policy.window;
+  let sweepAt = Number.NEGATIVE_INFINITY;
 
   return {
     take(holder) {

@@ -26,8 +26,11 @@ describe('readEnvironment', () => {
   });
 
   test('names the misspelled variable that is set instead of a missing one, without its value', () => {
-    expect(() => read({ MONGO_URI: 'a-secret', API_KEY: 'another' }, 'MONGODB_URL must be set')).toThrow(
-      new ConfigurationError('MONGODB_URL must be set; MONGO_URI is not a setting: MONGODB_URL is probably meant'),
+    const environment = { MONGO_URI: 'a-secret', API_KEY: 'another' };
+    expect(() => read(environment, 'HOST must be 1', 'MONGODB_URL must be set')).toThrow(
+      new ConfigurationError(
+        'HOST must be 1; MONGODB_URL must be set; MONGO_URI is not a setting: MONGODB_URL is probably meant',
+      ),
     );
   });
 

@@ -34,6 +34,7 @@ describe('readSecretFiles', () => {
     ['k1\n', 'k1'],
     ['k1\r\n', 'k1'],
     ['k1\n\n', 'k1\n'],
+    ['k1\nk2\n', 'k1\nk2'],
     [' k1 ', ' k1 '],
   ])('reads %j as %j', (content, secret) => {
     const API_KEYS_FILE = join(freshFolder(), 'keys');
@@ -69,8 +70,10 @@ describe('readSecretFiles', () => {
 
   test('does not repeat a secret that was given in place of a path', () => {
     const given = { API_KEYS_FILE: 'a-key-of-an-operator', MONGODB_URL_FILE: 'mongodb://user:hidden@db/animals' };
-    const { errors } = read(given);
+    const { complete, errors } = read(given);
     expect(errors).toHaveLength(2);
+    // What satisfies the rules of API_KEYS takes its place.
+    expect(complete['API_KEYS']).toMatch(/^[\x21-\x7e]{16,}$/);
     expect(errors.join()).not.toMatch(/a-key-of|hidden/);
   });
 });

@@ -55,7 +55,7 @@ describe('readStorageSettings', () => {
   test.each<[Record<string, string>, object, string[]]>([
     [{ ACME_SHELF: 'shelf:zoo' }, { name: 'acme', adapter: acme, setting: 'shelf:zoo' }, []],
     [{ STORAGE: 'acme' }, { name: 'acme' }, ['ACME_SHELF must be set if STORAGE is acme, as in shelf:zoo']],
-    [{ ACME_SHELF: "'x'" }, { name: 'acme' }, ['ACME_SHELF is in quotes: remove them, they are part of the value']],
+    [{ ACME_SHELF: " 'x'\n" }, { name: 'acme' }, ['ACME_SHELF is in quotes: remove them, they are part of the value']],
   ])('knows a further storage of the table in %o', (environment, expected, errors) => {
     const found = read(environment, 'never', { ...STORAGES, acme });
     expect(found).toMatchObject({ settings: expected, errors });

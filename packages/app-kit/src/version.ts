@@ -12,9 +12,7 @@ export interface Version {
 export function readVersion({ REVISION }: NodeJS.ProcessEnv): Version {
   const manifest = new URL('../package.json', import.meta.resolve('@animal-store/domain'));
   const { version } = JSON.parse(readFileSync(manifest, 'utf8')) as { version: string };
-  return REVISION === undefined || REVISION === '' || REVISION === 'unknown'
-    ? { version }
-    : { version, revision: REVISION };
+  return !REVISION || REVISION === 'unknown' ? { version } : { version, revision: REVISION };
 }
 
 /** @returns `1.2.0 (revision 0a1b2c3)`. */
