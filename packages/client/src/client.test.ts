@@ -17,6 +17,7 @@ describe('createClient', () => {
   test.each([
     'animals.example',
     'ftp://animals.example',
+    'shttp://animals.example',
     '',
     'http://bob:s3cret@animals.example/v1',
     'http://bob:s3cret@animals.example:port/v1',
@@ -149,9 +150,15 @@ describe('a rejected call', () => {
     ['an error of a proxy', respond(403, { code: 'AccessDenied', message: 'no' }), 403],
     ["an error with a code of the client's own", respond(400, { code: 'no_response', message: 'no' }), 400],
     ['a pet whose id is no integer', respond(200, '[{"id":1.5}]'), 200],
+    ['a pet whose id is an object', respond(200, '[{"id":{}}]'), 200],
   ])('has the code unexpected_response after %s', async (_, step, status) => {
     const { client, requests } = await start(step);
-    await expect(client.listPets()).rejects.toMatchObject({ code: 'unexpected_response', status });
+    const message =
+      status === 200
+        ? 'the response is not the JSON of pets'
+        : `the response has the status ${status} and no error of the service`;
+    const name = 'AnimalStoreError';
+    await expect(client.listPets()).rejects.toMatchObject({ name, code: 'unexpected_response', status, message });
     expect(requests).toHaveLength(1);
   });
 });
@@ -169,6 +176,26 @@ describe('a call that is repeated', () => {
     const [first, second] = requests.map(({ at }) => at) as [number, number];
     // A date has no fractions of a second; clocks differ by a millisecond.
     expect(second - first).toBeGreaterThan(950);
+  });
+
+  test('waits twice as long at most after each attempt, up to 5 seconds', async () => {
+    vi.spyOn(Math, 'random').mockReturnValue(1);
+    const pauses: number[] = [];
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, pause: number) => {
+      pauses.push(pause);
+      queueMicrotask(end);
+    }) as typeof setTimeout);
+    vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
+      pauses.length < 8 ? new Response('', { status: 503 }) : new Response(REX),
+    );
+    const { signal } = new AbortController();
+    const removed = vi.spyOn(signal, 'removeEventListener');
+    await createClient({ url: 'http://animals.example/v1', key: KEY }).getPet(1n, { signal });
+    const events = removed.mock.calls.map(([event]) => event);
+    vi.restoreAllMocks();
+    expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
+    // A signal of many calls holds on to none that has ended.
+    expect(events).toEqual(Array(8).fill('abort'));
   });
 
   test('ignores a malformed Retry-After', async () => {
@@ -207,12 +234,16 @@ describe('a signal', () => {
 
   test('ends a call that waits for its next attempt', async () => {
     const controller = new AbortController();
+    const [started, cleared] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')];
     const { client, requests } = await start((response, request) => {
       fail(503, 'service_unavailable', { 'retry-after': '20' })(response, request);
       response.on('close', () => setTimeout(() => controller.abort(new Error('enough')), 100));
     });
     await expect(client.createPet(newRex, { signal: controller.signal })).rejects.toThrow('enough');
     expect(requests).toHaveLength(1);
+    const pause = started.mock.calls.findIndex(([, time]) => time !== undefined && time >= 20_000);
+    expect(cleared.mock.calls).toContainEqual([started.mock.results[pause]?.value]);
+    vi.restoreAllMocks();
   });
 
   test('rejects the call without a request if it was aborted before', async () => {
@@ -224,14 +255,19 @@ describe('a signal', () => {
   });
 });
 
-test('a deprecated operation is reported once', async () => {
+test('each deprecated operation is reported once', async () => {
   const headers = { deprecation: '@1760000000', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' };
-  const { url } = await startServer(respond(200, REX, headers));
+  const { url, requests } = await startServer(respond(200, REX, headers));
   const onDeprecation = vi.fn();
   const client = createClient({ url, key: KEY, onDeprecation });
   expect(await client.getPet(rex.id)).toEqual(rex);
   await client.getPet(rex.id);
-  expect(onDeprecation.mock.calls).toEqual([
-    ['getPet of the Animal Store is deprecated: it ends on Thu, 05 Dec 2030 00:00:00 GMT'],
-  ]);
+  expect(requests.map(({ url }) => url)).toEqual(Array(2).fill('/v1/pets/9007199254740991'));
+  await client.listPets();
+  await client.createPet(newRex);
+  expect(onDeprecation.mock.calls).toEqual(
+    ['getPet', 'listPets', 'createPet'].map((operation) => [
+      `${operation} of the Animal Store is deprecated: it ends on Thu, 05 Dec 2030 00:00:00 GMT`,
+    ]),
+  );
 });

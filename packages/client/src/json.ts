@@ -11,7 +11,7 @@ const INTEGERS: ReadonlySet<string> = new Set(['id', 'categoryId']);
 
 export function parse(text: string): unknown {
   const reviver = (name: string, value: unknown, ...[context]: { readonly source: string }[]) =>
-    INTEGERS.has(name) ? BigInt(context?.source ?? '') : value;
+    INTEGERS.has(name) ? BigInt((context as { source: string }).source) : value;
   return JSON.parse(text, reviver);
 }
 

@@ -65,8 +65,8 @@ async function exchange(url: string, request: RequestInit): Promise<Exchange> {
 function errorIn({ status, headers }: Response, text: string): AnimalStoreError {
   const details = { status, requestId: headers.get('x-request-id') ?? undefined };
   try {
-    const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
-    if (isServiceCode(code) && typeof message === 'string') return new AnimalStoreError(code, message, details);
+    const { code, message } = JSON.parse(text) as { code: unknown; message: string };
+    if (isServiceCode(code)) return new AnimalStoreError(code, message, details);
   } catch {
     // Not a response of the service.
   }
@@ -79,21 +79,20 @@ function errorIn({ status, headers }: Response, text: string): AnimalStoreError 
 
 /** The pause that a response asks for (RFC 9110, section 10.2.3), in milliseconds. */
 function retryAfter(response: Response | undefined): number {
-  const value = response?.headers.get('retry-after') ?? '0';
-  const pause = /^\d+$/.test(value) ? Number(value) * 1_000 : Date.parse(value) - Date.now();
+  const value = response?.headers.get('retry-after') ?? '';
+  const pause = Number(value) * 1_000 || Date.parse(value) - Date.now();
   return Math.max(pause || 0, 0);
 }
 
+/** Ends early if the signal is aborted. */
 function sleep(pause: number, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const abort = () => {
+  return new Promise((resolve) => {
+    const end = () => {
       clearTimeout(timer);
-      reject(signal?.reason);
-    };
-    const timer = setTimeout(() => {
-      signal?.removeEventListener('abort', abort);
+      signal?.removeEventListener('abort', end);
       resolve();
-    }, pause);
-    signal?.addEventListener('abort', abort, { once: true });
+    };
+    const timer = setTimeout(end, pause);
+    signal?.addEventListener('abort', end);
   });
 }

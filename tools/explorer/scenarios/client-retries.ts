@@ -199,7 +199,7 @@ await trialOf(
   {
     errors: [
       ['an abort ends no attempt', SEND, 'signal === undefined ? attemptTimeout', 'attempt >= 0 ? attemptTimeout'],
-      ['an abort ends no pause', SEND, "signal?.addEventListener('abort', abort, { once: true });", ''],
+      ['an abort ends no pause', SEND, "signal?.addEventListener('abort', end);", ''],
     ],
   },
 );
