@@ -5,17 +5,17 @@ import { Stryker } from '@stryker-mutator/core';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Makes deliberate errors in the modules of a folder, one at a time, and prints those that its tests miss. */
-const [folder = '', ...others] = process.argv.slice(2);
-if (folder === '' || others.length > 0 || !existsSync(join(ROOT, folder))) {
-  console.error('usage: npm run mutants -- packages/domain');
+/** Makes deliberate errors in the modules of a folder, one at a time, and prints those that no test finds. */
+const [folder = '', ...tests] = process.argv.slice(2);
+if (folder === '' || !existsSync(join(ROOT, folder))) {
+  console.error('usage: npm run mutants -- packages/domain [tests that are in other folders]');
   process.exit(2);
 }
 process.chdir(ROOT);
-process.env['MUTATED'] = folder;
+process.env['TESTS'] = JSON.stringify([`${folder}/**/*.test.ts`, ...tests]);
 
 const options: PartialStrykerOptions = {
-  mutate: [`${folder}/**/*.ts`, `!${folder}/test/**`, `!${folder}/**/*.test.ts`, `!${folder}/*.ts`],
+  mutate: [`${folder}/**/*.ts`, `!${folder}/test/**`, `!${folder}/dist/**`, `!${folder}/**/*.test.ts`],
   testRunner: 'vitest',
   vitest: { configFile: 'tools/mutants/src/vitest.config.ts', related: true },
   plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],

@@ -1,14 +1,12 @@
 import { join } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
-const folder = process.env['MUTATED'] as string;
-
-/** The tests in the folder of the mutated modules. */
+/** The tests of the mutated modules. */
 export default defineConfig({
   root: join(import.meta.dirname, '../../..'),
   ssr: { resolve: { conditions: ['@animal-store/source', 'module', 'node', 'development|production'] } },
   test: {
-    include: [`${folder}/**/*.test.ts`],
+    include: JSON.parse(process.env['TESTS'] as string),
     setupFiles: [join(import.meta.dirname, 'properties.ts')],
     // Below the limit of Stryker, which ends the worker and starts another one.
     testTimeout: 10_000,
