@@ -49,7 +49,7 @@ const allowed = [
     from: { path: '^apps/' },
     to: { path: '^packages/(?:domain|async|exact-json|http-server|observability|api-docs|app-kit)/' },
   },
-  // In apps/http everything stands on the folder http, and operations have descriptions.
+  // All folders of apps/http may import http, and operations also openapi.
   { from: { path: '^(apps/http/src/[^/]+)/' }, to: { path: '^(?:$1|apps/http/src/http)/' } },
   { from: { path: '^apps/http/src/pets/' }, to: { path: '^apps/http/src/openapi/' } },
 ];
@@ -115,7 +115,7 @@ export default {
     // Imports of types count: they are what one layer knows of another.
     tsPreCompilationDeps: true,
     doNotFollow: { path: 'node_modules' },
-    // Not simply `/dist/`: that would hide most packages of npm, and with them the targets of the rules.
+    // A plain `/dist/` would hide most packages of npm, and with them the targets of the rules.
     // The programs of tools/clients import clients that their tests generate; the peers of tools/bench import packages that
     // only a benchmark installs.
     exclude: {
@@ -123,7 +123,7 @@ export default {
     },
     enhancedResolveOptions: {
       exportsFields: ['exports'],
-      // As `node --conditions=@animal-store/source` does. Without it a workspace is its dist/, which may not exist.
+      // The condition of `node --conditions=…`. Without it a workspace resolves to its dist/, which may not exist.
       conditionNames: ['@animal-store/source', 'import', 'node', 'default'],
       extensions: ['.ts', '.mjs', '.js', '.json'],
     },

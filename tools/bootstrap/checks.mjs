@@ -2,7 +2,7 @@ import { bin, environment, exitCodeOf, interrupted, pnpm, runProgram } from './p
 import { tally } from './tally.mjs';
 import { workspaces } from './workspaces.mjs';
 
-/** The slowest first. */
+/** The slowest check is first. */
 const checks = {
   build: () => pnpm('turbo', 'run', 'build', '--output-logs=errors-only'),
   'lint and format': () => [bin('biome'), 'check', '--error-on-warnings', '.'],
@@ -27,7 +27,7 @@ export async function runChecks() {
     for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
       const [name, program] = next;
       const begin = performance.now();
-      // With the tests of a release: they use files that nothing else imports.
+      // The tests of a release are included, because they use files that nothing else imports.
       const result = await runProgram(program(), { env: { ...environment(), ALL_TESTS: 'on' }, capture: true });
       if (interrupted()) process.exit(exitCodeOf(result) || 1);
       const seconds = ((performance.now() - begin) / 1000).toFixed(1);

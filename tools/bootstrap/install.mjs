@@ -11,7 +11,7 @@ const LOCK = join(root, 'node_modules/.animal-store-installing');
 /** Age of a lock that is ignored, in milliseconds: its process id may belong to another process by now. */
 const LOCK_LIFETIME = 10 * 60_000;
 
-/** Without a network npm and pnpm would be silent for minutes: their retries wait up to 60 s by default. */
+/** Without a network npm and pnpm would be silent for minutes, because their retries wait up to 60 s by default. */
 const SHORT_RETRIES = {
   npm_config_fetch_retry_mintimeout: '1000',
   npm_config_fetch_retry_maxtimeout: '5000',

@@ -79,7 +79,7 @@ function stopPrograms(signal) {
     try {
       process.kill(-pid, signal);
     } catch {
-      // It has just ended.
+      // The program has just ended.
     }
   }
 }

@@ -1,6 +1,6 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
 export default [
-  // Compilers of other languages run beside no test that watches the clock.
+  // Compilers of other languages would slow down tests that measure time.
   { release: true, globalSetup: ['src/global-setup.ts'], sequence: { groupOrder: 1 } },
 ] satisfies ProjectOptions[];

@@ -4,7 +4,7 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
-/** What adapters need, such as a server: the examples of their READMEs need it, too. */
+/** The setups of adapters, such as a server: the examples of their READMEs need them, too. */
 const setups = await Promise.all(
   globSync('packages/adapter-*/vitest.projects.ts', { cwd: ROOT }).map(async (file) => {
     const projects: readonly ProjectOptions[] = (await import(join(ROOT, file))).default;

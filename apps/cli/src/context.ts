@@ -19,9 +19,9 @@ export interface Context {
   withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T>;
   /** Calls a function for the first signal to stop, instead of ending the process. The same signal again ends it. */
   onStop(stop: (signal: NodeJS.Signals) => void): void;
-  /** For results. */
+  /** The output of results. */
   readonly stdout: TextOutput;
-  /** For messages and progress. */
+  /** The output of messages and progress. */
   readonly stderr: TextOutput;
   readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Milliseconds since the epoch. */

@@ -34,7 +34,7 @@ export interface AppDependencies extends GuardDependencies, Omit<HandlerDependen
 
 interface Route {
   readonly method: Operation['method'];
-  /** As Hono writes it. */
+  /** The path in the syntax of Hono. */
   readonly path: string;
   readonly responder: Responder;
   /** Header fields of every response. */

@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
 import { BODY_MAX_BYTES } from './http/request-body.ts';
 
-/** Without a default: what they must be depends on the storage, or is a secret. */
+/** Variables without a default: they depend on the storage, or are secrets. */
 const OTHERS = VARIABLE_NAMES.filter((name) => !(name in VARIABLES)).sort();
 
 const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');

@@ -63,7 +63,7 @@ export const VARIABLES = {
   METRICS: oneOf('on', ['on', 'off']),
   DOCS: oneOf('on', ['on', 'off']),
   CORS_ORIGINS: origins,
-  // Of each holder in a minute; 0: no limit.
+  // Requests of each holder in a minute; 0: no limit.
   RATE_LIMIT: integer(0, 0, 1_000_000),
   STOP_GRACE_SECONDS: integer(5, 0, 300),
   STOP_DEADLINE_SECONDS: integer(10, 1, 300),

@@ -9,7 +9,7 @@ export function openFilesLimit(): number | null {
     const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
     return soft === undefined ? null : Number(soft);
   } catch {
-    // Not Linux.
+    // The system is not Linux.
     return null;
   }
 }

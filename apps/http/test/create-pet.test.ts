@@ -104,7 +104,7 @@ describe('the body of createPet', () => {
     ['Content-Type: application/json\r\nContent-Length: 29\r\n', 415, REX],
     ['Transfer-Encoding: gzip, chunked\r\n', 400, chunked],
     ['Transfer-Encoding: Chunked\r\n', 201, chunked],
-    // Before it is sent.
+    // The body is rejected before it is sent.
     ['Content-Length: 65537\r\n', 413, ''],
   ] as const)('with the further fields %j gets %d', async ([field, status, body], { shared: { raw } }) => {
     const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n${field}`;

@@ -52,7 +52,7 @@ test('responds to every request with success or 503 under overload, and loses no
   const started = performance.now();
   const isOver = () => {
     const lasted = performance.now() - started;
-    // On a busy machine it takes a while until the load is too much.
+    // On a busy machine the overload begins late.
     return lasted > 30_000 || (lasted > 2_000 && counts.has('503'));
   };
   const client = async () => {

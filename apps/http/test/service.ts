@@ -116,7 +116,7 @@ export async function serve(
   return serviceAt(server.address.port, unexpectedErrors);
 }
 
-/** In memory tests of a file can share a service. On other storages each has its own, which goes with its database. */
+/** In memory the tests of a file can share a service. On other storages each test has a service and a database of its own. */
 const scope = (TEST_STORAGE === undefined ? 'file' : 'test') as 'file';
 
 /** Gives tests a service with default settings: `service` is theirs alone, `shared` may be used by others of the file. */

@@ -34,7 +34,7 @@ test('logs an error for a damaged file, and is not ready', async () => {
   filling.process.kill('SIGTERM');
   expect(await filling.exit).toBe(0);
   const handle = openSync(file, 'r+');
-  // Some pets, but not the last ones, which a check of the storage reads.
+  // The damage spares the last pets, which a check of the storage reads.
   const quarter = statSync(file).size / 4;
   writeSync(handle, Buffer.alloc(quarter, 0x5a), 0, undefined, 2 * quarter);
   closeSync(handle);

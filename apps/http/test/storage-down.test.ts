@@ -150,7 +150,7 @@ test('responds within five seconds even if authentication was slow', { retry: 2 
     keys: { ...memory.keys, find: (digest) => sleep(3_000).then(() => memory.keys.find(digest)) },
     pets: { ...memory.pets, list: () => sleep(4_500, []) },
   });
-  // Behind the first of these the service waits for a client, not for the storage.
+  // In the first request the service waits for the client, not for the storage.
   const slowly = addSlowly(port, key);
   const begin = performance.now();
   const [late, announced, withTimeout] = await Promise.all([

@@ -43,9 +43,9 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
           if (id > highest) highest = id;
         }
       };
-      // More than a pool has connections: each could assign ids of its own.
+      // These are more calls than a pool has connections, each of which could assign its own ids.
       await Promise.all(Array.from({ length: 40 }, createMany));
-      // After the burst, too, when fewer connections are used.
+      // Fewer connections are used after the burst.
       await createMany();
     });
 
@@ -93,7 +93,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
         Object.assign(idempotency, { holder: 'another zoo', key: 'k', fingerprint: 'another' });
         return creating;
       };
-      // Many at once, so that some have to wait.
+      // Some of many calls at once have to wait.
       const created = await Promise.all(Array.from({ length: 30 }, (_, index) => call(index)).flat());
       for (const [index, pet] of created.entries()) {
         const newPet = rex({ name: `Rex ${Math.floor(index / 2)}`, status: 'available' });

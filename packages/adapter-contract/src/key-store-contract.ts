@@ -69,7 +69,7 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
         await keys.add(record);
         const inFlight: unknown[] = Array.from({ length: 4 }, () => keys.find(record.digest));
         const revoking = keys.revoke(record.id, 5);
-        // In every other round the later finds meet what an adapter has cached of the earlier ones.
+        // In every other round the adapter may have cached the record before.
         if (count % 2 === 0) inFlight.push(keys.find(record.digest));
         await revoking;
         if (count % 2 === 1) await Promise.all(inFlight);

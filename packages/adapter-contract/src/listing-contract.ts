@@ -64,7 +64,7 @@ export function listingContract<Place>(adapter: StorageUnderTest<Place>): void {
         for (let page: readonly Pet[] = atStart; page.length > 0; ) {
           page = await pets.list({ status, after: seen.at(-1)?.id ?? 0n, limit: 7 });
           seen.push(...page);
-          // Fewer than a page, so that the pages end.
+          // These are fewer pets than a page has, so that the pages end.
           if (page.length === 7) await create(3);
         }
         expect(seen.slice(0, 60)).toEqual(atStart);
@@ -82,7 +82,7 @@ export function listingContract<Place>(adapter: StorageUnderTest<Place>): void {
         Object.assign(selection, { after: 0n, limit: 1, status: 'available' });
         return page;
       };
-      // Many at once, so that some have to wait.
+      // Some of many calls at once have to wait.
       for (const page of await Promise.all(Array.from({ length: 30 }, call))) expect(page).toEqual(created.slice(2));
     });
 

@@ -63,10 +63,10 @@ function createDatabase() {
       return { used: next.used, resetsIn: next.endsAt - now };
     },
 
-    /** For broken copies: a transaction. What it prepared is stored when it is committed. */
+    /** A transaction for broken copies: the prepared pet is stored when it is committed. */
     prepare,
     commit: (pet: Pet) => void pets.set(pet.id, pet),
-    /** For broken copies: the id of the pet under an idempotency key, which is this one if there was none. */
+    /** For broken copies: returns the id of the pet under an idempotency key; if there is none, this id is stored. */
     claim(idempotency: Idempotency, id: bigint): bigint {
       const name = nameOf(idempotency);
       if (!names.has(name)) names.set(name, { id, fingerprint: idempotency.fingerprint });
@@ -98,7 +98,7 @@ export async function startDatabase(): Promise<string> {
   return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** In the URL of each database. */
+/** The password in the URL of each database. */
 export const PASSWORD = 'the-password-of-the-zoo';
 
 /** A message as it goes over a connection: its length, and its value. */

@@ -31,7 +31,7 @@ export type Bug =
 const MAX_CONNECTIONS = 8;
 const MAX_WAITING = 500;
 
-/** From the call to its result, in milliseconds. */
+/** The time limit of a call, in milliseconds. */
 const TIMEOUT = 2_500;
 
 const CACHE_AGE = 200;

@@ -25,7 +25,7 @@ export type BatchWork<T, R> = (items: readonly T[]) => Promise<(item: T, index: 
 /** Adds an item to the next batch. Rejects with DomainError `storage_unavailable` if too many are waiting. */
 export type Batches<T, R> = (item: T) => Promise<R>;
 
-/** More calls than any burst has, and than can be served in time. */
+/** No burst has more calls, and more could not be served before their timeout. */
 const MAX_WAITING = 10_000;
 
 interface Waiting<T, R> {

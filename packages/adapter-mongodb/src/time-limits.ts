@@ -14,7 +14,7 @@ export interface TimeLimits {
   readonly operation: number;
   /** How long reads, insertions and counts wait for others of their kind; then they run beside them. */
   readonly batch: number;
-  /** Between two checks of a server. One that went silent is given up after this and `connect` together. */
+  /** The time between two checks of a server. A silent server is dropped after this and `connect` together. */
   readonly heartbeat: number;
 }
 

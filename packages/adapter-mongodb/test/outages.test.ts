@@ -52,7 +52,7 @@ describeWithMongo('a network', () => {
     const ready = failureOf(early.ready);
     await early.close();
     expect(await ready).toMatchObject({ code: 'storage_unavailable' });
-    // As long as the servers of a mongodb+srv URL are looked up, the driver has nothing that it could close.
+    // While the driver looks up the servers of a mongodb+srv URL, it can close nothing.
     const lookup = vi.spyOn(MongoClient.prototype, 'connect').mockImplementation(async function connect(
       this: MongoClient,
     ) {

@@ -181,7 +181,7 @@ describeWithPartitions('a network partition', () => {
 
     const isolatedAt = performance.now();
     set.isolate(first);
-    // Without this command there is no next primary before the first one steps down.
+    // Otherwise no primary is elected before the first one steps down.
     await databaseAt(set.urlPastProxies(second, 'admin')).command({ replSetStepUp: 1 });
     await set.becomesPrimary(second);
     const { id } = (await eventually(() => addTo(writer.pets, rex))) as Pet;

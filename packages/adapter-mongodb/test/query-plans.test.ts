@@ -104,13 +104,13 @@ describeWithMongo('every query', () => {
 
   test('writes to the majority, retryably, and is bounded, whatever the URL says', async () => {
     const writes = await workOf(async ({ pets, keys }) => {
-      // More than what is left of a block.
+      // These creations need more ids than are left in a block.
       for (let count = 0; count < 300; count += 1) await addTo(pets, max);
       await keys.revoke(apiKey(1).id, 7);
       await keys.recordUse(apiKey(1).id, 7);
       await keys.add(apiKey(4));
     }, 'w=1&journal=false&retryWrites=false');
-    // Of an update command the profiler shows the statements, without what they have in common.
+    // The profiler shows the statements of an update command without their common members.
     const commands = writes.filter(({ command }) => command.lsid !== undefined);
     expect(commands.map(({ ns }) => ns.split('.')[1])).toEqual(
       expect.arrayContaining(['pets', 'api_keys', 'counters']),

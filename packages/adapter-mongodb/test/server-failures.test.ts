@@ -97,7 +97,7 @@ describeWithMongo('while many calls are made at once', () => {
     ['creations', 'insert', (pets) => addTo(pets, rex)],
   ])('%s do not wait for one that gets no response', { retry: 2 }, async (_, command, call) => {
     const { pets } = await prepared();
-    // As many as may be in flight at once, and longer than the limit of silence on a socket.
+    // The server blocks longer than the limit of silence on a socket.
     const block = { blockConnection: true, blockTimeMS: TIME_LIMITS.socket + 1_000 };
     await failing({ times: command === 'find' ? 1 : 2 }, { failCommands: [command], ...block });
     const started = performance.now();

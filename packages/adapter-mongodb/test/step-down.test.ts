@@ -20,8 +20,8 @@ describeWithMongo('a primary that steps down', () => {
   });
   afterAll(() => server?.stop());
 
-  // For half a second after it has connected, the driver's monitor waits for no news of the server: the driver then
-  // hears of a step-down in the response to a write.
+  // In the first half second after connecting the driver's monitor gets no events of the server, so the driver learns of a
+  // step-down from the response to a write.
   test.each([
     ['a client of its own', (url: string) => ({ url })],
     [

@@ -9,7 +9,7 @@ export const TIME_LIMITS = {
   connect: 1_000,
   /** The work of a statement on the server, waiting for locks included. */
   statement: 1_500,
-  /** From sending a statement to its result: its work, the commit and the way back. */
+  /** The time from sending a statement to its result: its work, the commit and the way back. */
   response: 2_000,
   /** How long reads, insertions and counts wait for others of their kind; then they run beside them. */
   batch: 500,

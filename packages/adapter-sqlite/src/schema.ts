@@ -7,7 +7,7 @@ const APPLICATION_ID = 0x416e696d;
 /** The format of a new file, stored as its `user_version` (docs/releasing.md). */
 const FORMAT = 1;
 
-/** As `checkFormat` of the domain, which the writer thread can't import, has it. */
+/** The same as in `checkFormat` of the domain, which the writer thread can't import. */
 const NEWEST_FORMAT = FORMAT + 1;
 
 /**

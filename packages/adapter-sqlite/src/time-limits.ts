@@ -10,8 +10,8 @@ export const TIME_LIMITS = {
   close: 4_800,
   /** The writer thread, while another process holds the lock, before it replies. */
   lock: 100,
-  /** Between two tries while another process holds a lock. */
+  /** The pause between two tries while another process holds a lock. */
   retry: 10,
-  /** Between two checks for overdue writes. */
+  /** The time between two checks for overdue writes. */
   overdueCheck: 250,
 } as const;

@@ -49,7 +49,7 @@ test('backup.mjs copies a file while another process commits, and restore.mjs pu
   await addTo(storage, { ...rex, name: 'Max' });
   const log = readFileSync(`${file}-wal`);
   await storage.close();
-  // As a process that was killed leaves it.
+  // A killed process leaves its log.
   writeFileSync(`${file}-wal`, log);
   expect((await restore(copy, file)).stdout).toMatch(/^ok, the next id is 10\d{5}\n$/);
   expectWhole(file);

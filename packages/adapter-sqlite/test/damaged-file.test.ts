@@ -6,12 +6,12 @@ import { addTo, everyPet, fileWith, rex, storageAt } from './fixtures.ts';
 
 const PAGE = 4_096;
 
-/** On about ten pages. */
+/** So many pets take about ten pages. */
 const PETS = 2_000;
 
 /** Overwrites part of a file, as a disk does that fails. */
 function overwrite(file: string, position: number, length: number): void {
-  // Not closed before the storage is: that would drop the locks of this process.
+  // The handle is closed after the storage, because closing it drops the locks of this process.
   const handle = openSync(file, 'r+');
   onTestFinished(() => closeSync(handle));
   writeSync(handle, Buffer.alloc(length, 0x5a), 0, length, position);

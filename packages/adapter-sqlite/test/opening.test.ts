@@ -148,7 +148,7 @@ describe('opening rejects in one line', () => {
     'CREATE TABLE invoices (id)',
     'PRAGMA user_version = 1',
     'PRAGMA application_id = 7',
-    // Of a version that was never published.
+    // This file is of a version that was never published.
     'PRAGMA application_id = 0x416e5374; PRAGMA user_version = 2',
     'PRAGMA application_id = 7; PRAGMA user_version = 1; CREATE TABLE pets (id, name)',
   ])('the database of another program, and leaves it as it is: %s', (sql) => {

@@ -10,7 +10,7 @@ const END_TIMEOUT = 20_000;
 
 const createRex = ['createPet', 'Rex', 7n, 'sold', null, null, null] as const;
 
-/** For programs that need no identity. */
+/** The data of programs that need no identity. */
 const dataOf = (path: string) => () => ({ path, identity: { database: '', log: '', index: '' } });
 
 /** A thread with a program of its own, which runs for each batch, may call `reply`, and knows the first batch. */

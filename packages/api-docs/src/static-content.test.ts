@@ -29,7 +29,7 @@ const textOf = ({ body, headers }: ContentResponse) => {
 
 describe('staticContent', () => {
   test.each([
-    // As browsers and clients send it.
+    // The fields of browsers and clients.
     ['gzip, deflate, br, zstd', 'br'],
     ['gzip, deflate', 'gzip'],
     ['*', 'br'],

@@ -29,7 +29,7 @@ export interface StaticContent {
   readonly headers: Headers;
 }
 
-/** On threads of libuv. A megabyte takes a tenth of a second; higher qualities take seconds to save another tenth. */
+/** Compresses on threads of libuv. A megabyte takes a tenth of a second; higher qualities take seconds to save another tenth. */
 const COMPRESS: Readonly<Record<Exclude<Coding, 'identity'>, (body: Uint8Array) => Promise<Uint8Array>>> = {
   br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 6 } }),
   gzip: promisify<Uint8Array, Uint8Array>(gzip),
@@ -53,7 +53,7 @@ export function staticContent({ type, read, headers }: StaticContent): Respond {
     const etag = `"${(await original()).digest}.${coding}"`;
     const common: Headers = {
       ...headers,
-      // Kept, and revalidated before each use: the content changes with the service.
+      // Clients revalidate the content before each use, because it changes with the service.
       'cache-control': 'no-cache',
       // The header fields of CORS depend on the origin.
       vary: 'Accept-Encoding, Origin',

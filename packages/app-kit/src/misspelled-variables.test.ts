@@ -25,11 +25,11 @@ describe('findMisspelledVariables', () => {
 
   test.each([
     ...KNOWN,
-    // Of shells, of Node and npm, of CI.
+    // Variables of shells, of Node and npm, of CI.
     ...['HOME', 'HOSTNAME', 'HOSTTYPE', 'LOGNAME', 'PATH', 'PWD', 'NODE_OPTIONS', 'npm_config_loglevel', 'COLORTERM'],
     // Kubernetes describes each service to each container.
     ...['MONGODB_PORT', 'MONGODB_SERVICE_HOST', 'MONGODB_PORT_27017_TCP_ADDR', 'ANIMAL_STORE_PORT', 'KUBERNETES_PORT'],
-    // Of other programs, of MongoDB's own image, and of the tests.
+    // Variables of other programs, of MongoDB's own image, and of the tests.
     ...['DB_HOST', 'DB_PORT', 'PROXY_PORT', 'PROM_PORT', 'PROBE_HOST', 'PUBLIC_PATH', 'BASE_URL', 'DATABASE_URL'],
     ...['MONGO_INITDB_DATABASE', 'MONGODB_IMAGE', 'TEST_MONGODB_URL'],
   ])('does not take %s for a misspelled setting', (name) => {

@@ -68,7 +68,7 @@ function errorIn({ status, headers }: Response, text: string): AnimalStoreError 
     const { code, message } = JSON.parse(text) as { code: unknown; message: string };
     if (isServiceCode(code)) return new AnimalStoreError(code, message, details);
   } catch {
-    // Not a response of the service.
+    // The response is not of the service.
   }
   return new AnimalStoreError(
     'unexpected_response',

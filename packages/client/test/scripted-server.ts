@@ -12,7 +12,7 @@ interface Received {
   readonly url: string | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** In milliseconds of one monotonic clock. */
+  /** The time of its arrival, in milliseconds of one monotonic clock. */
   readonly at: number;
 }
 

@@ -14,7 +14,7 @@ describe('DomainError.is', () => {
     expect(error instanceof DomainError).toBe(false);
     expect(DomainError.is(error)).toBe(true);
     expect(Other.is(new DomainError('invalid', 'name is required'))).toBe(true);
-    // Of another version of the package, too: the name of the symbol never changes.
+    // The name of the symbol is the same in every version of the package.
     expect(Symbol.for('@animal-store/domain/DomainError') in error).toBe(true);
   });
 

@@ -88,7 +88,7 @@ function integerOf(literal: string): bigint | null {
   const [, sign, whole, fraction = '', exponent = 0] = LITERAL.exec(literal) as unknown as NumberParts;
   // digits × 10^shift, without the zeros at either end.
   const significant = (whole + fraction).replace(/^0+/, '');
-  // Not by /0+$/: it starts again at each zero, in time that grows with the square of their number.
+  // /0+$/ would start again at each zero, in time that grows with the square of their number.
   let end = significant.length;
   while (significant[end - 1] === '0') end -= 1;
   const digits = significant.slice(0, end);

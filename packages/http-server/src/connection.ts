@@ -164,7 +164,7 @@ export class Connection implements ResponseConnection {
   }
 
   #enqueue(start: () => void): void {
-    // In the asynchronous context in which the request was parsed: tracers keep their span there.
+    // Tracers keep their span in the asynchronous context in which the request was parsed.
     if (this.#queue.push(AsyncLocalStorage.bind(start)) === 1) this.#reading.hold();
     this.#server.adjustQueued(1);
   }

@@ -14,7 +14,7 @@ export class Rejection extends Error {
   }
 }
 
-// Made once: capturing a stack costs more than the rest of a rejection.
+// Rejections are made once, because capturing a stack costs more than the rest of one.
 export const TIMED_OUT = new Rejection(408, 'the request did not arrive in time');
 export const INCOMPLETE_BODY = new Rejection(400, 'the request ended before its body did');
 export const NO_TUNNELS = new Rejection(400, 'CONNECT is not supported');
@@ -23,7 +23,7 @@ const NOT_HTTP = new Rejection(400, 'this is not a valid HTTP/1.1 request');
 const UNKNOWN_VERSION = new Rejection(400, 'only HTTP/1.1 and HTTP/1.0 are supported');
 const BAD_HOST = new Rejection(400, 'send one Host field that names a host, or host:port');
 
-/** By the codes of errors that Node's server and its parser (llhttp) report. */
+/** The rejections by the codes of errors that Node's server and its parser (llhttp) report. */
 const PARSER_REJECTIONS: Readonly<Record<string, Rejection>> = {
   ERR_HTTP_REQUEST_TIMEOUT: TIMED_OUT,
   HPE_HEADER_OVERFLOW: new Rejection(

@@ -1,14 +1,14 @@
 /** Time limits of connections and requests, in milliseconds. */
 export interface TimeLimits {
-  /** For the header section of a request to arrive. */
+  /** The time for the header section of a request to arrive. */
   readonly headersTimeout: number;
-  /** For a whole request to arrive. */
+  /** The time for a whole request to arrive. */
   readonly requestTimeout: number;
-  /** For an idle connection to be used again. */
+  /** The time for an idle connection to be used again. */
   readonly keepAliveTimeout: number;
-  /** For a client to read more of its response, or to send more of its request. Longer than `requestTimeout`. */
+  /** The time for a client to read more of its response, or to send more of its request. Longer than `requestTimeout`. */
   readonly inactivityTimeout: number;
-  /** For a client to close its side of a connection after the last response. */
+  /** The time for a client to close its side of a connection after the last response. */
   readonly lingerTimeout: number;
   /** How often `headersTimeout` and `requestTimeout` are enforced. */
   readonly connectionsCheckingInterval: number;

@@ -39,7 +39,7 @@ test.each([
       const probe = await exchange(port, get('/longest-turn', 'Connection: close\r\n'));
       turns.push(Number(probe.received().split('\r\n\r\n')[1]));
     }
-    // At first all of them have bytes to be parsed in the same turn, and the parser's code is not compiled yet.
+    // The first turn parses bytes of all clients, and the parser's code is not compiled yet.
     expect(Math.max(...turns.slice(1))).toBeLessThan(LONGEST_TURN);
   },
   60_000,

@@ -65,7 +65,7 @@ describe('the grace of a stop', () => {
   test('ends at once if no connection is open', async () => {
     const durations: number[] = [];
     for (let count = 0; count < 3; count += 1) durations.push((await timeStop(await serve(), GRACE)).duration);
-    // Less than the 750 ms of a grace that does not end at once. The machine may stall during one of the three.
+    // A grace that does not end at once takes 750 ms. The machine may stall during one of the three.
     expect(Math.min(...durations)).toBeLessThan(500);
   });
 

@@ -27,7 +27,7 @@ export function createStorageInstrumentation(registry: Registry): InstrumentStor
 
   return (storage) => {
     const createRateLimiter = storage.createRateLimiter?.bind(storage);
-    // Not with a spread: an adapter's methods may be on a prototype.
+    // A spread would miss methods of an adapter that are on a prototype.
     return {
       pets: instrument<PetStore>(storage.pets, 'pets', { add: true, find: true, list: true }),
       keys: instrument<KeyStore>(storage.keys, 'keys', {
@@ -78,14 +78,14 @@ function failureOf(error: unknown): Outcome {
 }
 
 function registerCallMetrics(registry: Registry): (operation: string) => RecordCall {
-  // From the start, so that the first failure is an increase.
+  // All counters start at 0, so that the first failure is an increase.
   const counts = new Map<string, Record<Outcome, number>>();
   new Counter({
     name: 'animal_store_storage_calls_total',
     help: 'Calls of the storage, by operation and outcome (ok, unavailable, error).',
     labelNames: ['operation', 'outcome'],
     registers: [registry],
-    // Only when the metrics are read: counting with prom-client is slow.
+    // Values are set when the metrics are read, because counting with prom-client is slow.
     collect() {
       this.reset();
       for (const [operation, outcomes] of counts) {

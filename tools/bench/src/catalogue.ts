@@ -67,7 +67,7 @@ function* lines(first: number, count: number): Generator<string> {
   }
 }
 
-/** More than the caches of the service hold. */
+/** The caches of the service hold fewer pages. */
 const KEPT_PAGES = 10_000;
 const KEPT_IDS = 200_000;
 

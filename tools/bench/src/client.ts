@@ -39,7 +39,7 @@ export async function sendRequests(options: ClientOptions): Promise<number> {
   let lost = 0;
   async function sendOn(index: number): Promise<void> {
     let connection = open(port);
-    // Not all connections send at the same time.
+    // The connections send at different times.
     let due = performance.now() + (interval * index) / connections;
     for (;;) {
       if (due > performance.now()) await pause(due - performance.now());

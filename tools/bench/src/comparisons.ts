@@ -9,13 +9,13 @@ import { eachStorage, type Storage, type StorageName } from './storages.ts';
 import { measurementTable, ratioTable } from './tables.ts';
 import { FROM_ANYWHERE } from './workloads.ts';
 
-/** What is compared on each storage, and how long. */
+/** A comparison on each storage. */
 interface Comparison extends Omit<Plan, 'storage' | 'contenders' | 'sizes'> {
   readonly contenders: (storage: Storage, options: BenchOptions) => readonly Contender[];
   readonly sizes: (storage: Storage) => readonly number[];
-  /** What differs in a quick run. */
+  /** The differences of a quick run. */
   readonly quick?: Partial<Omit<Comparison, 'quick'>> & { readonly storages?: readonly StorageName[] };
-  /** What a whole run draws for docs/. */
+  /** Draws the chart of a whole run for docs/. */
   readonly chart?: (title: string, measurements: readonly Measurement[]) => string;
 }
 
@@ -51,7 +51,7 @@ export const COMPARISONS = {
     workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
     connections: [32],
     sizes: () => [1_000],
-    // Many short rounds: a difference of a few hundredths shall show.
+    // Many short rounds show a difference of a few hundredths.
     rounds: 15,
     seconds: 0.5,
     quick: { rounds: 5 },
@@ -62,7 +62,7 @@ export const COMPARISONS = {
     connections: [32],
     sizes: ({ sizes }) => sizes,
     rounds: 3,
-    // Short: the creations of one size should not reach the next one.
+    // The samples are short, so that the creations of one size do not reach the next one.
     seconds: 0.5,
     quick: { sizes: ({ sizes }) => sizes.slice(0, 2) },
     chart: growthChart,

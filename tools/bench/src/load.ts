@@ -3,7 +3,7 @@ import type { Server } from './server.ts';
 import { quantile } from './statistics.ts';
 import { type Catalogue, seededRandom, type Workload } from './workloads.ts';
 
-/** What one run of load measured. */
+/** The measurements of one run of load. */
 export interface Sample {
   /** Successful responses in a second. */
   readonly perSecond: number;
@@ -16,7 +16,7 @@ export interface Sample {
   readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;
-  /** Those of them that are 503, after which a client may try again. */
+  /** The failed responses with 503, after which a client may try again. */
   readonly unavailable: number;
 }
 

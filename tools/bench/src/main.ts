@@ -1,4 +1,4 @@
-// npm run bench: how fast the service is, beside what, and how its cost grows. Load goes to the loopback interface only.
+// npm run bench: compares the service with other servers, and its cost while it grows. All load uses the loopback interface.
 //
 // A comparison (comparisons.ts) chooses contenders and workloads. For each storage (storages.ts, which also has the peers)
 // measure.ts starts the contenders and puts load on them in rounds; tables.ts prints the medians.
@@ -22,7 +22,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
 Whole runs of requests and growth write the charts of docs/.`;
 
 export interface BenchOptions {
-  /** A short run, to see where one stands. */
+  /** A short run for a first impression. */
   readonly quick: boolean;
   /** Undefined: the suite chooses. */
   readonly storages: readonly StorageName[] | undefined;

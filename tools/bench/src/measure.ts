@@ -5,7 +5,7 @@ import type { Contender, Server } from './server.ts';
 import type { OpenStorage } from './storages.ts';
 import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './workloads.ts';
 
-/** What is measured. */
+/** A plan of measurements. */
 export interface Plan {
   readonly storage: OpenStorage;
   /** The ratios are those to the first one. */
@@ -109,10 +109,10 @@ async function measureRound(
   }
 }
 
-/** From so many pets on they are imported, if the storage keeps them. */
+/** This many pets or more are imported, if the storage keeps them. */
 const IMPORT = 50_000;
 
-/** Makes sure that a server has so many pets. Those that it had before it started last may be gone. */
+/** Makes sure that a server has so many pets. A restart may have lost earlier ones. */
 async function grow(
   entry: Entry,
   server: Server,

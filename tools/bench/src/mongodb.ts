@@ -4,7 +4,7 @@ import { MongoClient } from 'mongodb';
 import { cpuSeconds } from './server.ts';
 import type { OpenStorage } from './storages.ts';
 
-/** Not `opcounters`: these count the documents of an insertion. */
+/** `opcounters` would count the documents of an insertion. */
 const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
 /** A replica set of one in a container, its data in memory. */

@@ -18,7 +18,7 @@ const OVERLOAD_CONNECTIONS = 1_000;
 const WORKLOAD: Workload = (random, catalogue) =>
   WORKLOADS[random(2) === 0 ? 'create' : FROM_ANYWHERE](random, catalogue);
 
-/** Measures what the service does with twice the load that it can serve. */
+/** Measures the service under twice the load that it can serve. */
 export async function run({ storages, quick }: BenchOptions): Promise<void> {
   await eachStorage(storages, async (_, { title }, storage) => {
     const server = await animalStore.start(storage.environment());

@@ -18,7 +18,7 @@ export const application = (name: 'http' | 'cli', checkout: string = ROOT): read
 
 export const animalStore: Contender = program(ANIMAL_STORE, application('http'));
 
-/** What the README tells people to type. */
+/** The command of the README. */
 export const npmStart: Contender = program(`${ANIMAL_STORE}, npm start`, ['npm', '--prefix', ROOT, 'start']);
 
 /** A server of peers/src. */
@@ -31,8 +31,8 @@ export function peer(
 }
 
 /**
- * Installs and compiles the servers of peers/src. They have a lockfile of their own: what they need is large, and only the
- * benchmark needs it.
+ * Installs and compiles the servers of peers/src. They have a lockfile of their own, because only the benchmark needs their
+ * large dependencies.
  */
 export function preparePeers(): void {
   if (read('pnpm-lock.yaml') !== read('node_modules/.pnpm/lock.yaml')) {

@@ -2,7 +2,7 @@ import { whyNoContainers } from '@animal-store/test-kit/containers';
 import { IMAGE, startServer } from '@animal-store/test-postgres/server';
 import type { OpenStorage } from './storages.ts';
 
-/** More than the contenders of a run need. */
+/** The contenders of a run need fewer. */
 const SCHEMAS = 100;
 
 /** A server in a container, its data in memory. */

@@ -9,7 +9,7 @@ import { notMeasured } from './progress.ts';
 import type { Contender } from './server.ts';
 import { jsonServerApi } from './workloads.ts';
 
-/** Where the service can keep its pets, and the servers that keep them in the same way. */
+/** A storage of the service, and the servers that store pets in the same way. */
 export interface Storage {
   /** For tables and charts. */
   readonly title: string;
@@ -24,13 +24,13 @@ export interface Storage {
 export interface OpenStorage {
   /** The environment of a server that shares its pets with no other. */
   environment(): NodeJS.ProcessEnv;
-  /** What a database server has done since its start; absent if there is none. */
+  /** The work of a database server since its start; absent if there is none. */
   usage?(): Promise<{ readonly cpuSeconds: number; readonly commands: number }>;
   /** Removes all of it. */
   close(): Promise<void>;
 }
 
-/** No server of Node.js can exceed it. */
+/** The limit of every server of Node.js. */
 const FLOOR = peer('prepared bytes', 'node-http');
 const TO_TEN_MILLIONS = [10_000, 100_000, 1_000_000, 10_000_000];
 

@@ -6,7 +6,7 @@ export interface NewPet {
   readonly status?: (typeof STATUSES)[number];
 }
 
-/** One request, in no server's words. */
+/** One request, independent of the server's interface. */
 export type Operation =
   | { readonly kind: 'get'; readonly id: string }
   | { readonly kind: 'list'; readonly limit: number; readonly status?: NewPet['status'] }
@@ -14,7 +14,7 @@ export type Operation =
   | { readonly kind: 'page'; readonly path: string }
   | { readonly kind: 'create'; readonly pet: NewPet };
 
-/** What a load needs to know of a server's pets: some of them, taken evenly. */
+/** A sample of a server's pets, taken evenly. */
 export interface Catalogue {
   readonly ids: readonly string[];
   /** The paths of pages of 100 pets that begin at different places; empty unless a workload needs them. */
@@ -39,7 +39,7 @@ const create: Workload = (random) => ({ kind: 'create', pet: newPet(random(1_000
 
 export const FROM_ANYWHERE = 'list 100 from anywhere';
 
-/** Those that create pets come last: the others find the same pets on each server. */
+/** Workloads that create pets come last, so that the others find the same pets on each server. */
 export const WORKLOADS = {
   'get one': get,
   'list 20': list20,
@@ -69,7 +69,7 @@ export interface HttpRequest {
   readonly body?: string;
 }
 
-/** How a server is asked for an operation. */
+/** Converts an operation to the request of a server. */
 export type Api = (operation: Operation) => HttpRequest;
 
 /** An API whose list takes a limit and a status in its query string, under names of its own. */

@@ -21,7 +21,7 @@ describe('npm start', () => {
       },
     ],
     ['npm gets SIGTERM', (npm) => process.kill(npm.pid, 'SIGTERM')],
-    // As a terminal sends it: to npm and to the launcher, which gets a second copy from npm.
+    // A terminal sends it to npm and to the launcher, which gets a second copy from npm.
     ['Ctrl-C is pressed', (npm) => process.kill(-npm.pid, 'SIGINT')],
   ])('finishes the request in flight and frees the port if %s', async (_, stop) => {
     const npm = await startService();
@@ -32,7 +32,7 @@ describe('npm start', () => {
     request.finish();
     expect(await request.status).toBe(201);
     await npm.ended;
-    // Not before: a connection during the grace of the stop would prolong it.
+    // An earlier connection would prolong the grace of the stop.
     expect(await isFree(npm.port)).toBe(true);
     const events = [...npm.output().matchAll(/"msg":"([a-z]+)"/g)].map(([, event]) => event);
     expect(events).toEqual(['listening', 'stopping', 'request', 'stopped']);

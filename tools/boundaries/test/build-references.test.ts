@@ -6,7 +6,7 @@ const ROOT = new URL('../../../', import.meta.url);
 
 const readJson = (path: string) => JSON.parse(readFileSync(new URL(path, ROOT), 'utf8'));
 
-// Without a reference a build finds the declarations of an earlier one, or none.
+// Without a reference a build finds the declarations of an earlier build, or none.
 test.each(globSync('{apps,packages}/*/tsconfig.build.json', { cwd: ROOT }))(
   '%s refers to each workspace that its package.json names, and to no other',
   (path) => {

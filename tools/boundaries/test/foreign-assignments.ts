@@ -37,7 +37,7 @@ export function findForeignAssignments(files: readonly string[], options: ts.Com
   };
 
   const isChanged = (target: ts.Expression | undefined, change: ts.Expression | undefined): boolean => {
-    // An object that was made for this call is nobody else's.
+    // Code may assign to an object that it has just made.
     if (target === undefined || ts.isNewExpression(target) || ts.isObjectLiteralExpression(target)) return false;
     const type = checker.getTypeAtLocation(target);
     if (!isForeign(type.getSymbol())) return false;

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { notRun } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
 
-/** What the tests use beyond Node.js, with the commands that fail if it is missing. */
+/** The programs that the tests use beyond Node.js, with commands that fail if one is missing. */
 const COMMANDS = {
   Python: ['python3 -c "import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))"'],
   Go: ['go version'],
@@ -19,7 +19,7 @@ declare module 'vitest' {
   }
 }
 
-/** Finds out which languages are installed, and says loudly which tests don't run. */
+/** Finds the installed languages, and reports the tests that don't run. */
 export default function setup(project: TestProject): () => void {
   const missing = missingLanguages();
   project.provide('missingLanguages', [...missing.keys()]);
@@ -33,7 +33,7 @@ export default function setup(project: TestProject): () => void {
   return () => void process.stderr.write(report);
 }
 
-/** Why the tests in a language can't run, by language; without those whose tests can. */
+/** The reasons why the tests in some languages can't run, by language. */
 function missingLanguages(): ReadonlyMap<Language, string> {
   const missing = new Map<Language, string>();
   for (const [language, commands] of Object.entries(COMMANDS) as [Language, readonly string[]][]) {

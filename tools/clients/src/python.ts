@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect } from 'vitest';
 import { EXAMPLES, type Workspace } from './workspace.ts';
 
-/** Kept from run to run. Each test file has its own: they run at the same time. */
+/** The virtual environment is kept from run to run. Each test file has its own, because they run at the same time. */
 function virtualEnvironment(): string {
   const { testPath } = expect.getState();
   return fileURLToPath(new URL(`../node_modules/.cache/python-${basename(testPath as string)}`, import.meta.url));

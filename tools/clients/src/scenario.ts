@@ -1,6 +1,6 @@
 /**
- * What every program in `programs/` does with its client, and prints as JSON: it creates Rex with an Idempotency-Key, twice, and
- * four more pets; it reads all of them in pages of two; it provokes the errors that clients meet. Integers are their digits.
+ * The results of every program in `programs/`, printed as JSON: it creates Rex with an Idempotency-Key, twice, and four more
+ * pets, reads all of them in pages of two, and provokes errors. Integers are their digits.
  */
 export interface Outcome {
   /** The first pet as it was returned. */

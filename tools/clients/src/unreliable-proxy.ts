@@ -11,7 +11,7 @@ export interface UnreliableProxy extends AsyncDisposable {
 }
 
 const FAILURES = [
-  // The service carries the request out, and the response is lost.
+  // The service executes the request, and the response is lost.
   null,
   { status: 503, headers: { 'Retry-After': '1' } },
   { status: 429, headers: { 'Retry-After': '1' } },

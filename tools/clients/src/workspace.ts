@@ -36,7 +36,7 @@ export interface Workspace extends Disposable {
   /**
    * Runs a program in the folder.
    *
-   * @returns What it writes to standard output.
+   * @returns Its standard output.
    * @throws Error with everything that it wrote, if it fails.
    */
   run(program: string, words: readonly string[], environment?: NodeJS.ProcessEnv): Promise<string>;

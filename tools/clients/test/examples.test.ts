@@ -14,7 +14,7 @@ const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
 /**
  * Copies an example, prepares what it needs, and runs it.
  *
- * @returns What it prints.
+ * @returns Its output.
  */
 async function runExample(name: string, environment: ServiceForClients['environment']): Promise<string> {
   using workspace = createWorkspace();
@@ -95,7 +95,7 @@ function testExamples(cases: readonly Case[], run: (name: string) => Promise<voi
 
 // Downloading packages for the first time takes minutes.
 describe('docs/examples', { timeout: 300_000 }, () => {
-  test('has no file that no test runs or docs/clients.md does not link', () => {
+  test('has only files that a test runs and docs/clients.md links', () => {
     const run = [...REQUESTS, ...INT64, ...PAGES, ...RETRIES].map(([name]) => name);
     const files = readdirSync(EXAMPLES).sort();
     expect(files).toEqual([...run, ...GENERATORS, 'openapi-document.sh'].sort());
@@ -152,7 +152,7 @@ describe('docs/examples', { timeout: 300_000 }, () => {
       expect(await call(service, '/pets')).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
       const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
       expect(waits).toHaveLength(4);
-      // After 503 and 429, which say so in Retry-After.
+      // The pauses of Retry-After in the responses with 503 and 429.
       expect(waits[1]).toBeGreaterThanOrEqual(990);
       expect(waits[2]).toBeGreaterThanOrEqual(990);
     });

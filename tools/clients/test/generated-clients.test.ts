@@ -20,7 +20,7 @@ interface Client {
   readonly examples?: readonly string[];
   /** The largest category that it reads exactly. */
   readonly categoryId: string;
-  /** Prepares what the scripts need. */
+  /** Prepares the environment of the scripts. */
   prepare?(workspace: Workspace): Promise<NodeJS.ProcessEnv>;
   /** Builds the client with its program, and runs it. */
   start(run: Workspace['run'], environment: NodeJS.ProcessEnv): Promise<string>;

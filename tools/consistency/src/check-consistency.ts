@@ -19,8 +19,8 @@ const CLIENTS = 16;
 /**
  * Expects that clients of two processes see consistent pets while their database suffers faults.
  *
- * @param environment What leads the processes to the database.
- * @param options How many seconds it suffers which faults, and what it says of itself.
+ * @param environment The variables that lead the processes to the database.
+ * @param options The seconds and kinds of faults, and the database's own diagnosis.
  */
 export async function checkConsistency(
   environment: Readonly<Record<string, string>>,
@@ -43,7 +43,7 @@ export async function checkConsistency(
   if (violations.length > 0) process.stdout.write(`The history is in ${save(history)}\n`);
   expect(violations.slice(0, 10)).toEqual([]);
 
-  // Otherwise there was nothing to see.
+  // Otherwise the history shows nothing.
   const { added, found, listed, unknown } = countsOf(history);
   for (const fault of Object.keys(faults)) expect(counts).toHaveProperty([fault], expect.toSatisfy(isPositive));
   expect(added).toBeGreaterThan(10 * seconds);

@@ -12,7 +12,7 @@ const plan = fc.record({
   outcome: fc.constantFrom('ok', 'ok', 'ok', 'failed', 'unknown', 'unknown and stored', 'unknown and stored later'),
   key: fc.option(fc.nat(3)),
   status: fc.constantFrom(undefined, 'sold'),
-  /** Of the pets there are, the one to find or the one after which a page begins. */
+  /** The index of the pet to find, or of the pet after which a page begins. */
   target: fc.nat(20),
   limit: fc.integer({ min: 1, max: 5 }),
   /** Each process assigns ids of its own block. */
@@ -20,7 +20,7 @@ const plan = fc.record({
 });
 type Plan = typeof plan extends fc.Arbitrary<infer T> ? T : never;
 
-/** What a single store, whose calls happen one after the other, makes of the calls. */
+/** The history of these calls on a single store that runs them one after the other. */
 const validHistory: fc.Arbitrary<History> = fc.array(plan, { minLength: 1, maxLength: 60 }).map((plans) => {
   const stored: Pet[] = [];
   const byKey = new Map<number, Pet>();
@@ -67,10 +67,10 @@ const validHistory: fc.Arbitrary<History> = fc.array(plan, { minLength: 1, maxLe
   return { operations, stored };
 });
 
-/** After every call of a history. */
+/** The times of a call after every call of a history. */
 const LATER = { invoked: 1_000, completed: 1_001 };
 
-/** Makes a valid history violate one rule, if it has what that takes. */
+/** Makes a valid history violate one rule; null if that is not possible. */
 type Seed = (history: History) => History | null;
 
 const isAcknowledged = (operation: Operation): operation is Omit<Add, 'result'> & { readonly result: Pet } =>

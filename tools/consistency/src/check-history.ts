@@ -1,6 +1,6 @@
 import type { Add, Find, History, List, Operation, Pet } from './history.ts';
 
-/** What a history can violate. */
+/** The rules that a history can violate. */
 export type Rule =
   /** A pet that was acknowledged is stored at the end. */
   | 'lost pet'
@@ -184,10 +184,10 @@ const isRead = (operation: Operation): operation is Find | List => {
   return operation.type !== 'add' && typeof operation.result !== 'string';
 };
 
-/** From then on reads must show the pet. */
+/** The time from which on reads must show the pet. */
 const since = ({ acknowledged, seen }: Known): number => Math.min(acknowledged, seen);
 
-/** Those of some ascending ids that lie in the range of a read. */
+/** The ids in the range of a read, among some ascending ones. */
 function idsThatMustBeIn(read: Find | List, ids: readonly number[]): readonly number[] {
   if (read.type === 'find') return ids[placeOf(ids, read.id)] === read.id ? [read.id] : [];
   if (typeof read.result === 'string') return [];
@@ -196,7 +196,7 @@ function idsThatMustBeIn(read: Find | List, ids: readonly number[]): readonly nu
   return ids.slice(placeOf(ids, read.after + 1), placeOf(ids, last + 1));
 }
 
-/** Where an id stands, or would stand, among ascending ids. */
+/** The index of an id among ascending ids, or the index at which it would be inserted. */
 function placeOf(ids: readonly number[], id: number): number {
   let [low, high] = [0, ids.length];
   while (low < high) {

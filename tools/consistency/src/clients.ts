@@ -21,7 +21,7 @@ const MAX_TRIES = 4;
 /** How long a client waits after an operation that did not succeed, in milliseconds. */
 const BACKOFF = 50;
 
-/** How many pages may fail after the faults have ended: each takes seconds to do so. */
+/** How many pages may fail after the faults have ended: each failure takes seconds. */
 const MAX_FAILURES = 5;
 
 const FIRST_PAGE = '/v1/pets?limit=100';

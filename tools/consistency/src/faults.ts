@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
-/** What is done to a database, by name. Each ends with what repairs it. */
+/** Faults of a database by name. Each function injects a fault and repairs it. */
 export type Faults = Readonly<Record<string, () => Promise<void>>>;
 
 /** How long the database may take to recover from a fault, in milliseconds. */
@@ -14,7 +14,7 @@ const PROGRESS = 100;
  * always complete.
  *
  * @param acknowledged How many pets have been acknowledged so far.
- * @param diagnose What the database says of itself.
+ * @param diagnose Returns the database's own diagnosis.
  * @returns How often each fault happened.
  * @throws Error if the database does not recover.
  */

@@ -9,7 +9,7 @@ export interface Pet {
 interface Call<T> {
   readonly invoked: number;
   readonly completed: number;
-  /** Failed: it had no effect, and a read told nothing. Unknown: it may have had its effect, or have it later. */
+  /** Failed: it had no effect, and a read returned nothing. Unknown: it may have had its effect, or have it later. */
   readonly result: T | 'failed' | 'unknown';
 }
 
@@ -43,7 +43,7 @@ export interface Page {
 
 export type Operation = Add | Find | List;
 
-/** What clients did, in any order, and all pets that were stored after the last call had ended. */
+/** The calls of clients, in any order, and all pets that were stored after the last call had ended. */
 export interface History {
   readonly operations: readonly Operation[];
   readonly stored: readonly Pet[];

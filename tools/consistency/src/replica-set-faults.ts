@@ -3,7 +3,7 @@ import { CLIENTS, type PartitionableSet } from '@animal-store/test-mongodb';
 import { type Document, MongoClient } from 'mongodb';
 import { type Faults, shuffled } from './faults.ts';
 
-/** What is done to the members of a replica set, one after the other. */
+/** Faults of the members of a replica set. */
 const FAULTS = {
   kill: async (set, member) => {
     await set.kill(member);

@@ -4,7 +4,7 @@ import type { Page, Pet } from './history.ts';
 /** The request was not sent: the service does not listen. */
 export const NOT_SENT = Symbol('not sent');
 
-/** Whether a request was carried out is not known: 503, or no response. */
+/** The request may have been executed: 503, or no response. */
 const UNKNOWN = Symbol('unknown');
 
 type Result<T> = T | typeof NOT_SENT | typeof UNKNOWN;
@@ -17,7 +17,7 @@ export interface ServiceClient {
   list(target: string): Promise<Result<Page & { next: string | null }>>;
 }
 
-/** More than the service takes for any request, in milliseconds. */
+/** The service takes less for any request. In milliseconds. */
 const TIMEOUT = 10_000;
 
 export function createServiceClient(url: string): ServiceClient {

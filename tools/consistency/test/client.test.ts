@@ -50,7 +50,7 @@ describeWithMongo('the client of a service on MongoDB', () => {
       }
     }
     const callers = Array.from({ length: CALLERS }, (_, caller) => createUntilTheLastKill(caller));
-    // What fails ends the others, too.
+    // A failure ends the others, too.
     const ending = [killEachInTurn(), ...callers].map((each) =>
       each.finally(() => {
         killing = false;

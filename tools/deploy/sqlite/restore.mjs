@@ -25,7 +25,7 @@ const PARTS = ['', '-wal', '-shm'];
 async function copyTo(restored) {
   if (copy === '-') return pipeline(process.stdin, createWriteStream(restored));
   if (!existsSync(copy)) throw new Error('there is no such file');
-  // Also what is still in the copy's own log.
+  // This includes changes that are still in the copy's own log.
   const source = new DatabaseSync(copy, { readOnly: true });
   await backup(source, restored).finally(() => source.close());
 }

@@ -79,7 +79,7 @@ test('compose.yaml leaves time for a graceful stop', () => {
 const ROOT = new URL('../../../', import.meta.url);
 const PROJECT = 'animal-store-test';
 
-/** Not the image that the manual builds and runs. */
+/** The image of the manual keeps its name. */
 const IMAGE = 'animal-store:compose-test';
 
 /** The commands of a section of docs/deployment.md. */
@@ -104,7 +104,7 @@ test.skipIf(inject('noCompose') !== null)(
     /**
      * Runs commands in the project of this test.
      *
-     * @returns What they wrote to standard output.
+     * @returns Their standard output.
      */
     const run = async (...commands: string[]) => {
       const script = ['set -e', ...commands]

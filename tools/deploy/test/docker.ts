@@ -19,7 +19,7 @@ const execute = promisify(execFile);
 /**
  * Runs a command of the engine's client.
  *
- * @returns What it wrote to standard output.
+ * @returns Its standard output.
  * @throws Error with `code`, `stdout` and `stderr`.
  */
 export async function docker(...args: readonly string[]): Promise<string> {

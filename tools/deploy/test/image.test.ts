@@ -78,7 +78,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     );
     expect(folders.length).toBeGreaterThan(10);
     const licensed = new Set(paths.filter((path) => /\/(?:licen[cs]e|copying)[^/]*$/i.test(path)).map(dirname));
-    // Some have it in their README only.
+    // Some packages have the license in their README only.
     const unlicensed = folders.filter((folder) => !licensed.has(folder));
     const readmes = `JSON.stringify(${JSON.stringify(unlicensed)}.map((folder) => fs.readFileSync(folder + '/README.md', 'utf8')))`;
     for (const readme of JSON.parse(await docker('run', '--rm', image, 'node', '--print', readmes))) {

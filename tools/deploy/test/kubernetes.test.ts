@@ -87,7 +87,7 @@ test.skipIf(inject('noPromtool') !== null)(
   },
 );
 
-/** What Prometheus makes of targets with the rules of scrape.yaml. Debian's promtool does not know Kubernetes. */
+/** Applies the rules of scrape.yaml to targets. Debian's promtool does not know Kubernetes. */
 function relabel(targets: object[]): { address: string; instance: string }[] {
   const configuration = parse(readFileSync(new URL('scrape.yaml', MONITORING), 'utf8'));
   const [job] = configuration.scrape_configs;

@@ -45,7 +45,7 @@ test.skipIf(inject('noSystemd') !== null)('systemd accepts animal-store.service 
   writeFileSync(file, text.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
   const analyze = (...words: string[]) => spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' });
   expect(analyze('verify', '--man=no')).toMatchObject({ status: 0, stderr: '' });
-  // From 0 to 100; a unit without restrictions has 96.
+  // The score is from 0 to 100; a unit without restrictions has 96.
   const { status, stdout } = analyze('security', '--offline=true', '--threshold=20');
   expect(status, stdout).toBe(0);
 });

@@ -24,21 +24,21 @@ interface Modules {
 }
 
 interface Sizes {
-  /** What may happen to a request, besides a success. */
+  /** The outcomes of a request, besides a success. */
   readonly outcomes: readonly string[];
   /** How many requests may fail. */
   readonly failures: number;
   /** The names of pets that are created at the same time. */
   readonly pets: readonly string[];
   readonly isAborted?: boolean;
-  /** How much time passes while requests are in flight, in milliseconds. */
+  /** The time that passes while requests are in flight, in milliseconds. */
   readonly delay?: number;
 }
 
-/** Of each call, in milliseconds: one attempt is silent for 10 s. */
+/** The timeout of each call, in milliseconds: one attempt is silent for 10 s. */
 const TIMEOUT = 12_000;
 
-/** With a Retry-After, in milliseconds. */
+/** The longest pause with a Retry-After, in milliseconds. */
 const LONGEST_PAUSE = 1_500;
 
 interface Reply {
@@ -58,7 +58,7 @@ const scenario =
     /** When a request may be repeated. */
     const notBefore = new Map<string, number>();
     const rejected = new Set<string>();
-    /** An error of `fetch` would be one of the network. */
+    /** An error that is thrown in `fetch` would be taken for one of the network. */
     let violation: string | null = null;
 
     /** The service: a repeated key has the pet that it created. */

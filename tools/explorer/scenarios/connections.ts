@@ -40,7 +40,7 @@ interface Modules {
 }
 
 interface Sizes {
-  /** What each client sends, packet by packet. */
+  /** The packets of each client. */
   readonly clients: Readonly<Record<string, readonly string[]>>;
   readonly isLate?: boolean;
   readonly isStopped?: boolean;
@@ -50,10 +50,10 @@ interface Sizes {
   readonly hangs?: boolean;
 }
 
-/** Of a stop, in milliseconds. */
+/** The limits of a stop, in milliseconds. */
 const [GRACE, DEADLINE] = [1_000, 2_000];
 
-/** In milliseconds: the second one of the stop. */
+/** In milliseconds. QUIET is a constant of the stop. */
 const [REQUEST_TIMEOUT, QUIET] = [5_000, 750];
 
 /** The targets of the complete requests in a text. */
@@ -218,13 +218,13 @@ await trialOf(
         'this.#serve(request, response);\n    if (false)',
       ],
       [
-        'the next request waits for ever',
+        'the next request waits forever',
         CONNECTION,
         'if (this.#queue.length > 0) setImmediate(this.#serveNext);\n    else ',
         '',
       ],
       [
-        'a rejection overtakes requests',
+        'a rejection comes before the responses to earlier requests',
         CONNECTION,
         'if (this.#isIdle) serve();\n    else this.#enqueue(serve);',
         'serve();',

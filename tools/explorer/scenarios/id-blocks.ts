@@ -25,7 +25,7 @@ const scenario =
   ({ createIdBlocks }: Modules) =>
   (world: World) => {
     const shared = world.shared({ counter: 0 });
-    /** As this process has received them. */
+    /** The blocks that this process has received. */
     const blocks: { readonly first: bigint; readonly last: bigint; readonly at: number }[] = [];
     const handedOut = new Set<bigint>();
     /** The last id that was reserved when blocks were discarded. */

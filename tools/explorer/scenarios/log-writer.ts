@@ -29,7 +29,7 @@ interface Sizes {
   readonly blocks?: boolean;
 }
 
-/** What the present run does when the module writes. */
+/** The output of the present run. */
 const output: { writeSync(bytes: Buffer): number; write(bytes: Buffer): Promise<number> } = {
   writeSync: () => 0,
   write: async () => 0,
@@ -195,7 +195,7 @@ await trial<Modules>('a file, 3 failures', [WRITER], scenario({ lines, capacity:
   samples: 100,
   errors: [
     ['lines are written while others are', WRITER, 'writing ??= writeDue()', 'writing = writeDue()'],
-    ['lines that come during a write wait for ever', WRITER, 'while (isDue) {', 'if (isDue) {'],
+    ['lines that come during a write wait forever', WRITER, 'while (isDue) {', 'if (isDue) {'],
     ['a close does not wait', WRITER, CLOSE, ''],
   ],
 });

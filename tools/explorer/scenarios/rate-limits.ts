@@ -42,7 +42,7 @@ const scenario =
   ({ createRateLimiter }: Modules) =>
   (world: World) => {
     const shared = world.shared({ used: 0, endsAt: 0, failed: 0 });
-    /** An error of the count would be a failure of it. */
+    /** An error that is thrown in the count would be taken for its failure. */
     let violation: string | null = null;
 
     function startProcess() {

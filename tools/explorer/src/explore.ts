@@ -5,11 +5,11 @@ import { type Option, World } from './world.ts';
 export type Scenario = (world: World) => void;
 
 export interface ExploreOptions {
-  /** After so many seconds the search ends incomplete: 240 if absent. */
+  /** The search ends incomplete after this time: 240 if absent. */
   readonly seconds?: number;
   /** How many random orders are run after a complete search: they must meet no state that it has not met. */
   readonly samples?: number;
-  /** Of the random orders. */
+  /** The seed of the random orders. */
   readonly seed?: number;
   /** False: each order is run by itself, to compare. */
   readonly reduces?: boolean;
@@ -42,14 +42,14 @@ class NotExplorable extends Error {
 /** The version of each part of a state by its name; equal versions are equal parts. */
 type Versions = ReadonlyMap<string, number>;
 
-/** What an event did when it read these values. */
+/** The effect of an event that read these values. */
 interface Effect {
   readonly read: readonly (readonly [part: string, version: number | undefined])[];
   readonly changed: readonly (readonly [part: string, version: number])[];
   readonly gone: readonly string[];
 }
 
-/** A state that was met, the names of what can happen in it, and the states that follow. */
+/** A state, the names of its possible events, and the states that follow. */
 interface Node {
   readonly names: string;
   readonly next: string[];
@@ -326,7 +326,7 @@ class Explorer {
     return null;
   }
 
-  /** Leaves out one event or two, as long as there is still an error. */
+  /** Leaves out one event or two, as long as the error remains. */
   async #shortest(best: Failing): Promise<Failing> {
     for (let one = 0; one < best.events.length; one += 1) {
       for (let other = one; other < best.events.length; other += 1) {
@@ -351,7 +351,7 @@ class Explorer {
 /** Chooses the events of a list as far as they are possible, then whatever must still happen. */
 function following(path: readonly string[]): (options: readonly Option[], hasEnded: boolean) => Option | undefined {
   const rest = [...path];
-  // Without an earlier command of its kind a command has another number.
+  // The number of a command depends on earlier commands of its kind.
   const withoutNumber = (name: string) => name.split(' #')[0];
   return (options, hasEnded) => {
     for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
@@ -363,7 +363,7 @@ function following(path: readonly string[]): (options: readonly Option[], hasEnd
   };
 }
 
-/** Without standard output and error, which Node.js opens when it uses them for the first time. */
+/** The number of open resources, except for standard output and error, which Node.js opens at their first use. */
 const countResources = (): number =>
   process.getActiveResourcesInfo().filter((type) => type !== 'PipeWrap' && type !== 'TTYWrap').length;
 

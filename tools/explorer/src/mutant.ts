@@ -1,6 +1,6 @@
 import { registerHooks } from 'node:module';
 
-/** A deliberate error: one place in the text of a module, and what stands there instead. */
+/** A deliberate error: one place in the text of a module, and its replacement. */
 export interface Mutation {
   readonly module: URL;
   /** Occurs once in the module. */

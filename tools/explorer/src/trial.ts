@@ -3,10 +3,10 @@ import { importMutants } from './mutant.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
-/** A deliberate error in the module at a path, one of the scenario or one that it imports: a text that occurs there once, and what replaces it. */
+/** A deliberate error in a module of the scenario or one that it imports: a text that occurs once, and its replacement. */
 export type SeededError = readonly [title: string, path: string, from: string, to: string];
 
-/** What was found, as one line of JSON for the test that runs the program of the scenario. */
+/** A finding, as one line of JSON for the test that runs the program of the scenario. */
 export interface Finding extends Omit<Explored, 'failing'> {
   readonly title: string;
   /** The deliberate error in the modules, or null for the modules as they are. */
@@ -16,15 +16,15 @@ export interface Finding extends Omit<Explored, 'failing'> {
 
 export interface TrialOptions extends ExploreOptions {
   readonly errors?: readonly SeededError[];
-  /** The modules as they are are explored only with the tests of a release, because that takes long. */
+  /** The unchanged modules are explored only with the tests of a release, because that takes long. */
   readonly isLarge?: boolean;
 }
 
 /**
  * Explores a scenario on modules as they are, then once with each deliberate error.
  *
- * @param paths Of the modules, from the root of the repository. They are loaded by path, because they are no public entries.
- * @param scenarioOf Makes the scenario of what the modules export.
+ * @param paths The modules, relative to the root of the repository. They are loaded by path, because they are not public.
+ * @param scenarioOf Makes the scenario from the exports of the modules.
  */
 export async function trial<Modules>(
   title: string,

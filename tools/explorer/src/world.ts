@@ -1,4 +1,4 @@
-// Taken before it is replaced by a fake.
+// The real function, before a fake replaces it.
 const { setImmediate: afterMicrotasks } = globalThis;
 
 /** An event that can happen next. */
@@ -8,7 +8,7 @@ export interface Option {
   readonly process: string | null;
   /** Whether a run may end without it. */
   readonly may: boolean;
-  /** The parts of the state that it depends on in any case; what it reads of the shared values is recorded. */
+  /** The parts of the state that it always depends on, besides the shared values that it reads. */
   readonly own: readonly string[];
   run(): void;
 }
@@ -63,7 +63,7 @@ const HORIZON = 100_000;
  * must do the same each time.
  */
 export class World {
-  /** What servers and the environment know, by name. */
+  /** The values of servers and the environment, by name. */
   readonly values: Record<string, unknown> = {};
   /** The names of the shared values that the last event has read, and written. */
   readonly reads = new Set<string>();
@@ -82,8 +82,8 @@ export class World {
   #process: string | null = 'main';
 
   /**
-   * Declares what servers and the environment know. An event may replace a value, never change it; what an event reads and
-   * writes is recorded, so that independent events need no declaration.
+   * Declares the values of servers and the environment. An event may replace a value, but not change it. The reads and
+   * writes of events are recorded, so that independent events need no declaration.
    */
   shared<Values extends object>(initial: Values): Values {
     const object = {};
@@ -111,7 +111,7 @@ export class World {
   /**
    * Sends a command to a server: one event runs it there once `can` allows it, a later one brings the reply.
    *
-   * @param run What the server does, on shared values only. An object of functions stands for several possible outcomes.
+   * @param run Runs on the server, on shared values only. An object of functions stands for several possible outcomes.
    */
   command<T>(
     name: string,
@@ -134,7 +134,7 @@ export class World {
    * Declares a failure, or a step of the environment.
    *
    * @param options.may Whether a run may end without it.
-   * @param options.process Whose code it calls. Absent: it changes shared values only.
+   * @param options.process The process whose code it calls. Absent: it changes shared values only.
    */
   event(
     name: string,
@@ -152,7 +152,7 @@ export class World {
   /**
    * Lets time pass at any time.
    *
-   * @param ms How much, in milliseconds.
+   * @param ms The time, in milliseconds.
    */
   pass(ms: number, times = 1, can: Condition = () => true): void {
     const run = () => {
@@ -171,7 +171,7 @@ export class World {
     this.#checks.push(check);
   }
 
-  /** Checks the run when nothing more must happen. */
+  /** Checks the run at its end. */
   finally(check: () => void): void {
     this.#lastChecks.push(check);
   }
@@ -196,7 +196,7 @@ export class World {
     return timer;
   }
 
-  /** What can happen now. If nothing but waiting is left, time passes to the next timer. */
+  /** The possible events. If there are only timers, time passes to the next one. */
   options(): readonly Option[] {
     const options = [...this.#starts(), ...this.#steps(), ...this.#environment(), ...this.#dueTimers()];
     const [next] = this.#timersByTime();
@@ -274,7 +274,7 @@ export class World {
     }
   }
 
-  /** Of each process the timer that is due first. */
+  /** The timer of each process that is due first. */
   *#dueTimers(): Generator<Option> {
     const processes = new Set<string>();
     for (const [id, timer] of this.#timersByTime()) {

@@ -6,7 +6,7 @@ import type { Finding } from '../src/trial.ts';
 /**
  * Runs the program of scenarios.
  *
- * @returns What it found, in the order of its trials.
+ * @returns Its findings, in the order of its trials.
  * @throws Error if it fails.
  */
 export async function findingsOf(program: URL): Promise<readonly Finding[]> {

@@ -111,7 +111,7 @@ describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler)
     });
 
     test.each(Object.keys(INVALID))('is rejected with %s', (name) => {
-      // On the line of the error, and for its types: not because an import failed.
+      // The error is on this line and about types, and no failed import.
       expect(errors.filter((line) => line.startsWith(`${file(name)}(`))).toEqual([
         expect.stringMatching(/\(6,\d+\): error TS(?:2322|2345|2540|2739|2741):/),
       ]);

@@ -144,17 +144,23 @@ describe('an adapter of another repository', () => {
     });
   });
 
-  test.each(['http', 'cli', 'mcp'])('is one line of %s and code 2 if it is missing or broken', async (application) => {
-    const words = application === 'cli' ? ['pets', 'list'] : [];
-    for (const [STORAGE, line] of [
-      [
-        '@acme/missing',
-        /^animal-store\S*: STORAGE must be one of memory, .*, or the module of an adapter, was "@acme\/missing"\n$/,
-      ],
-      [join(consumer, 'package.json'), /^animal-store\S*: STORAGE: \S+ can't be loaded: .*\n$/],
-      ['node:fs', /^animal-store\S*: STORAGE: node:fs exports no adapter\n$/],
-    ] as const) {
-      expect(await outputOf(application, words, { STORAGE })).toEqual({ code: 2, output: expect.stringMatching(line) });
-    }
-  });
+  test.each(['http', 'cli', 'mcp'])(
+    'is reported by %s in one line with code 2 if it is missing or broken',
+    async (application) => {
+      const words = application === 'cli' ? ['pets', 'list'] : [];
+      for (const [STORAGE, line] of [
+        [
+          '@acme/missing',
+          /^animal-store\S*: STORAGE must be one of memory, .*, or the module of an adapter, was "@acme\/missing"\n$/,
+        ],
+        [join(consumer, 'package.json'), /^animal-store\S*: STORAGE: \S+ can't be loaded: .*\n$/],
+        ['node:fs', /^animal-store\S*: STORAGE: node:fs exports no adapter\n$/],
+      ] as const) {
+        expect(await outputOf(application, words, { STORAGE })).toEqual({
+          code: 2,
+          output: expect.stringMatching(line),
+        });
+      }
+    },
+  );
 });

@@ -75,7 +75,7 @@ describe.each(PACKAGES)('%s, packed', (name) => {
     const shared = dependencies.filter(
       (needed) => needed.startsWith('@animal-store/') || needed === 'mongodb' || needed === 'pg',
     );
-    // No public type of a package names what it takes from this one.
+    // No public type of a package refers to this one.
     expect(shared.filter((needed) => needed !== '@animal-store/adapter-kit')).toEqual([]);
   });
 

@@ -10,7 +10,7 @@ export function programOf(name: string): string {
 }
 
 /**
- * What the comments behind `console.log` promise.
+ * The output that the comments behind `console.log` promise.
  *
  * @throws Error if one has no comment.
  */

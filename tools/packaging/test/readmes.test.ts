@@ -23,7 +23,7 @@ test('the programs of all READMEs compile in strict mode', () => {
 });
 
 describe('the README of domain', () => {
-  test('is right that JSON.stringify throws for a pet', () => {
+  test('says rightly that JSON.stringify throws for a pet', () => {
     const program = programOf('domain');
     const stringified = program.replace('console.log(stringify(rex))', 'console.log(JSON.stringify(rex))');
     expect(stringified).not.toBe(program);

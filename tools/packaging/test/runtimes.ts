@@ -12,10 +12,10 @@ export interface Runtime {
   readonly node?: string;
 }
 
-/** It calls services of this machine, and knows which. */
+/** Programs call a service of this machine, and read its variables. */
 const DENO_PERMISSIONS = ['--allow-net=127.0.0.1', '--allow-env=BASE_URL,API_KEY'];
 
-/** The oldest Node.js of each range in the packages' `engines`, and what else runs those that need no part of Node.js. */
+/** The oldest Node.js of each range in `engines`, and other runtimes for the packages that need no part of Node.js. */
 export const RUNTIMES: readonly Runtime[] = [
   ...['20.19.0', '22.12.0', '24.16.0'].map((node): Runtime => {
     const [major] = node.split('.');

@@ -4,7 +4,7 @@ import { PACKAGES, PNPM, packAll, ROOT, run, tarball } from '@animal-store/packa
 import { manifests, read } from './repository.ts';
 import { readSurface, SURFACE } from './surface.ts';
 
-/** What a release makes: tarballs and SBOMs (CycloneDX). */
+/** The artifacts of a release: tarballs and SBOMs (CycloneDX). */
 const ARTIFACTS: string = join(ROOT, 'tools/release/generated');
 
 const IMAGE = 'animal-store:release';
@@ -46,8 +46,8 @@ interface Component {
 }
 
 /**
- * Builds the image on the base in `node-image`, or on that of the variable NODE_IMAGE, and writes its SBOM: what the
- * service and the command line depend on, Node.js, and the libraries of Debian.
+ * Builds the image on the base in `node-image` or in the variable NODE_IMAGE, and writes its SBOM: the dependencies of the
+ * service and the command line, Node.js, and the libraries of Debian.
  */
 export function image(): void {
   const base = process.env['NODE_IMAGE'] ?? read('tools/release/node-image').trim();

@@ -10,7 +10,7 @@ import { find, read } from './repository.ts';
 /** The file with the surface of the version that was published last. */
 export const SURFACE = 'tools/release/surface.json';
 
-/** What operators and users of packages rely on. Each kind has names, with a digest if the name has a definition. */
+/** The names that operators and users of packages rely on, by kind, with a digest if a name has a definition. */
 export type Surface = Readonly<Record<string, Readonly<Record<string, string>>>>;
 
 /** The surface of this checkout. */
@@ -25,7 +25,7 @@ export async function readSurface(): Promise<Surface> {
 }
 
 /**
- * What the changelog must name: each name that is gone, each definition that has changed, and each new error code, because
+ * The names that the changelog must list: those that are gone or have another definition, and new error codes, because
  * clients may switch over the codes.
  */
 export function changes(released: Surface, current: Surface): string[] {
@@ -38,7 +38,7 @@ export function changes(released: Surface, current: Surface): string[] {
   return [...gone, ...codes];
 }
 
-/** Those of the names that the section Next of CHANGELOG.md does not have in backticks. */
+/** The names that the section Next of CHANGELOG.md does not have in backticks. */
 export function unlisted(names: readonly string[], upgrading: string): string[] {
   const [, next = ''] = upgrading.split(/^## Next$/m);
   const [section = ''] = next.split(/^## /m);

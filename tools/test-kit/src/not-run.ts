@@ -1,4 +1,4 @@
-/** Tests that can't run for want of something on this machine. */
+/** Tests that can't run because this machine lacks something. */
 export interface NotRun {
   /** It follows NOT RUN: */
   readonly tests: string;
@@ -9,7 +9,7 @@ export interface NotRun {
 }
 
 /**
- * What is said loudly, best at the end of the run.
+ * The message about tests that can't run, best shown at the end of the run.
  *
  * @throws Error if the tests are required.
  */
@@ -21,7 +21,7 @@ export function notRun({ tests, because, remedy, variable = 'ALL_TESTS' }: NotRu
 }
 
 /**
- * Whether tests can't run, which is said loudly then.
+ * Whether tests can't run, with a message.
  *
  * @throws Error if ALL_TESTS=required.
  */

@@ -1,9 +1,9 @@
 import { hostname } from 'node:os';
 
-/** This process, as the label of what it makes names it: host and process id. */
+/** The label of this process on containers that it makes: host and process id. */
 export const PROCESS: string = `${hostname()}/${process.pid}`;
 
-/** Whether a process so named has ended; of another host's nothing is known. */
+/** Whether the process with this label has ended; false for a process of another host. */
 export function isGone(name: string): boolean {
   const [host, pid] = name.split('/');
   if (host !== hostname()) return false;

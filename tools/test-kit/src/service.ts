@@ -10,7 +10,7 @@ export const KEY = 'the-key-of-the-tests';
 
 /** The service as a process of its own, which disposal kills. */
 export interface Service extends AsyncDisposable {
-  /** With the base path. */
+  /** The URL with the base path. */
   readonly url: string;
   /** The origin of the probes. */
   readonly probes: string;

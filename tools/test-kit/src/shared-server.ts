@@ -7,7 +7,7 @@ export interface Missing {
 }
 
 export interface StartedServer<Provided> {
-  /** What the tests of a run are given; plain data, because it crosses from one process to another. */
+  /** The data for the tests of a run. It is plain, because it is passed to other processes. */
   readonly provided: Provided;
   /** Tests that it can't serve. */
   readonly notRun?: NotRun;
@@ -15,7 +15,7 @@ export interface StartedServer<Provided> {
 }
 
 export interface SharedServerOptions<Provided> {
-  /** Of the database. */
+  /** The name of the database. */
   readonly name: string;
   /** The variable that names its image. */
   readonly imageVariable: string;

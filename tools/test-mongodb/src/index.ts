@@ -20,7 +20,7 @@ const mongodb = inject('mongodb');
 const admins = new Map<string, MongoClient>();
 
 /**
- * Declares suites that are skipped if the run does not have what they need; the end of the run says so. Runs of projects without
+ * Declares suites that are skipped if the run lacks their requirements; the end of the run says so. Runs of projects without
  * MongoDB import this file, too: nothing is provided to them.
  */
 const describeIf = (isThere: () => boolean) => (name: string, suites: () => void) =>
@@ -47,7 +47,7 @@ export function freshDatabase(): string {
   return withDatabase(url, name);
 }
 
-/** A client of the tests' own for the database of such a URL, to look at what is stored. */
+/** A client for the database of such a URL, which shows the stored documents to tests. */
 export function databaseAt(url: string) {
   return adminOf(url).db(databaseOf(url));
 }

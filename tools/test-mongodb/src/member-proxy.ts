@@ -1,9 +1,9 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** Who connects: the port that a member listens on, or {@link CLIENTS}. */
+/** The source of a connection: the port that a member listens on, or {@link CLIENTS}. */
 export type Source = number;
 
-/** Everybody who is no member. */
+/** All sources that are no members. */
 export const CLIENTS: Source = 0;
 
 /** A TCP proxy in front of a member, which treats the connections of each source as a test wants it. */
@@ -14,7 +14,7 @@ export interface MemberProxy {
   silence(source: Source): void;
   /** Breaks the connections, new ones too. */
   reject(source: Source): void;
-  /** Delivers responses that many milliseconds late. */
+  /** Delays responses by this time, in milliseconds. */
   delayResponses(source: Source, milliseconds: number): void;
   /** Lets everything through again; breaks the connections that there are, of which bytes may be missing. */
   heal(): void;
@@ -44,7 +44,7 @@ export async function startMemberProxy(target: number): Promise<MemberProxy> {
       // Looked up when it is due: a partition drops what is on its way, too.
       setTimeout(() => !silent.has(source) && client.write(data), delays.get(source) ?? 0);
     });
-    // The end of a connection is not heard of either.
+    // Nor does the other side see the end of a connection.
     client.on('close', () => !silent.has(source) && member.destroy());
     member.on('close', () => !silent.has(source) && client.destroy());
   }

@@ -10,7 +10,7 @@ import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.
  * port that it listens on; connections to that port bypass the proxies.
  */
 export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start' | 'pause' | 'resume'> {
-  /** In the order of their priorities; the first is the primary at the start. */
+  /** The ports in the order of their priorities; the first member is the primary at the start. */
   readonly members: readonly [number, number, number];
   /** The URL of a database on it. */
   url(database: string): string;
@@ -20,7 +20,7 @@ export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start'
   urlPastProxies(member: number, database: string): string;
   /** Drops the requests of a source to a member, and the responses to them, from now on. */
   silence(from: Source, to: number): void;
-  /** Delivers the responses of a member to a source that many milliseconds late. */
+  /** Delays the responses of a member to a source by this time, in milliseconds. */
   delayResponses(from: Source, to: number, milliseconds: number): void;
   /** Breaks the connections between a member and the other members, also new ones; clients still reach it. */
   isolate(member: number): void;
@@ -56,8 +56,8 @@ function unlessClosed(failure: unknown): null {
 /**
  * Needs the host's network for its container, because members must reach proxies in this process.
  *
- * @param electionTimeoutMillis After so long without a word of the primary another is elected, and a primary without a
- * word of the majority steps down.
+ * @param electionTimeoutMillis After this time of silence another primary is elected, and a primary that hears no majority
+ * steps down.
  * @param priorities Of the members, in their order. 0: it votes and is never elected.
  */
 export async function startPartitionableSet(

@@ -4,7 +4,7 @@ import { Wait } from 'testcontainers';
 import { IMAGE, mongoContainer, SMALL } from './containers.ts';
 import { initiate } from './initiate.ts';
 
-/** What the tests of a run are given. */
+/** The data for the tests of a run. */
 export interface MongoForTests {
   /** Leads to the server. */
   readonly url: string;

@@ -6,7 +6,7 @@ import { getContainerRuntimeClient, Wait } from 'testcontainers';
 /** The image of the server. */
 export const IMAGE: string = process.env['POSTGRES_IMAGE'] ?? 'postgres:17';
 
-/** Of the superuser. */
+/** The password of the superuser. */
 const PASSWORD = 'the-password-of-the-tests';
 
 const PORT = 5432;
@@ -15,9 +15,9 @@ const PORT = 5432;
 export interface Server {
   /** Leads to its database `animals`, as superuser. */
   readonly url: string;
-  /** Ends it as a crash does. */
+  /** Ends the server like a crash. */
   kill(): Promise<void>;
-  /** Starts it after that, and returns when it accepts connections. */
+  /** Starts it again, and returns when it accepts connections. */
   start(): Promise<void>;
   /** It keeps its connections and responds to nothing. */
   pause(): Promise<void>;
@@ -40,7 +40,7 @@ export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Se
     .withCommand(['postgres', '-c', 'max_connections=500', ...(kind === 'fast' ? fast : [])])
     // The same one after a restart.
     .withExposedPorts({ container: PORT, host: port })
-    // Not that of the server which the public image starts to create the database.
+    // The public image first starts another server, which creates the database.
     .withWaitStrategy(Wait.forLogMessage(/listening on IPv4 address "0\.0\.0\.0"/));
   const started = await (kind === 'fast' ? described.withTmpFs({ '/data': 'rw' }) : described).start();
   const engine = await getContainerRuntimeClient();
@@ -68,7 +68,7 @@ export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Se
   };
 }
 
-/** The server accepts connections a moment after it listens. */
+/** The server accepts connections shortly after it listens. */
 async function untilReady(url: string): Promise<void> {
   for (const end = Date.now() + 30_000; ; await new Promise((resume) => setTimeout(resume, 50))) {
     try {

@@ -13,7 +13,7 @@ export class InputFile {
   /** Its path, or `stdin`. */
   readonly name: string;
   readonly #handle: FileHandle;
-  /** In bytes. What is appended later is not read. */
+  /** In bytes. Later additions to the file are not read. */
   readonly #size: number;
   #position = 0;
 

@@ -17,7 +17,7 @@ export interface GuardDependencies {
   readonly shouldShed: () => boolean;
 }
 
-// Made once: taking the stack costs more than the rest of a rejection, and a service under attack or overload rejects most.
+// These errors are made once, because taking the stack costs more than the rest of a rejection.
 const OVERLOADED = HttpError.unavailable('overload', CLIENT_MESSAGES.overloaded);
 const MISSING_KEY = unauthorized(CLIENT_MESSAGES.missingKey, '');
 const INVALID_KEY = unauthorized(CLIENT_MESSAGES.invalidKey, ', error="invalid_token"');
@@ -30,7 +30,7 @@ export function createGuard({ authenticate, rateLimit, shouldShed }: GuardDepend
     const { incoming } = request.env;
     const credentials = readCredentials(headerValues(incoming.rawHeaders, 'authorization'));
     if (credentials.kind !== 'key') throw credentials.kind === 'none' ? MISSING_KEY : INVALID_KEY;
-    // Before the storage is asked for the key.
+    // Load is shed before the storage is asked for the key.
     if (shouldShed()) throw OVERLOADED;
     return andThen(authenticate(credentials.key), (key) => {
       if (key === null) {

@@ -17,7 +17,7 @@ describe('the trace id of an exchange', () => {
   test.each([
     [`00-${TRACE_ID}-00f067aa0ba902b7-01`, TRACE_ID],
     [`00-${TRACE_ID}-00f067aa0ba902b7-00`, TRACE_ID],
-    // Of a later version only the beginning is known.
+    // Only the beginning of a later version is known.
     [`cc-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, TRACE_ID],
     [`00-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, null],
     [`ff-${TRACE_ID}-00f067aa0ba902b7-01`, null],

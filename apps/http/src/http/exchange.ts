@@ -38,7 +38,7 @@ export interface Exchange {
   readonly method: string;
   /** The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. */
   readonly route: string;
-  /** Of the request's traceparent (W3C Trace Context, level 2) or, if the service is traced, of its span; null if there is neither. */
+  /** The trace id of the request's traceparent (W3C Trace Context, level 2), or of its span if the service is traced, or null. */
   traceId: string | null;
   /** On the monotonic clock of `performance.now()`, in milliseconds. */
   readonly startedAt: number;

@@ -22,7 +22,7 @@ export interface Operation {
   readonly method: 'get' | 'post';
   /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. At most one parameter, as the last segment. */
   readonly path: string;
-  /** Of each of its responses, by name as the document writes it. */
+  /** The header fields of each of its responses, by their names in the document. */
   readonly headers?: Readonly<Record<string, FixedHeader>>;
   /**
    * Reads the request, calls the use case and returns the response. It runs for requests with a valid key only.

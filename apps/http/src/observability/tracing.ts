@@ -10,7 +10,7 @@ export const completeSpan: Observer = (exchange) => {
   if (span === undefined) return;
   const { method, route } = exchange;
   exchange.traceId = span.spanContext().traceId;
-  // Not a route: "unmatched".
+  // The name "unmatched" is no route.
   if (!route.startsWith('/')) return;
   span.updateName(`${method} ${route}`);
   span.setAttribute('http.route', route);

@@ -28,7 +28,7 @@ describe('readRaw', () => {
 });
 
 test('valuesOf splits arrays and documents of any number and length', () => {
-  // More than ten, so that names of elements have different lengths.
+  // With more than ten, names of elements have different lengths.
   const arrays = Array.from({ length: 12 }, (_, count) =>
     Array.from({ length: count }, (_, index) => ({ _id: index, name: 'Rex'.repeat(index), count })),
   );
@@ -38,7 +38,7 @@ test('valuesOf splits arrays and documents of any number and length', () => {
 });
 
 test('isRetryable agrees with the driver on every error', () => {
-  // Not a part of the driver's interface.
+  // The function is no part of the driver's interface.
   const { isRetryableReadError } = createRequire(import.meta.url)('mongodb/lib/error') as {
     isRetryableReadError(error: MongoError): boolean;
   };

@@ -53,7 +53,7 @@ async function run(db: Db, command: Document): Promise<Buffer[]> {
  */
 export function valuesOf(document: Buffer): Buffer[] {
   const values: Buffer[] = [];
-  // Behind the size: each element is a byte for its type, a name that a zero byte ends, and a value that begins with its size.
+  // The elements follow the size: a byte for the type, a name that a zero byte ends, and a value that begins with its size.
   for (let at = 4; document[at] !== 0; ) {
     const begin = document.indexOf(0, at + 1) + 1;
     at = begin + document.readInt32LE(begin);

@@ -16,7 +16,7 @@ export function createMongoKeyStore(
 
   return {
     add(key) {
-      // Made now: the call may wait for a connection.
+      // The document is made now, because the call may wait for a connection.
       const document = keyDocument(key);
       return connection.call(async ({ keys }) => {
         try {

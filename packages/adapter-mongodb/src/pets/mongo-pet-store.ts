@@ -12,7 +12,7 @@ export interface PetOperations extends PetReads {
 export function createMongoPetStore(connection: Connection<{ pets: PetOperations }>): PetStore {
   return {
     async add(newPet, idempotency) {
-      // Copied now: it may wait for others.
+      // The pet is copied now, because the call may wait for others.
       const pet = petWithoutId(newPet, idempotency);
       return connection.call(({ pets }) => pets.create(pet));
     },
@@ -22,7 +22,7 @@ export function createMongoPetStore(connection: Connection<{ pets: PetOperations
     },
 
     async list({ status, after, limit }) {
-      // A copy: it may wait for others.
+      // The selection is copied, because the call may wait for others.
       const selection = { status, after, limit };
       return connection.call(({ pets }) => pets.list(selection));
     },

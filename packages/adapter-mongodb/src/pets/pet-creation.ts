@@ -65,7 +65,7 @@ export function createPetCreation(
   };
 }
 
-/** For each holder a range of the index. */
+/** A filter with one range of the index for each holder. */
 function createdBy(creations: readonly Idempotency[]): Filter<PetDocument> {
   const keys = new Map<string, string[]>();
   for (const { holder, key } of creations) {

@@ -35,7 +35,7 @@ const SCHEMA: CollectionDefinition['schema'] = {
       additionalProperties: false,
       properties: {
         holder: { bsonType: 'string' },
-        // To the server `$` also matches before a line feed at the end.
+        // In the server's patterns `$` also matches before a line feed at the end.
         key: {
           bsonType: 'string',
           maxLength: LIMITS.idempotencyKey.maxLength,

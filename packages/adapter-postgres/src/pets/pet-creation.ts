@@ -93,7 +93,7 @@ export function createPetCreation(
   });
 
   return async (newPet, idempotency) => {
-    // Copied now: it may wait for others.
+    // The pet is copied now, because the call may wait for others.
     const row = rowOf(newPet, idempotency);
     return call(() => create(row));
   };

@@ -46,7 +46,7 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
     find: (id) => call(() => find(id)),
 
     async list({ status, after, limit }) {
-      // A copy: it may wait for others.
+      // The selection is copied, because the call may wait for others.
       const selection = { status, after, limit };
       return call(() => (status === undefined ? list : listByStatus)(selection));
     },

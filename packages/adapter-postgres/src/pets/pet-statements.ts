@@ -22,9 +22,9 @@ export const PET_SQL = {
     JOIN pets ON idempotency_holder = holder AND idempotency_key = key`,
   find: `SELECT ${COLUMNS} FROM pets WHERE id = ANY ($1::bigint[])`,
   list: pages('id > after', 'id'),
-  // Only one index has this order: the choice does not depend on how many pets have the status.
+  // Only one index has this order, so its choice does not depend on the number of pets with the status.
   listByStatus: pages('(status, id) > (wanted, after) AND status <= wanted', 'status, id'),
-  // Above all stored ids, too: pets may have been restored without the counter.
+  // New ids are above all stored ones, because pets may have been restored without the counter.
   reserveIds: `UPDATE animal_store SET last_pet_id = greatest(last_pet_id, (SELECT max(id) FROM pets)) + $1
     WHERE only_row RETURNING last_pet_id`,
 } as const;

@@ -102,7 +102,7 @@ export function openConnection(file: string): Connection {
   async function closeAll(): Promise<void> {
     const end = performance.now() + TIME_LIMITS.close;
     await writes.close();
-    // Not the last connection, unless there was no write: the last one copies the log into the database.
+    // The writer's connection is closed last, if there is one: the last one copies the log into the database.
     database?.close();
     await thread.end(Math.max(Math.ceil(end - performance.now()), 0));
   }

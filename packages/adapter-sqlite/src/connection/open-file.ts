@@ -51,7 +51,7 @@ function tryLocking(db: DatabaseSync): void {
 /** SQLite gives `-wal` and `-shm` the mode of the database. */
 function createFile(path: string): void {
   try {
-    // Only a new file: closing one that a connection of this process has open would drop the connection's locks
+    // This opens new files only: closing one that a connection of this process has open would drop the connection's locks
     // (POSIX advisory locks, https://sqlite.org/howtocorrupt.html, 2.2).
     closeSync(openSync(path, 'wx', 0o600));
   } catch {

@@ -64,7 +64,7 @@ export function preparePetWrites(db: DatabaseSync) {
       key: string | null,
       fingerprint: string | null,
     ): { id: number; created: boolean } | null {
-      // Before the insertion, because one that meets the unique index uses up an id.
+      // The query comes before the insertion, because an insertion that violates the unique index uses up an id.
       const earlier = key === null ? undefined : (findCreated.get(holder, key) as EarlierRow | undefined);
       if (earlier !== undefined) return earlier.fingerprint === fingerprint ? { id: earlier.id, created: false } : null;
       const { lastInsertRowid } = create.run(name, categoryId, status, holder, key, fingerprint);

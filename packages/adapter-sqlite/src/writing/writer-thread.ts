@@ -46,7 +46,7 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
     });
     started.on('error', ended);
     started.on('exit', (code) => ended(new Error(`the writer thread ended with code ${code}`)));
-    // Last, because a listener refs it. A timer of group commit keeps the process alive while a write is pending.
+    // This comes last, because a listener refs the thread. A timer of group commit keeps the process alive during a write.
     started.unref();
     return started;
   }
@@ -69,7 +69,7 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
       ending.ref();
       ending.postMessage(null);
       await once(ending, 'exit', { signal: AbortSignal.timeout(timeout) }).catch(() => {});
-      // Not awaited: a thread that waits for the disk can't be ended.
+      // This is not awaited, because a thread that waits for the disk can't be ended.
       void ending.terminate();
     },
   };

@@ -44,7 +44,7 @@ export function createAuthentication({
   /** The ids of keys whose use is being recorded. Otherwise each request would add a write while the storage is slow. */
   const recording = new Set<string>();
 
-  /** By digest. Made here, so that a request allocates nothing. */
+  /** The configured keys by digest, made in advance so that a request allocates nothing. */
   const configured = new Map<string, AuthenticatedKey>();
   for (const [hex, holder] of configuredKeys) configured.set(hex, { id: apiKeyId(hex), holder });
 
@@ -61,7 +61,7 @@ export function createAuthentication({
     try {
       await issuedKeys.recordUse(id, now);
     } catch {
-      // For administrators only: a valid key is accepted even if its use can't be recorded.
+      // A valid key is accepted even if its use, which only administrators see, can't be recorded.
     } finally {
       recording.delete(id);
     }

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { fingerprint, idempotencyHolderViolation } from './idempotency.ts';
 
 const fields = fc.record({
-  // Few letters and JSON's own characters, so that different pets come close to each other.
+  // Few letters and JSON's own characters make different pets similar.
   name: fc.string({ unit: fc.constantFrom('a', '"', ',', '[', ']', '\\', '1', 'é', '🐕'), maxLength: 4 }),
   categoryId: fc.bigInt({ min: -12n, max: 12n }),
   status: fc.constantFrom('available' as const, 'sold' as const, undefined),

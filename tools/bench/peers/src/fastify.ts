@@ -1,6 +1,6 @@
 // The catalogue with Fastify, in memory or on the database that STORAGE names: schemas for requests and responses, a hook
-// for the key, no log. With EQUIPPED it does for each request what the service does too, as its documentation suggests: a
-// line of log, a histogram of durations, a request id, security headers, a digest of the key.
+// for the key, no log. With EQUIPPED it adds features of the service, as its documentation suggests: a line of log, a
+// histogram of durations, a request id, security headers, a digest of the key.
 import { hash, randomUUID } from 'node:crypto';
 import Fastify, { LogController } from 'fastify';
 import { Histogram, Registry } from 'prom-client';

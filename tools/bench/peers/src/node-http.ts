@@ -5,7 +5,7 @@ import { listening } from './listening.ts';
 const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
 const pet = (id: number, status: string) => `{"id":${id},"name":"Rex ${id}","categoryId":7,"status":"${status}"}`;
 const pets = (count: number, status: string) => `[${numbers.slice(0, count).map((id) => pet(id, status))}]`;
-/** By status a list for each limit. */
+/** Prepared lists by status and limit. */
 const lists = new Map(
   ['available', 'pending', 'sold'].map((status) => [status, ['', ...numbers.map((count) => pets(count, status))]]),
 );

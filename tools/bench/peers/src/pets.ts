@@ -20,7 +20,7 @@ export interface PetDocument extends NewPet {
 
 export const fromDocument = ({ _id, ...newPet }: PetDocument): Pet => ({ id: _id, ...newPet });
 
-/** Where the handlers of Fastify keep the pets. */
+/** The storage of the handlers of Fastify. */
 export interface PetTable {
   list(limit: number, status: PetStatus | undefined): Pet[] | Promise<Pet[]>;
   get(id: number): Pet | undefined | Promise<Pet | undefined>;

@@ -1,7 +1,7 @@
 import { setTimeout as realTimeout } from 'node:timers';
 import { trial } from '../../src/trial.ts';
 
-// Taken before it is replaced.
+// The real function, before a fake replaces it.
 const startRealTimer = realTimeout.bind(null);
 
 await trial('a real timer', [], () => (world) => {

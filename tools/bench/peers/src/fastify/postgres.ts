@@ -1,4 +1,4 @@
-// One statement of the driver that most use for each request, prepared, from a pool. Writes are acknowledged from the log.
+// One prepared statement of the driver pg for each request, from a pool. Writes are acknowledged once they are in the log.
 import pg from 'pg';
 import type { Pet, PetTable } from '../pets.ts';
 
