@@ -52,8 +52,11 @@ async function preparedDatabase(isFull: boolean): Promise<string> {
 const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ['a pet', PET_SQL.find, ['pets_pkey']],
   ['a page', PET_SQL.list, ['pets_pkey']],
+  ['pages', PET_SQL.listSeveral, ['pets_pkey']],
   ['a page by status', PET_SQL.listByStatus, ['pets_by_status']],
+  ['pages by status', PET_SQL.listSeveralByStatus, ['pets_by_status']],
   ['a new pet', PET_SQL.create, ['pets_by_idempotency_key']],
+  ['new pets', PET_SQL.createSeveral, ['pets_by_idempotency_key']],
   ['a pet by its idempotency key', PET_SQL.findCreated, ['pets_by_idempotency_key']],
   // A table of one row.
   ['ids', PET_SQL.reserveIds, ['animal_store_pkey', 'pets_pkey']],

@@ -1,11 +1,11 @@
 import { type BatchWork, createBatches, createIdBlocks } from '@animal-store/adapter-kit';
-import type { MonotonicClock, NewPet } from '@animal-store/domain';
+import type { MonotonicClock, NewPet, PetStatus } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetStore, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';
 import { isDefect, isDuplicate } from '../connection/failures.ts';
 import { toStored } from '../connection/text.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import { PET_SQL, type PetRow, petOf } from './pet-statements.ts';
+import { PET_SQL, petOf } from './pet-statements.ts';
 
 /** How many insertions may be in flight: the server writes the log of both with one flush. */
 const PARALLEL = 2;
@@ -15,7 +15,14 @@ const MAX_PETS = 500;
 const MAX_LENGTH = 1_000_000;
 
 /** The columns of a pet without its id, and those of its idempotency key. */
-type NewRow = readonly [name: string, bigint, PetRow[3], holder: string | null, key: string | null, string | null];
+type NewRow = readonly [
+  bigint,
+  PetStatus | null,
+  name: string,
+  holder: string | null,
+  key: string | null,
+  string | null,
+];
 
 /** Creates pets, each idempotency key once: those that come while insertions are in flight share a statement. */
 export function createPetCreation(
@@ -31,8 +38,13 @@ export function createPetCreation(
   async function insert(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, bigint>> {
     // Ids are assigned as late as possible, so that they are stored nearly in order.
     const taken = await ids.take(rows.length);
-    const stored = new Set((await query<[string]>(PET_SQL.create, taken, ...columnsOf(rows))).flat());
     const all = rows.map((row, index) => [row, taken[index] as bigint] as const);
+    const [only, ...more] = all.map(([row, id]) => [id, ...row]);
+    const created =
+      only !== undefined && more.length === 0
+        ? await query<[string]>(PET_SQL.create, ...only)
+        : await query<[string]>(PET_SQL.createSeveral, taken, ...columnsOf(rows));
+    const stored = new Set(created.flat());
     return new Map(all.filter(([, id]) => stored.has(String(id))));
   }
 
@@ -40,9 +52,9 @@ export function createPetCreation(
   async function findCreated(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow | undefined, Creation | null>> {
     if (rows.length === 0) return new Map();
     const keys = columnsOf(rows).slice(-3);
-    const found = await query<[number: string, isSame: string, ...PetRow]>(PET_SQL.findCreated, ...keys);
+    const found = await query<[number: string, isSame: string, pet: string]>(PET_SQL.findCreated, ...keys);
     return new Map(
-      found.map(([number, isSame, ...pet]) => [
+      found.map(([number, isSame, pet]) => [
         rows[Number(number) - 1],
         isSame === 't' ? { pet: petOf(pet), created: false } : null,
       ]),
@@ -64,11 +76,12 @@ export function createPetCreation(
       if (rows.length === 1) throw failure;
       return createEach(rows);
     }
-    const earlier = await findCreated(rows.filter((row) => !inserted.has(row)));
+    const [earlier] = await Promise.allSettled([findCreated(rows.filter((row) => !inserted.has(row)))]);
     return (row) => {
       const id = inserted.get(row);
-      if (id !== undefined) return { pet: petOf([id, row[0], row[1], row[2]]), created: true };
-      const creation = earlier.get(row);
+      if (id !== undefined) return { pet: petOf([id, ...row.slice(0, 3)].join(' ')), created: true };
+      if (earlier.status === 'rejected') throw earlier.reason;
+      const creation = earlier.value.get(row);
       if (creation === undefined) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
       return creation;
     };
@@ -100,7 +113,7 @@ export function createPetCreation(
 }
 
 function rowOf({ name, categoryId, status }: NewPet, idempotency: Idempotency | undefined): NewRow {
-  const pet = [toStored(name), categoryId, status ?? null] as const;
+  const pet = [categoryId, status ?? null, toStored(name)] as const;
   if (idempotency === undefined) return [...pet, null, null, null];
   const { holder, key, fingerprint } = idempotency;
   return [...pet, toStored(holder), toStored(key), toStored(fingerprint)];

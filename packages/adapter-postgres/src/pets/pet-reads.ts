@@ -1,46 +1,51 @@
-import { createBatches } from '@animal-store/adapter-kit';
+import { createBatches, createPetDecoder } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
 import type { PetSelection, PetStore } from '@animal-store/domain/ports';
 import type { Connection } from '../connection/connection.ts';
 import type { TimeLimits } from '../time-limits.ts';
-import { PET_SQL, type PetRow, petOf } from './pet-statements.ts';
+import { PET_SQL, petOf } from './pet-statements.ts';
 
-/** How many pets one query returns at most, unless one page is longer: about a megabyte. */
-const MAX_PETS = 1_000;
+/** How many pets one query looks up at most, and how many all its pages have, unless one page is longer: a megabyte. */
+const MAX_PETS = 10_000;
+
+const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
 /**
  * Combined reads of pets: calls that come while a read of their kind is in flight share the next one. Pets that are read
  * by id are of one kind, pages of all pets and pages by status of two others.
  */
 export function createPetReads({ query, call }: Connection, { batch }: TimeLimits): Pick<PetStore, 'find' | 'list'> {
+  const decodePet = createPetDecoder(petOf, MAX_CACHE_BYTES);
   const oneAtATime = { parallel: 1, maxItems: MAX_PETS, maxWait: batch };
 
   const find = createBatches<bigint, Pet | null>(async (ids) => {
-    const rows = await query<PetRow>(PET_SQL.find, [...new Set(ids)]);
-    const found = new Map(rows.map((row) => [BigInt(row[0]), row]));
-    return (id) => {
-      const row = found.get(id);
-      // Each caller gets its own object.
-      return row === undefined ? null : petOf(row);
-    };
+    const rows = await query<[pet: string]>(PET_SQL.find, [...new Set(ids)]);
+    const found = new Map(rows.map(([stored]) => decodePet(stored)).map((pet) => [pet.id, pet]));
+    return (id) => found.get(id) ?? null;
   }, oneAtATime);
 
-  const pages = (sql: string) =>
+  const pages = (one: string, several: string) =>
     createBatches<PetSelection, readonly Pet[]>(
       async (selections) => {
-        const given = new Map(selections.map((one) => [pageKey(one), { ...one, rows: [] as PetRow[] }]));
-        const pages = [...given.values()];
-        const [afters, limits] = [pages.map(({ after }) => after), pages.map(({ limit }) => limit)];
-        const statuses = pages.map(({ status }) => status);
-        for (const [page, ...row] of await query<[page: string, ...PetRow]>(sql, afters, limits, statuses)) {
-          pages[Number(page) - 1]?.rows.push(row);
+        const longest = new Map<string, PetSelection>();
+        for (const selection of selections) {
+          const key = pageKey(selection);
+          if (selection.limit > (longest.get(key)?.limit ?? 0)) longest.set(key, selection);
         }
-        return (selection) => (given.get(pageKey(selection)) ?? { rows: [] }).rows.map(petOf);
+        const values = [...longest.values()].map(({ after, limit, status }) => [after, limit, status]);
+        const [only = [], ...more] = values;
+        const rows =
+          more.length === 0
+            ? await query<[pets: string]>(one, ...only.filter((value) => value !== undefined))
+            : await query<[pets: string]>(several, ...only.map((_, column) => values.map((row) => row[column])));
+        const keys = longest.keys();
+        const read = new Map(rows.map(([pets]) => [keys.next().value, JSON.parse(pets).map(decodePet) as Pet[]]));
+        return (selection) => (read.get(pageKey(selection)) as Pet[]).slice(0, selection.limit);
       },
       { ...oneAtATime, maxWeight: MAX_PETS, weigh: ({ limit }) => limit },
     );
-  const list = pages(PET_SQL.list);
-  const listByStatus = pages(PET_SQL.listByStatus);
+  const list = pages(PET_SQL.list, PET_SQL.listSeveral);
+  const listByStatus = pages(PET_SQL.listByStatus, PET_SQL.listSeveralByStatus);
 
   return {
     find: (id) => call(() => find(id)),
@@ -53,7 +58,7 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
   };
 }
 
-/** The same page is read once. */
-function pageKey({ status, after, limit }: PetSelection): string {
-  return `${status} ${after} ${limit}`;
+/** Pages of the same list that begin behind the same pet are parts of the longest of them. */
+function pageKey({ status, after }: PetSelection): string {
+  return `${status} ${after}`;
 }

@@ -1,0 +1,20 @@
+import { PET_STATUSES } from '@animal-store/domain';
+import * as fc from 'fast-check';
+import { expect, test } from 'vitest';
+import { toStored } from '../connection/text.ts';
+import { petOf } from './pet-statements.ts';
+
+test('a pet as one text is decoded as it was', () => {
+  const int64 = fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n });
+  const name = fc.oneof(
+    fc.string({ unit: 'binary' }),
+    fc.string({ unit: fc.constantFrom(' ', '\n', '\0', '\\', '7') }),
+  );
+  const status = fc.constantFrom(undefined, ...PET_STATUSES);
+  fc.assert(
+    fc.property(fc.bigInt({ min: 1n, max: 2n ** 53n - 1n }), int64, status, name, (id, categoryId, status, name) => {
+      const stored = [id, categoryId, status, toStored(name)].join(' ');
+      expect(petOf(stored)).toStrictEqual({ id, name, categoryId, ...(status && { status }) });
+    }),
+  );
+});
