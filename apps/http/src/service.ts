@@ -12,11 +12,7 @@ import { createStop } from './stop.ts';
 import { superviseWorkers } from './workers/supervisor.ts';
 import { findSupervisor, isFirst, type Supervisor } from './workers/worker.ts';
 
-/**
- * Runs the service as its environment says, until it is stopped.
- *
- * @throws ConfigurationError
- */
+/** Runs the service as its environment says, until it is stopped. Throws ConfigurationError. */
 export async function startService(run: Run): Promise<void> {
   const output = openStandardOutput();
   const started = withDevelopmentKey(readConfiguration(process.env, await findStorages(process.env)));

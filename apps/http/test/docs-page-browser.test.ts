@@ -74,11 +74,7 @@ describeInBrowser('the documentation page', (openContext) => {
     return operation(page, id);
   }
 
-  /**
-   * Sends the request.
-   *
-   * @returns The response as the page shows it.
-   */
+  /** Sends the request, and returns the response as the page shows it. */
   async function execute(page: Page, id: string) {
     const received = page.waitForResponse((response) => response.url().includes('/v1/pets'));
     await operation(page, id).locator('button.execute').click();

@@ -54,11 +54,7 @@ const PROXIES = {
   },
 } as const;
 
-/**
- * Starts a proxy for the running test.
- *
- * @returns Its port.
- */
+/** Starts a proxy for the running test, and returns its port. */
 async function startProxy(name: keyof typeof PROXIES, instances: readonly [number, number]): Promise<number> {
   const { program, file, words, whole } = PROXIES[name];
   const port = await freePort();

@@ -12,11 +12,7 @@ export const RESTART_TIME = 25_000;
 /** Two instances of the service, whose ports stay the same when they are restarted. */
 export interface Instances {
   readonly ports: readonly [number, number];
-  /**
-   * Restarts an instance.
-   *
-   * @param index 0 or 1.
-   */
+  /** Restarts the instance 0 or 1. */
   restart(index: number): Promise<void>;
 }
 

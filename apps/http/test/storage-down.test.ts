@@ -32,11 +32,7 @@ async function serviceOnFailingStorage(
   return { ...(await serve({ configuration, storage })), failure };
 }
 
-/**
- * Sends a pet whose last character comes after six seconds.
- *
- * @returns The whole response.
- */
+/** Sends a pet whose last character comes after six seconds, and returns the whole response. */
 async function addSlowly(port: number, key: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   const fields = `Host: x\r\nAuthorization: Bearer ${key}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
@@ -46,11 +42,7 @@ async function addSlowly(port: number, key: string): Promise<string> {
   return (await socket.toArray()).join('');
 }
 
-/**
- * Sends bytes and leaves the connection open.
- *
- * @returns The first bytes of the response.
- */
+/** Sends bytes, leaves the connection open, and returns the first bytes of the response. */
 async function untilResponse(port: number, bytes: string): Promise<string> {
   const socket = connect(port, '127.0.0.1').setEncoding('latin1');
   onTestFinished(() => void socket.destroy());

@@ -20,11 +20,7 @@ export interface TcpProxy {
 
 type Mode = 'pass' | 'swallow' | 'lose responses' | 'cut';
 
-/**
- * Starts a proxy on this machine.
- *
- * @param target `host:port` of the server; an IPv6 address stands in brackets.
- */
+/** Starts a proxy on this machine for the server at `host:port`. An IPv6 address has brackets. */
 export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const { hostname, port } = new URL(`tcp://${target}`);
   const host = hostname.replace(/^\[|\]$/g, '');

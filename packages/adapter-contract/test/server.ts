@@ -76,11 +76,7 @@ function createDatabase() {
   };
 }
 
-/**
- * Starts a server with an empty database for the running test.
- *
- * @returns Its URL, with a password.
- */
+/** Starts a server with an empty database for the running test, and returns its URL, with a password. */
 export async function startDatabase(): Promise<string> {
   const database = createDatabase();
   const server = createServer((socket) => {

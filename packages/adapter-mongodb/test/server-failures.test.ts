@@ -23,11 +23,7 @@ describeWithMongo('while many calls are made at once', () => {
     return { pets, count: () => databaseAt(url).collection('pets').countDocuments() };
   }
 
-  /**
-   * Makes commands of the service fail as the server's failCommand describes it.
-   *
-   * @returns Switches that off.
-   */
+  /** Makes commands of the service fail as the server's failCommand describes it. The result ends that. */
   async function failing(mode: 'alwaysOn' | { times: number }, data: Document): Promise<() => Promise<void>> {
     const admin = databaseAt(server.url('admin'));
     const off = async () => {

@@ -41,11 +41,7 @@ export interface Running {
   readonly process: ChildProcess;
   /** Waits for its first output. */
   underWay(): Promise<void>;
-  /**
-   * Waits for its end.
-   *
-   * @returns The keys that were acknowledged, each with the id of its pet.
-   */
+  /** Waits for its end, and returns the acknowledged keys, each with the id of its pet. */
   acknowledged(): Promise<ReadonlyMap<string, bigint>>;
 }
 

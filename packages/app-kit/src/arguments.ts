@@ -3,11 +3,7 @@ import { findStorages } from './find-storages.ts';
 import { storageChoices } from './storages.ts';
 import { readVersion, versionText } from './version.ts';
 
-/**
- * The text that an argument of an application asks for.
- *
- * @throws ConfigurationError if there is no such argument.
- */
+/** The text that an argument of an application asks for. Throws ConfigurationError if there is no such argument. */
 export async function respondTo(argument: string, name: string, description: string): Promise<string> {
   if (argument === '--version') return `${name} ${versionText(readVersion(process.env))}\n`;
   if (argument === '--help') return help(name, description, storageChoices(await findStorages(process.env)));

@@ -59,11 +59,7 @@ export class Connections implements ConnectionServer {
     for (const connection of this.#open) connection.closeIfIdle();
   }
 
-  /**
-   * Closes all connections at once, also those with requests in flight.
-   *
-   * @returns How many there were.
-   */
+  /** Closes all connections at once, also those with requests in flight, and returns their number. */
   dropAll(): number {
     const { size } = this.#open;
     for (const connection of this.#open) connection.drop();

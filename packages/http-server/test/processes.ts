@@ -5,11 +5,7 @@ import { onTestFinished } from 'vitest';
 
 const PROGRAM = fileURLToPath(new URL('listener-process.ts', import.meta.url));
 
-/**
- * Starts `listener-process.ts` for the running test.
- *
- * @param flags For Node.js.
- */
+/** Starts `listener-process.ts` with these flags of Node.js for the running test. */
 export async function startListenerProcess(...flags: string[]): Promise<{ port: number; process: ChildProcess }> {
   const process_ = spawn(process.execPath, ['--conditions=@animal-store/source', ...flags, PROGRAM], {
     stdio: ['ignore', 'pipe', 'inherit'],

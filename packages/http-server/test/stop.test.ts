@@ -21,11 +21,7 @@ import {
 const GRACE = { grace: 10_000, deadline: 5_000 };
 const NO_GRACE = { grace: 0, deadline: 5_000 };
 
-/**
- * Stops a server.
- *
- * @returns How long that took, in milliseconds, and how many connections were dropped.
- */
+/** Stops a server, and returns the duration in milliseconds and the number of dropped connections. */
 async function timeStop(server: Serving, times: Parameters<RunningServer['stop']>[0]) {
   const started = performance.now();
   const dropped = await server.stop(times);

@@ -1,10 +1,6 @@
 import { Counter, Gauge, type Registry } from 'prom-client';
 
-/**
- * Registers a value that may rise and fall.
- *
- * @param read Called when the metrics are read.
- */
+/** Registers a value that may rise and fall. `read` is called when the metrics are read. */
 export function registerGauge(
   registry: Registry,
   { name, help }: { name: string; help: string },

@@ -9,12 +9,7 @@ import { type Catalogue, newPet, type Operation } from './workloads.ts';
 
 const FILL_CONNECTIONS = 64;
 
-/**
- * Creates pets.
- *
- * @returns Their ids.
- * @throws Error If the server creates none.
- */
+/** Creates pets, and returns their ids. Throws an Error if the server creates none. */
 export async function fill(server: Server, count: number): Promise<string[]> {
   const { name, url, api, headers } = server;
   const requests = Array.from({ length: 200 }, (_, number) =>
@@ -71,11 +66,7 @@ function* lines(first: number, count: number): Generator<string> {
 const KEPT_PAGES = 10_000;
 const KEPT_IDS = 200_000;
 
-/**
- * Follows the links of the service from its first page to the last one.
- *
- * @param pets About as many as there are.
- */
+/** Follows the links of the service from its first page to the last one. `pets` is about their number. */
 export async function walkPages({ url, headers }: Server, pets: number): Promise<Catalogue> {
   const everyPage = Math.ceil(pets / 100 / KEPT_PAGES);
   const everyPet = Math.ceil(pets / KEPT_IDS);

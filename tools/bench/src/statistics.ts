@@ -1,8 +1,4 @@
-/**
- * The value below which a share of the values lies.
- *
- * @param share From 0 to 1.
- */
+/** The value below which a share of the values lies. `share` is from 0 to 1. */
 export function quantile(values: readonly number[], share: number): number {
   const sorted = Float64Array.from(values).sort();
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? Number.NaN;

@@ -7,11 +7,7 @@ import { expect, onTestFinished, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
-/**
- * Lints a file by the configuration of this repository.
- *
- * @returns The messages of errors.
- */
+/** Lints a file by the configuration of this repository, and returns the messages of errors. */
 function lint(text: string): string[] {
   const root = mkdtempSync(join(tmpdir(), 'no-decorators-'));
   onTestFinished(() => rmSync(root, { recursive: true }));

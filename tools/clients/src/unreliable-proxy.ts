@@ -18,11 +18,7 @@ const FAILURES = [
   { status: 500, headers: {} },
 ];
 
-/**
- * Starts a proxy.
- *
- * @param target The base URL of the service.
- */
+/** Starts a proxy in front of the service at a base URL. */
 export async function startUnreliableProxy(target: string): Promise<UnreliableProxy> {
   const arrivals: number[] = [];
   const server = createServer((request, response) => {

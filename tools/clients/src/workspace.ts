@@ -15,17 +15,9 @@ const PATH = [join(ROOT, 'node_modules/.bin'), join(PACKAGE, 'node_modules/.bin'
 
 /** A folder for one client, as its developer would have it. The dependencies of this package are found from it. */
 export interface Workspace extends Disposable {
-  /**
-   * Writes a file.
-   *
-   * @param path Relative to the folder.
-   */
+  /** Writes a file. `path` is relative to the folder. */
   write(path: string, text: string): void;
-  /**
-   * Reads a file.
-   *
-   * @param path Relative to the folder.
-   */
+  /** Reads a file. `path` is relative to the folder. */
   read(path: string): string;
   /** Writes a shell script that is run in place of a program of this name. */
   writeProgram(name: string, script: string): void;

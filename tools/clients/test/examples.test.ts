@@ -11,11 +11,7 @@ const missing = inject('missingLanguages');
 
 const GOJQ = 'github.com/itchyny/gojq/cmd/gojq@v0.12.17';
 
-/**
- * Copies an example, prepares what it needs, and runs it.
- *
- * @returns Its output.
- */
+/** Copies an example, prepares its environment, runs it, and returns its output. */
 async function runExample(name: string, environment: ServiceForClients['environment']): Promise<string> {
   using workspace = createWorkspace();
   const { run } = workspace;

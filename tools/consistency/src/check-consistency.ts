@@ -77,11 +77,7 @@ function summaryOf(history: History, faults: Readonly<Record<string, number>>): 
   );
 }
 
-/**
- * Writes a history to a file, to be examined.
- *
- * @returns Its path.
- */
+/** Writes a history to a file, to be examined, and returns its path. */
 function save(history: History): string {
   const file = join(mkdtempSync(join(tmpdir(), 'animal-store-consistency-')), 'history.json');
   writeFileSync(file, JSON.stringify(history));

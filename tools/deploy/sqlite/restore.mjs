@@ -30,11 +30,7 @@ async function copyTo(restored) {
   await backup(source, restored).finally(() => source.close());
 }
 
-/**
- * Checks the copy and raises its counter of ids.
- *
- * @returns The next id.
- */
+/** Checks the copy, raises its counter of ids, and returns the next id. */
 function prepare(restored) {
   const database = new DatabaseSync(restored);
   try {

@@ -101,11 +101,7 @@ test.skipIf(inject('noCompose') !== null)(
       PORT: port,
       KEY: 'the-key-of-the-tests',
     };
-    /**
-     * Runs commands in the project of this test.
-     *
-     * @returns Their standard output.
-     */
+    /** Runs commands in the project of this test, and returns their standard output. */
     const run = async (...commands: string[]) => {
       const script = ['set -e', ...commands]
         .join('\n')

@@ -1,11 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { docker, OWNED } from './docker.ts';
 
-/**
- * Starts a container; it is removed when the running test ends.
- *
- * @returns Its id.
- */
+/** Starts a container, which is removed when the running test ends, and returns its id. */
 export async function start(...args: readonly string[]): Promise<string> {
   const container = await docker('run', '--detach', OWNED, ...args);
   onTestFinished(async () => {
@@ -14,11 +10,7 @@ export async function start(...args: readonly string[]): Promise<string> {
   return container;
 }
 
-/**
- * Makes a network; it is removed when the running test ends.
- *
- * @returns Its name.
- */
+/** Makes a network, which is removed when the running test ends, and returns its name. */
 export async function makeNetwork(): Promise<string> {
   const name = `animal-store-test-${process.pid}`;
   await docker('network', 'create', OWNED, name);

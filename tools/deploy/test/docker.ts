@@ -49,11 +49,7 @@ export async function whyNoContainers(): Promise<string | null> {
   }
 }
 
-/**
- * The command of Compose: the plugin of Docker, or the program in Debian 12.
- *
- * @throws Error if there is neither.
- */
+/** The command of Compose: the plugin of Docker, or the program in Debian 12. Throws an Error if there is neither. */
 export async function composeCommand(): Promise<string> {
   const [plugin, program] = ['docker compose', 'docker-compose'];
   try {
@@ -65,12 +61,7 @@ export async function composeCommand(): Promise<string> {
   }
 }
 
-/**
- * Builds the image.
- *
- * @param given The build arguments.
- * @returns Its id.
- */
+/** Builds the image with these build arguments, and returns its id. */
 export async function buildImage(given: Readonly<Record<string, string>>): Promise<string> {
   const options = Object.entries(given).map(([name, value]) => `--build-arg=${name}=${value}`);
   return docker('build', '--quiet', `--file=${ROOT}/${DOCKERFILE}`, '--tag=animal-store:test', ...options, ROOT);

@@ -173,11 +173,7 @@ class Explorer {
     return null;
   }
 
-  /**
-   * Records that one state follows another.
-   *
-   * @returns Whether the state is known.
-   */
+  /** Records that one state follows another, and returns whether the state is known. */
   #meet(from: string | null, key: string | null): boolean {
     if (key === null || !this.#graph.has(key)) return false;
     if (from !== null) this.#graph.get(from)?.next.push(key);

@@ -149,11 +149,7 @@ export class World {
     this.events.push({ name, can, run, times, may, process, used: 0 });
   }
 
-  /**
-   * Lets time pass at any time.
-   *
-   * @param ms The time, in milliseconds.
-   */
+  /** Lets `ms` milliseconds pass at any time. */
   pass(ms: number, times = 1, can: Condition = () => true): void {
     const run = () => {
       this.#time.now += ms;

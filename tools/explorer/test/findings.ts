@@ -3,12 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Finding } from '../src/trial.ts';
 
-/**
- * Runs the program of scenarios.
- *
- * @returns Its findings, in the order of its trials.
- * @throws Error if it fails.
- */
+/** Runs the program of scenarios, and returns its findings in the order of its trials. Throws an Error if it fails. */
 export async function findingsOf(program: URL): Promise<readonly Finding[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,

@@ -36,12 +36,7 @@ export function libraries({ dependencies, peerDependencies }: Manifest): string[
   return Object.keys({ ...dependencies, ...peerDependencies }).filter((name) => !name.startsWith('@animal-store/'));
 }
 
-/**
- * Runs a program to its end.
- *
- * @returns Its output.
- * @throws Error with its output if it fails.
- */
+/** Runs a program to its end, and returns its output. Throws an Error with its output if it fails. */
 export function run(
   program: string,
   args: readonly string[],
@@ -56,11 +51,7 @@ export function run(
 /** pnpm would count it as part of the lockfile if it stood in the root of the repository. */
 const PNPMFILE = join(ROOT, 'tools/packaging/pnpmfile.mjs');
 
-/**
- * Packs the package in a folder.
- *
- * @param options Of pnpm, to choose other packages.
- */
+/** Packs the package in a folder. `options` of pnpm choose other packages. */
 export function pack(cwd: string, to: string, ...options: readonly string[]): void {
   const [command, ...pnpm] = PNPM;
   const environment = { ...process.env, pnpm_config_pnpmfile: PNPMFILE };

@@ -9,11 +9,7 @@ export function programOf(name: string): string {
   return [...readmeOf(name).matchAll(/^```js\n(.*?)^```$/gms)].map(([, code]) => code).join('\n');
 }
 
-/**
- * The output that the comments behind `console.log` promise.
- *
- * @throws Error if one has no comment.
- */
+/** The output that the comments behind `console.log` promise. Throws an Error if one has no comment. */
 export function promisedOutput(program: string): string[] {
   const promised = [...program.matchAll(/console\.log\(.*\); \/\/ (.*)$/gm)].map(([, line]) => line as string);
   if (promised.length === program.match(/console\.log/g)?.length) return promised;

@@ -128,11 +128,7 @@ function isPublished(spec: string): boolean {
   }
 }
 
-/**
- * Compares the lockfile with the registry's list of vulnerabilities.
- *
- * @throws Error if one of production is high.
- */
+/** Compares the lockfile with the registry's list of vulnerabilities. Throws an Error if one of production is high. */
 export function audit(): void {
   console.log(pnpm('audit', '--prod', '--audit-level=high'));
 }

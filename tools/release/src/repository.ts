@@ -2,11 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { folderOf, type Manifest, PACKAGES, ROOT, readManifest } from '@animal-store/packaging/packages';
 
-/**
- * The text of a file.
- *
- * @param path Relative to the root of the repository.
- */
+/** The text of a file. `path` is relative to the root of the repository. */
 export const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
 /** Paths relative to the root of the repository, sorted. */

@@ -74,11 +74,7 @@ function exportsOf(folder: string): string[] {
   });
 }
 
-/**
- * The names that a module exports, types included.
- *
- * @throws Error if it does not name them.
- */
+/** The names that a module exports, types included. Throws an Error if it does not name them. */
 export function exportedNames(text: string): string[] {
   if (/^export \*/m.test(text)) throw new Error('an entry point exports *: name what it exports');
   const lists = matches(text, /^export (?:type )?\{([^}]*)\}/gm).flatMap((list) => list.split(','));

@@ -20,11 +20,7 @@ export function notRun({ tests, because, remedy, variable = 'ALL_TESTS' }: NotRu
   return `\n${[rule, `NOT RUN: ${tests},`, `because ${because}.`, '', remedy, failure, rule].join('\n')}\n\n`;
 }
 
-/**
- * Whether tests can't run, with a message.
- *
- * @throws Error if ALL_TESTS=required.
- */
+/** Whether tests can't run, with a message. Throws an Error if ALL_TESTS=required. */
 export function isMissing({ found, ...missing }: NotRun & { readonly found: boolean }): boolean {
   if (!found) process.stderr.write(notRun(missing));
   return !found;

@@ -4,11 +4,7 @@ import { initiate } from './initiate.ts';
 
 /** A server in a container of its own that belongs to no replica set. */
 export interface LoneServer {
-  /**
-   * The URL of a database on it.
-   *
-   * @param query Options of the URL.
-   */
+  /** The URL of a database on it, with these options. */
   url(database: string, query?: string): string;
   /** Makes it the only member of a set, if it was started as a member. */
   initiate(): Promise<void>;

@@ -3,11 +3,7 @@ import { mongoContainer, SMALL } from './containers.ts';
 
 /** Server processes of a replica set in one container, each named by the port that it listens on. */
 export interface MemberProcesses {
-  /**
-   * Starts a process, and returns when it accepts connections.
-   *
-   * @param set `''` for a standalone.
-   */
+  /** Starts a process, and returns when it accepts connections. `set` is `''` for a standalone. */
   start(port: number, set?: string): Promise<void>;
   /** Ends a process as a crash does. */
   kill(port: number): Promise<void>;

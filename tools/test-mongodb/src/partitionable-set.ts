@@ -90,11 +90,7 @@ export async function startPartitionableSet(
     throw error;
   }
 
-  /**
-   * Waits until the response of a member to a command is as it should be.
-   *
-   * @returns It.
-   */
+  /** Waits until the response of a member to a command is right, and returns it. */
   async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<Document> {
     const client = new MongoClient(urlPastProxies(member, 'admin'));
     try {

@@ -69,11 +69,7 @@ export async function sql(text: string, url?: string): Promise<Record<string, un
   }
 }
 
-/**
- * Locks every table of such a schema, for reading, too.
- *
- * @returns Ends the lock.
- */
+/** Locks every table of such a schema, for reading, too. The result ends the lock. */
 export async function lockTables(url: string): Promise<() => Promise<void>> {
   const client = new pg.Client({ connectionString: serverUrl() });
   await client.connect();

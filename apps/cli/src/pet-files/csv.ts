@@ -84,11 +84,7 @@ export function headerOf(text: string): Header | null {
   return null;
 }
 
-/**
- * Whether a record ends in a quoted field.
- *
- * @param delimiters The characters that may be between fields.
- */
+/** Whether a record ends in a quoted field. `delimiters` are the characters that may be between fields. */
 function endsInQuotes(text: string, delimiters: string): boolean {
   if (!text.includes('"')) return false;
   const closedFields = new RegExp(`(^|[${delimiters}])"[^"]*(?:""[^"]*)*"`, 'g');

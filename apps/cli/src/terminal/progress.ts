@@ -31,11 +31,7 @@ export function createProgress(output: TextOutput, text: () => string, isShown =
   };
 }
 
-/**
- * The progress of a transfer.
- *
- * @param share 0 to 1.
- */
+/** The progress of a transfer. `share` is from 0 to 1. */
 export function progressText(verb: string, share: number, pets: number): string {
   return `${verb} ${Math.floor(share * 100)} %  ${pets.toLocaleString('en')} pets`;
 }

@@ -8,11 +8,7 @@ const HOLDER = ' import ';
 
 const IMPORT_ID = /^[\x21-\x7e]{1,100}$/;
 
-/**
- * The value of `--import-id`.
- *
- * @throws InvalidArgumentError
- */
+/** Checks the value of `--import-id`. Throws InvalidArgumentError. */
 export function asImportId(text: string): string {
   if (!IMPORT_ID.test(text)) throw new InvalidArgumentError(MESSAGES.importId);
   return text;

@@ -72,11 +72,7 @@ export interface InFlight {
   count: number;
 }
 
-/**
- * Called for every unexpected error.
- *
- * @param requestId The id of its request, if it has one.
- */
+/** Called for every unexpected error, with the id of its request if it has one. */
 export type OnUnexpectedError = (error: unknown, requestId?: string) => void;
 
 /**
@@ -125,12 +121,7 @@ export type Responder = (request: Context<Env>, exchange: Exchange) => Awaitable
 /** A handler as Hono calls it. */
 export type Handler = (request: Context<Env>) => Awaitable<Response>;
 
-/**
- * Makes the handler of a route.
- *
- * @param route Its name for observers.
- * @param headers Fields of every response.
- */
+/** Makes the handler of a route. `route` is its name for observers, `headers` are fields of every response. */
 export type CreateHandler = (route: string, responder: Responder, headers?: Headers) => Handler;
 
 export interface HandlerDependencies {

@@ -33,11 +33,7 @@ export function jsonContent(schema: string, example: unknown) {
   return { 'application/json': { schema: schemaRef(schema), example } };
 }
 
-/**
- * A response with an Error body.
- *
- * @param message The message of the example, as the service words it.
- */
+/** A response with an Error body. `message` is that of the example, as the service words it. */
 export function errorResponseObject(
   code: ErrorCode,
   description: string,

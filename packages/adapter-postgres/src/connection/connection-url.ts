@@ -21,11 +21,7 @@ export interface Server {
   readonly warnings: readonly string[];
 }
 
-/**
- * Parses a URL without connecting to anything.
- *
- * @throws StorageMisconfigured whose message never quotes the URL.
- */
+/** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
 export function parseUrl(given: string): Server {
   if (!FORM.test(given)) throw new StorageMisconfigured(FORM_IN_WORDS);
   // Verified in every version of the driver: the certificate and the name of the server.
