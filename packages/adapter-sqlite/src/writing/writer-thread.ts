@@ -37,6 +37,8 @@ export function createWriterThread(data: () => WriterData, program: URL = PROGRA
       pending.reject(unavailable(reason));
     };
     started.on('message', (reply: Reply) => {
+      // Replies and errors arrive through two ports.
+      if (worker !== started) return;
       if ('error' in reply) {
         pending.reject(fromMessage(reply.error));
         return;
