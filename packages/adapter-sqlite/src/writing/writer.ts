@@ -20,42 +20,50 @@ export interface WriterData {
 /** The thread's reply to a batch of writes: the results, or the error if nothing was committed. */
 export type Reply = Committed<ErrorMessage> | { readonly error: ErrorMessage };
 
-const port = parentPort as MessagePort;
-const { path, identity } = workerData as WriterData;
+/** Commits writes on a connection of its own, which the first of them opens. Tests replace `openDatabase`. */
+export function createWriter({ path, identity }: WriterData, openDatabase = connect) {
+  let opened: { readonly transaction: Transaction; close(): void } | null = null;
 
-let opened: { readonly transaction: Transaction; close(): void } | null = null;
+  function open(): NonNullable<typeof opened> {
+    const files = holdFiles(path, identity);
+    let db: DatabaseSync | null = null;
+    const close = () => {
+      db?.close();
+      files.close();
+    };
+    try {
+      db = openDatabase(path, TIME_LIMITS.lock);
+      return { transaction: prepareTransaction(db, files.check), close };
+    } catch (error) {
+      close();
+      throw error;
+    }
+  }
 
-function open(): NonNullable<typeof opened> {
-  const files = holdFiles(path, identity);
-  let db: DatabaseSync | null = null;
-  const close = () => {
-    db?.close();
-    files.close();
+  return {
+    commit(writes: readonly Write[]): Reply {
+      try {
+        opened ??= open();
+        const { results, errors } = opened.transaction(writes);
+        return { results, errors: new Map(Array.from(errors, ([index, error]) => [index, toMessage(error)])) };
+      } catch (error) {
+        return { error: toMessage(error) };
+      }
+    },
+
+    close: () => opened?.close(),
   };
-  try {
-    db = connect(path, TIME_LIMITS.lock);
-    return { transaction: prepareTransaction(db, files.check), close };
-  } catch (error) {
+}
+
+if (parentPort !== null) serve(parentPort, createWriter(workerData));
+
+function serve(port: MessagePort, { commit, close }: ReturnType<typeof createWriter>): void {
+  port.on('message', (writes: readonly Write[] | null) => {
+    if (writes !== null) {
+      port.postMessage(commit(writes));
+      return;
+    }
     close();
-    throw error;
-  }
+    port.close();
+  });
 }
-
-function commit(writes: readonly Write[]): Reply {
-  try {
-    opened ??= open();
-    const { results, errors } = opened.transaction(writes);
-    return { results, errors: new Map(Array.from(errors, ([index, error]) => [index, toMessage(error)])) };
-  } catch (error) {
-    return { error: toMessage(error) };
-  }
-}
-
-port.on('message', (writes: readonly Write[] | null) => {
-  if (writes !== null) {
-    port.postMessage(commit(writes));
-    return;
-  }
-  opened?.close();
-  port.close();
-});
