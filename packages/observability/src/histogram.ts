@@ -18,7 +18,7 @@ export type CreateSeries = (labels: Labels) => Observe;
 export function registerHistogram(registry: Registry, { name, help }: { name: string; help: string }): CreateSeries {
   const samplers: (() => object[])[] = [];
   const metric = {
-    ...{ name, help, type: 'histogram', aggregator: 'sum' },
+    name,
     get: async () => ({
       ...{ name, help, type: 'histogram', aggregator: 'sum' },
       values: samplers.flatMap((samples) => samples()),
@@ -46,7 +46,7 @@ export function registerHistogram(registry: Registry, { name, help }: { name: st
     });
     return (seconds) => {
       let bucket = 0;
-      while (bucket < BOUNDS.length && seconds > (BOUNDS[bucket] as number)) bucket += 1;
+      while (seconds > (BOUNDS[bucket] as number)) bucket += 1;
       counts[bucket] = (counts[bucket] as number) + 1;
       sum += seconds;
     };

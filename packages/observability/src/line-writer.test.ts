@@ -96,6 +96,9 @@ describe('createLineWriter', () => {
     const text = await readUntil(given[159] as string);
     expect(text.replace(/^lost .*\n/m, '')).toBe(given.slice(0, 160).join(''));
     expect(text.match(/^lost .*$/gm)).toEqual(['lost 816: the reader is too slow']);
+    // What was written leaves the buffer.
+    add(given.slice(0, 100).join(''));
+    expect(lost()).toBe(816);
   });
 
   test('drops lines that cannot be written, and reports them once writing succeeds again', async () => {

@@ -48,7 +48,7 @@ export function createLineWriter(
 ): LineWriter {
   /** Lines that wait for others or for the reader. */
   let waiting = '';
-  let timer: NodeJS.Timeout | null = null;
+  let timer: NodeJS.Timeout | undefined;
   /** Whether the lines that wait are to be written now. */
   let isDue = false;
   let writing: Promise<void> | null = null;
@@ -111,9 +111,8 @@ export function createLineWriter(
   }
 
   function flush(): void {
-    if (timer !== null) clearTimeout(timer);
-    timer = null;
-    if (waiting === '') return;
+    clearTimeout(timer);
+    timer = undefined;
     isDue = true;
     writing ??= writeDue();
   }

@@ -1,6 +1,12 @@
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadShedding } from './load-shedding.ts';
+
+vi.mock('node:perf_hooks', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:perf_hooks')>();
+  return { ...original, monitorEventLoopDelay: vi.fn(original.monitorEventLoopDelay) };
+});
 
 /** Keeps the event loop busy for so many milliseconds. */
 function block(milliseconds: number): void {
@@ -22,6 +28,27 @@ function shedOfTen(limit: number): () => number {
 }
 
 describe('createLoadShedding', () => {
+  test('sheds from the second period in a row over the limit to the first one within it', () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const measured = { count: 0, min: 0, enable() {}, disable: vi.fn(), reset: () => measure(0, 2 ** 63) };
+    const measure = (count: number, min: number) => Object.assign(measured, { count, min });
+    vi.mocked(monitorEventLoopDelay).mockReturnValueOnce(
+      measured as unknown as ReturnType<typeof monitorEventLoopDelay>,
+    );
+    const { shouldShed, stop } = createLoadShedding(30);
+    const shed = [31, 31, 31, 30, 31, 31, null, 0].map((delay) => {
+      // Each measured delay includes the resolution; null: nothing was measured.
+      if (delay !== null) measure(1, (delay + 10) * 1e6);
+      vi.advanceTimersByTime(100);
+      return Array.from({ length: 10 }, shouldShed).filter(Boolean).length;
+    });
+    expect(shed).toEqual([0, 9, 9, 0, 0, 9, 9, 0]);
+    stop();
+    expect(vi.getTimerCount()).toBe(0);
+    expect(measured.disable).toHaveBeenCalledOnce();
+  });
+
   // The machine may keep the process waiting after a task, too.
   test('sheds nothing because of a single long task', { retry: 2 }, async () => {
     const shed = shedOfTen(100);

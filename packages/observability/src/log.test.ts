@@ -54,14 +54,35 @@ describe('createLog', () => {
   });
 
   test('logs a thrown value that is not an Error', async () => {
-    const [undef, object] = objects(
+    const [undef, object, nested] = objects(
       await logged(({ unexpectedError }) => {
         unexpectedError(undefined);
         unexpectedError(Object.create(null));
+        unexpectedError({ request: { key: 'a secret' } });
       }),
     );
     expect(undef).toMatchObject({ err: { type: 'undefined', message: 'undefined' } });
     expect(object).toMatchObject({ err: { type: 'object', message: '[Object: null prototype] {}' } });
+    expect(nested).toMatchObject({ err: { message: '{ request: [Object] }', stack: '{ request: [Object] }' } });
+  });
+
+  test('logs an error that is its own cause', async () => {
+    const error = new Error('a circle');
+    error.cause = error;
+    const [{ err }] = objects(await logged(({ unexpectedError }) => unexpectedError(error))) as [{ err: Error }];
+    expect(err.stack?.match(/^caused by: Error: a circle$/gm)).toHaveLength(5);
+  });
+
+  test('writes warnings and errors with their levels, and nothing after a message without details', async () => {
+    const write = ({ warn, error }: Log) => {
+      warn('a warning');
+      error('an error');
+    };
+    expect(objects(await logged(write)).map(({ level, msg }) => [level, msg])).toEqual([
+      [40, 'a warning'],
+      [50, 'an error'],
+    ]);
+    expect(await logged(write, { readable: true })).toMatch(/^\S+Z a warning\n\S+Z an error\n$/);
   });
 
   test('writes plain text for a person, with the stack of an unexpected error', async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, test } from 'vitest';
+import { totalmem } from 'node:os';
+import { describe, expect, test, vi } from 'vitest';
 import { createMetrics } from './metrics.ts';
 
 describe('createMetrics', () => {
@@ -9,6 +10,17 @@ describe('createMetrics', () => {
     await first;
     countUnexpectedError();
     expect(await read()).toMatch(/^animal_store_internal_errors_total 1$/m);
+  });
+
+  test.each([
+    [0, totalmem()],
+    [2 ** 64, totalmem()],
+    [1_000_000, 1_000_000],
+  ])('says the smaller of the limit of the container (%d) and the memory of the machine: %d', async (limit, bytes) => {
+    vi.spyOn(process, 'constrainedMemory').mockReturnValueOnce(limit);
+    const text = await createMetrics({ version: '1.0.0' }, () => 0).read();
+    expect(text).toMatch(new RegExp(`^animal_store_memory_limit_bytes ${bytes}$`, 'm'));
+    expect(text).toMatch(/^animal_store_build_info\{version="1.0.0"\} 1$/m);
   });
 
   test('counts key lookups by result, and lost lines, and says whether the storage is available', async () => {

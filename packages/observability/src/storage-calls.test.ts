@@ -31,7 +31,7 @@ function createStorage() {
     createRateLimiter: () => ({ take: () => QUOTA }),
     ready: vi.fn(() => {}),
     close: vi.fn(() => {}),
-    async [Symbol.asyncDispose]() {},
+    [Symbol.asyncDispose]: vi.fn(async () => {}),
   } satisfies PetStorage;
 }
 
@@ -56,6 +56,7 @@ describe('createStorageInstrumentation', () => {
     await expect(pets.find(3n)).rejects.toBe(DEFECT);
     expect(() => pets.list({ after: 0n, limit: 1 })).toThrow(DEFECT);
     expect(() => pets.add({ name: 'Rex', categoryId: 1n })).toThrow(UNAVAILABLE);
+    expect(await read('animal_store_storage_calls_total')).toEqual(await read('animal_store_storage_calls_total'));
     expect(await read('animal_store_storage_calls_total')).toEqual([
       'animal_store_storage_calls_total{operation="keys.list",outcome="ok"} 1',
       'animal_store_storage_calls_total{operation="pets.add",outcome="unavailable"} 1',
@@ -102,6 +103,10 @@ describe('createStorageInstrumentation', () => {
     ]);
     await wrapped.ready();
     await wrapped.close();
+    await wrapped[Symbol.asyncDispose]();
+    expect(storage[Symbol.asyncDispose]).toHaveBeenCalledOnce();
+    expect(wrapped.warnings).toEqual([]);
+    expect(instrumented({ ...storage, warnings: ['no TLS'] }).storage.warnings).toEqual(['no TLS']);
     expect(storage.ready).toHaveBeenCalledOnce();
     expect(storage.close).toHaveBeenCalledOnce();
     const { createRateLimiter: _, ...others } = storage;

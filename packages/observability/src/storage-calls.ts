@@ -74,7 +74,7 @@ function recorded(call: (...given: unknown[]) => unknown, record: RecordCall) {
 }
 
 function failureOf(error: unknown): Outcome {
-  return DomainError.is(error) && error.code === 'storage_unavailable' ? 'unavailable' : 'error';
+  return DomainError.is(error) ? 'unavailable' : 'error';
 }
 
 function registerCallMetrics(registry: Registry): (operation: string) => RecordCall {
