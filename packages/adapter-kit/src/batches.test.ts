@@ -91,9 +91,9 @@ describe('batches', () => {
 
   test('exceed neither their number of items nor their weight, except for one item that is too heavy by itself', async () => {
     const { call, items, batch } = batches({ maxItems: 3, maxWeight: 10, weigh: (item) => item });
-    call(1, 2, 2, 2, 2, 5, 5, 1, 50, 9);
-    for (let index = 0; index < 6; index += 1) await batch(index).end();
-    expect(items()).toEqual([[1], [2, 2, 2], [2, 5], [5, 1], [50], [9]]);
+    call(1, 2, 2, 2, 2, 8, 5, 5, 1, 50, 9);
+    for (let index = 0; index < 7; index += 1) await batch(index).end();
+    expect(items()).toEqual([[1], [2, 2, 2], [2, 8], [5, 5], [1], [50], [9]]);
   });
 
   test('reject one call more than may wait, until another has ended', async () => {

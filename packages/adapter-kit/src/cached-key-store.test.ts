@@ -37,8 +37,9 @@ function sharedStore(...stored: ApiKey[]) {
     },
     async find(digest) {
       state.queries += 1;
+      const found = records.get(digest) ?? null;
       await throwIfFailing();
-      return records.get(digest) ?? null;
+      return found;
     },
     list: async () => [...records.values()],
     revoke: async (_id, revokedAt) => change({ revokedAt }),
@@ -64,12 +65,12 @@ describe('createCachedKeyStore', () => {
     expect(state.keys.find(record().digest)).toEqual(record());
     expect(state.queries).toBe(1);
     state.now = HIT_TTL;
-    await state.keys.find(record().digest);
+    await Promise.all([state.keys.find(record().digest), state.keys.find(record().digest)]);
     expect(state.queries).toBe(2);
     state.now += HIT_TTL - 1;
     await state.keys.find(record().digest);
     expect(state.queries).toBe(2);
-    expect(state.cached).toEqual([false, true, false, true]);
+    expect(state.cached).toEqual([false, true, false, false, true]);
   });
 
   test('shows what this process has changed at once, also to a lookup after one that is in flight', async () => {

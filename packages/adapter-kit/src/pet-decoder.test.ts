@@ -24,4 +24,11 @@ describe('createPetDecoder', () => {
     expect(decodePet('unused')).not.toBe(unused);
     expect(decodePet('unused')).toEqual(unused);
   });
+
+  test('counts what a text takes as a key and in its pet', () => {
+    const decodePet = createPetDecoder(decode, 20_000);
+    const longTexts = Array.from({ length: 10 }, (_, number) => String(number).padEnd(1_000));
+    const [first] = longTexts.map(decodePet);
+    expect(decodePet(longTexts[0] as string)).not.toBe(first);
+  });
 });
