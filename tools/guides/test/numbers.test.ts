@@ -21,6 +21,8 @@ apps/http/src/observability/anonymous-requests.ts
   docs/observability.md: further ones a {INTERVAL} minute later
 apps/http/src/open-files.ts
   docs/settings.md: Fewer if \`ulimit -n\` is not {RESERVED} higher.
+apps/http/src/stop.ts
+  docs/operations.md: A process that has not ended {END_TIMEOUT} s later
 packages/adapter-contract/src/calls.ts
   docs/clients.md: responds within {CALL_LIMIT} s while its storage is unavailable
   docs/writing-a-transport.md: A call of the storage ends within {CALL_LIMIT} seconds
