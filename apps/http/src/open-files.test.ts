@@ -10,7 +10,7 @@ describe('connectionLimit', () => {
     [10_000, 1_024, 824],
     [10_000, 256, 128],
     [100, 256, 100],
-  ])('of %d connections accepts, with %s open files, %d', (maxConnections, openFiles, limit) => {
+  ])('limits %d connections with %s open files to %d', (maxConnections, openFiles, limit) => {
     expect(connectionLimit(maxConnections, openFiles)).toBe(limit);
   });
 });

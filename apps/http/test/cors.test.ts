@@ -17,7 +17,7 @@ test('gives scripts of other origins no access without CORS_ORIGINS', async ({ s
 test.each([
   [`http://localhost:8080, ${ORIGIN}`, ORIGIN],
   ['*', '*'],
-])('with CORS_ORIGINS=%s gives %s access, and to the header fields of the interface', async (origins, allowed) => {
+])('CORS_ORIGINS=%s gives %s access to responses and their header fields', async (origins, allowed) => {
   const { call } = await startService({ CORS_ORIGINS: origins });
   // A script must be able to read why it was rejected.
   for (const credentials of [{}, { key: null }]) {

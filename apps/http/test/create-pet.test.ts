@@ -112,7 +112,7 @@ describe('the body of createPet', () => {
     expect(received.slice(9, 12)).toBe(String(status));
   });
 
-  test('with several errors gets the status that comes first', async () => {
+  test('gets the first status of several errors', async () => {
     const { add, call } = await startService({ RATE_LIMIT: '4' });
     const used = { 'idempotency-key': 'used' };
     await add(REX, used);

@@ -91,7 +91,7 @@ describeInBrowser('the documentation page', (openContext) => {
     };
   }
 
-  test('sends what is typed, and shows responses digit for digit', async () => {
+  test('sends the typed values, and shows responses digit for digit', async () => {
     const { page } = await openPage();
     expect(await page.title()).toBe('Animal Store');
     expect(await page.locator('#notice').isVisible()).toBe(false);

@@ -81,7 +81,7 @@ describe('a start', () => {
       /^$/,
       /^animal-store: unexpected argument "--port": settings are environment variables, see --help\n$/,
     ],
-  ])('with the argument %s ends before it listens', async (argument, code, out, err) => {
+  ])('ends before it listens with the argument %s', async (argument, code, out, err) => {
     const { exit, output } = startProcess({ REVISION: '0a1b2c3' }, { args: [argument] });
     expect(await exit).toBe(code);
     expect(output).toEqual({ out: expect.stringMatching(out), err: expect.stringMatching(err) });

@@ -91,7 +91,7 @@ describeWithMongo('while many calls are made at once', () => {
     ['reads of pets', 'find', (pets, index) => pets.find(BigInt(index + 1))],
     ['reads of pages', 'find', (pets, index) => pets.list({ after: 0n, limit: index + 1 })],
     ['creations', 'insert', (pets) => addTo(pets, rex)],
-  ])('%s do not wait for one that gets no response', { retry: 2 }, async (_, command, call) => {
+  ])('%s do not wait for a command without a response', { retry: 2 }, async (_, command, call) => {
     const { pets } = await prepared();
     // The server blocks longer than the limit of silence on a socket.
     const block = { blockConnection: true, blockTimeMS: TIME_LIMITS.socket + 1_000 };

@@ -32,7 +32,7 @@ describeWithMongo('a primary that steps down', () => {
         return { client };
       },
     ],
-  ])('right after connections broke does not end the process, with %s', async (_, optionsFor) => {
+  ])('does not end the process right after connections broke, with %s', async (_, optionsFor) => {
     const uncaught = vi.fn<(error: Error) => void>();
     process.on('uncaughtException', uncaught);
     onTestFinished(() => void process.off('uncaughtException', uncaught));

@@ -64,7 +64,7 @@ const INVALID: readonly (readonly [collection: string, what: string, document: o
 ];
 
 describeWithMongo('a stored document', () => {
-  test('of a pet has int64, no status if none was given, and its idempotency key in the same document', async () => {
+  test('has int64, no status if none was given, and the idempotency key of its pet', async () => {
     const { storage, db } = await prepared();
     const plain = await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
     const named = await addTo(storage.pets, { ...rex, categoryId: LIMITS.categoryId.min }, idempotent('k1'));

@@ -84,7 +84,7 @@ describeWithPostgres('a connection', () => {
   });
 });
 
-describeWithPostgres('a misconfiguration is one line for the operator:', () => {
+describeWithPostgres('the operator gets one line about', () => {
   test.each([
     [
       'a database that does not exist',

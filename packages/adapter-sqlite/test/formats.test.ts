@@ -92,7 +92,7 @@ test('the schema calls only functions that SQLite 3.40 has, for the sqlite3 of D
   expect(new Set(called)).toEqual(new Set(['sqlite_sequence', 'length', 'substr']));
 });
 
-describe('while a newer version upgrades the file', () => {
+describe('an upgrade of the file by a newer version', () => {
   /** The next format may add columns, tables and indexes. */
   const EXPAND = `
     ALTER TABLE pets ADD COLUMN born_at INTEGER;
@@ -109,7 +109,7 @@ describe('while a newer version upgrades the file', () => {
     PRAGMA user_version = 3;
   `;
 
-  test('to the next format, processes continue, and can be started again', async () => {
+  test('lets processes continue and start if it is to the next format', async () => {
     const file = freshFile();
     const [running, idle, neverUsed] = [storageAt(file), storageAt(file), storageAt(file)];
     const first = await addTo(running, rex);
@@ -126,7 +126,7 @@ describe('while a newer version upgrades the file', () => {
     expect(other.prepare('PRAGMA user_version').get()).toEqual({ user_version: 2 });
   });
 
-  test('to the format after the next, processes are not ready, and report the reason', async () => {
+  test('makes processes unready, with the reason, if it is to the format after the next', async () => {
     const file = freshFile();
     const [running, neverUsed] = [storageAt(file), storageAt(file)];
     await addTo(running, rex);

@@ -5,11 +5,11 @@ import { addTo, databaseAt, fileWith, freshFile, rex, storageAt } from './fixtur
 
 const digest = 'ab'.repeat(32);
 
-describe('the schema rejects rows that the service cannot return', () => {
+describe('the schema', () => {
   const expectRejection = (db: DatabaseSync, table: string, row: string) =>
     expect(() => db.exec(`INSERT INTO ${table} VALUES ${row}`), row).toThrow(/constraint failed|cannot store/);
 
-  test('of a pet', async () => {
+  test('rejects pets that the service cannot return', async () => {
     const db = databaseAt(await fileWith(0));
     for (const row of [
       "(0, 'Rex', 1, null, null, null, null)",
@@ -33,7 +33,7 @@ describe('the schema rejects rows that the service cannot return', () => {
     db.exec("INSERT INTO pets VALUES (7, 'Rex', 1, null, 'the zoo', 'k', 'f')");
   });
 
-  test('of an API key', async () => {
+  test('rejects API keys that the service cannot return', async () => {
     const db = databaseAt(await fileWith(0));
     for (const row of [
       `('${digest.slice(0, 15)}', '${digest}', 'p', 'h', 1, null, null, null)`,

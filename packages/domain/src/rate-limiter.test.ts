@@ -8,7 +8,7 @@ describe('quotaAfter', () => {
     [3, true, 0],
     [4, false, 0],
     [1_000, false, 0],
-  ])('of three requests a window, request %i is allowed: %s, and leaves %i', (used, allowed, remaining) => {
+  ])('allows request %i of a window of three: %s, and leaves %i', (used, allowed, remaining) => {
     expect(quotaAfter(used, { limit: 3, window: 60_000 }, 500)).toEqual({ allowed, remaining, resetsIn: 500 });
   });
 

@@ -99,7 +99,7 @@ describe('a rejection', () => {
     expect(warnings).toEqual([]);
   });
 
-  test('of CONNECT causes no warning after many responses', async () => {
+  test('causes no warning if it rejects CONNECT after many responses', async () => {
     const { port } = await serve(respondAfter(10));
     const warnings = processWarnings();
     const { statuses } = await exchange(port, get('/').repeat(20) + TUNNEL);
@@ -146,7 +146,7 @@ describe('a rejection', () => {
     expect(rejections[0]?.message).toMatch(message);
   });
 
-  test('of a header section depends on the target and on the names and values of the fields', async () => {
+  test('depends, for a large header section, on the target and on the names and values of the fields', async () => {
     const { port } = await serve();
     const others = 'HostxAConnectionclose'.length;
     const sized = (target: number, value: number) =>
@@ -242,7 +242,7 @@ describe('a client', () => {
   test.each([
     ['nonsense', 'hello\r\n\r\n'],
     ['a tunnel', TUNNEL],
-  ])('that continues to send after the rejection of %s is disconnected', async (_what, bytes) => {
+  ])('is disconnected if it continues to send after the rejection of %s', async (_what, bytes) => {
     const { port } = await serve(undefined, { headersTimeout: 500, requestTimeout: 500 });
     const { socket, statuses, closed } = open(port, bytes);
     socket.removeAllListeners('end');

@@ -76,7 +76,7 @@ describe('NDJSON', () => {
     expect([reader(''), reader(' \t\r'), reader('null')]).toEqual([undefined, undefined, null]);
   });
 
-  test('rejects what is not JSON', () => {
+  test('rejects text that is not JSON', () => {
     expect(() => reader('{"name":')).toThrow(
       'the record is not valid JSON at column 9: expected a value, but the record ends',
     );

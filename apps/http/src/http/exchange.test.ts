@@ -28,7 +28,7 @@ describe('the trace id of an exchange', () => {
     [`00-${TRACE_ID}-00f067aa0ba902b7`, null],
     [`x00-${TRACE_ID}-00f067aa0ba902b7-01`, null],
     ['', null],
-  ])('of traceparent %j is %j', (traceparent, traceId) => {
+  ])('is read from the traceparent %j: %j', (traceparent, traceId) => {
     expect(exchangeOf(traceparent)?.traceId).toBe(traceId);
   });
 });

@@ -44,7 +44,7 @@ describe('followPrimary', () => {
     ['another member is the primary', false, [[primary('b', SECOND)]]],
     ['the same member was elected again', false, [[primary('a', SECOND)]]],
     ['there was no primary meanwhile', false, [[secondary('a')], [primary('a')]]],
-  ])('if %s, it is the same object: %s', (_, isSame, reports) => {
+  ])('returns the same object if %s: %s', (_, isSame, reports) => {
     const { report } = follow();
     const before = report(primary('a'));
     const after = reports.map((servers) => report(...servers)).at(-1);

@@ -27,11 +27,11 @@ describe.each<[string, number, atOpening: string | null, ofCall: string | null]>
 ])('%s', (_, code, atOpening, ofCall) => {
   const error = sqliteError(code);
 
-  test(`at the opening is ${atOpening === null ? 'an outage' : 'a configuration error'}`, () => {
+  test(`becomes at the opening ${atOpening === null ? 'an outage' : 'a configuration error'}`, () => {
     expect(toMisconfigured(PATH, error)).toEqual(atOpening === null ? null : misconfigured(atOpening));
   });
 
-  test(`of a call is ${ofCall === null ? 'an outage' : 'one that names file and reason for the operator alone'}`, () => {
+  test(`becomes in a call ${ofCall === null ? 'an outage' : 'an error with file and reason for the operator alone'}`, () => {
     expect(toPortError(PATH, error)).toMatchObject({
       code: 'storage_unavailable',
       message: ofCall === null ? OUTAGE : REPAIR,
@@ -50,7 +50,7 @@ test.each([
   ['SQLITE_CONSTRAINT_UNIQUE', sqliteError(2067)],
   ['SQLITE_MISMATCH', sqliteError(20)],
   ['no error of SQLite', new TypeError('not a function')],
-])('%s is a defect of a call, thrown as it is, and a configuration error at the opening', (_, error) => {
+])('%s is thrown unchanged by a call, and becomes a configuration error at the opening', (_, error) => {
   expect(toPortError(PATH, error)).toBe(error);
   expect(toMisconfigured(PATH, error)).toEqual(misconfigured(error.message));
 });

@@ -78,7 +78,7 @@ describe('isWellFormedApiKey', () => {
     ['in another case', `Anst_${'0'.repeat(30)}`, false],
     ['of other characters', `anst_${'-'.repeat(30)}`, false],
     ['without the prefix', '0'.repeat(35), false],
-  ])('of a text %s with a right checksum (%s) is %s', (_what, text, wellFormed) => {
+  ])('judges a text %s with a right checksum (%s): %s', (_what, text, wellFormed) => {
     expect(isWellFormedApiKey(text + checksumOf(text))).toBe(wellFormed);
   });
 });
@@ -106,7 +106,7 @@ describe('the record of a key', () => {
     // Revoked by a process whose clock is ahead of this one.
     [null, 101, false],
     [200, 50, false],
-  ])('that expires at %s and was revoked at %s is usable at 100: %s', (expiresAt, revokedAt, usable) => {
+  ])('is usable at 100 if it expires at %s and was revoked at %s: %s', (expiresAt, revokedAt, usable) => {
     expect(isUsable({ ...record, expiresAt, revokedAt }, 100)).toBe(usable);
   });
 });
