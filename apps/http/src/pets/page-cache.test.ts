@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { jsonResponse } from '../http/response.ts';
-import { createPageCache } from './page-cache.ts';
+import { createPageCache, isUpToDate } from './page-cache.ts';
 
 test('keeps a bounded number of empty pages', () => {
   const pages = createPageCache();
@@ -8,4 +8,19 @@ test('keeps a bounded number of empty pages', () => {
   for (const text of texts) pages.set(text, { query: {}, pets: [], next: null, response: jsonResponse('[]') });
   expect(pages.get('_=99999')).toBeDefined();
   expect(texts.filter((text) => pages.get(text) !== undefined).length).toBeLessThan(45_000);
+});
+
+const [rex, max] = [
+  { id: 1n, name: 'Rex', categoryId: 1n },
+  { id: 2n, name: 'Max', categoryId: 1n },
+];
+
+// A backup can be restored while the service runs.
+test.each([
+  ['with the same pets', { pets: [rex, max], next: 2n }, true],
+  ['in which a pet has changed', { pets: [rex, { ...max, name: 'Moritz' }], next: 2n }, false],
+  ['without its last pet', { pets: [rex], next: 2n }, false],
+  ['that has become the last', { pets: [rex, max], next: null }, false],
+])('takes a cached page for up to date beside one %s', (_, page, expected) => {
+  expect(isUpToDate({ pets: [rex, max], next: 2n }, page)).toBe(expected);
 });
