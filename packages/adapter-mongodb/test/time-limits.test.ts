@@ -64,19 +64,6 @@ describeWithMongo('a limit of its own ends', () => {
     expect(after).toBeLessThan(LIMIT + TOLERANCE);
   });
 
-  test('waiting for a connection', { retry: 2 }, async () => {
-    const { url, proxy } = await preparedBehindProxy();
-    const storage = open(`${url}&maxPoolSize=1`, { ...long, socket: 15_000, queue: LIMIT });
-    await storage.pets.find(1n);
-    proxy.swallow();
-    const first = failure(storage.pets.find(1n));
-    const { cause, after } = await failure(storage.pets.list({ after: 0n, limit: 1 }));
-    expect(cause.name).toBe('MongoWaitQueueTimeoutError');
-    expect(after).toBeLessThan(2 * LIMIT + TOLERANCE);
-    await storage.close();
-    await first;
-  });
-
   test('waiting for a read that is in flight', { retry: 2 }, async () => {
     const { url, proxy } = await preparedBehindProxy();
     const storage = open(`${url}&maxPoolSize=1`, { ...long, socket: 15_000, queue: LIMIT, batch: LIMIT });

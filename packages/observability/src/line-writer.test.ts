@@ -6,13 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLineWriter, LINE_WRITER_LIMITS } from './line-writer.ts';
 
-/** A named pipe whose reader can close it and open it again. It holds 64 KiB. */
+/** A named pipe and what reads it. It holds 64 KiB. */
 function pipe(mode = constants.O_NONBLOCK) {
   const folder = mkdtempSync(join(tmpdir(), 'line-writer-'));
   const path = join(folder, 'pipe');
   execFileSync('mkfifo', [path]);
-  const open = () => openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-  let reader = open();
+  const reader = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
   const fd = openSync(path, constants.O_WRONLY | mode);
   onTestFinished(() => {
     closeSync(fd);
@@ -41,15 +40,7 @@ function pipe(mode = constants.O_NONBLOCK) {
     return text;
   }
 
-  return {
-    fd,
-    read,
-    readUntil,
-    close: () => closeSync(reader),
-    reopen() {
-      reader = open();
-    },
-  };
+  return { fd, read, readUntil };
 }
 
 const report = (lines: number, reason: string) => `lost ${lines}: ${reason}\n`;
@@ -61,6 +52,8 @@ function writerTo(fd: number, limits: Partial<typeof LINE_WRITER_LIMITS> = {}) {
 /** Lines of 1,000 bytes, numbered. */
 const lines = (count: number, first = 0) =>
   Array.from({ length: count }, (_, index) => `${String(first + index).padEnd(999, '.')}\n`);
+
+// tools/explorer shows that each line is written once or counted as lost, and that a close ends in time, whatever the output does.
 
 describe('createLineWriter', () => {
   test('writes lines in order, after a delay or when flushed', async () => {
@@ -77,16 +70,6 @@ describe('createLineWriter', () => {
     expect(read()).toBe('three\n');
   });
 
-  test('buffers lines for a slow reader', async () => {
-    const { fd, readUntil } = pipe();
-    const { add, lost } = writerTo(fd);
-    const given = lines(500);
-    for (const line of given) add(line);
-    await sleep(50);
-    expect(await readUntil(given.at(-1) as string)).toBe(given.join(''));
-    expect(lost()).toBe(0);
-  });
-
   test('drops lines when the buffer is full, and reports how many', async () => {
     const { fd, readUntil } = pipe();
     const { add, lost } = writerTo(fd, { waiting: 160_000 });
@@ -99,80 +82,6 @@ describe('createLineWriter', () => {
     // What was written leaves the buffer.
     add(given.slice(0, 100).join(''));
     expect(lost()).toBe(816);
-  });
-
-  test('drops lines that cannot be written, and reports them once writing succeeds again', async () => {
-    const { fd, close, reopen, readUntil } = pipe();
-    const { add, flush, lost } = writerTo(fd);
-    close();
-    for (const line of ['one\n', 'two\nthree\n', 'four\n']) {
-      add(line);
-      flush();
-    }
-    await expect.poll(lost).toBe(4);
-    reopen();
-    add('five\n');
-    expect(await readUntil('five\n')).toBe('lost 4: EPIPE: broken pipe, write\nfive\n');
-    add('six\n');
-    expect(await readUntil('six\n')).toBe('six\n');
-    expect(lost()).toBe(4);
-  });
-
-  test('begins a new line after one that was written in part', async () => {
-    const { fd, close, reopen, readUntil } = pipe();
-    const { add, lost } = writerTo(fd, { chunk: 100_000 });
-    const given = lines(100);
-    for (const line of given) add(line);
-    await sleep(50);
-    close();
-    await expect.poll(lost).toBe(35);
-    reopen();
-    add('next\n');
-    const text = await readUntil('next\n');
-    expect(text).toBe(`${given.join('').slice(0, 65_536)}\nlost 35: EPIPE: broken pipe, write\nnext\n`);
-  });
-
-  test('does not count a line that lacks only its line feed as lost', async () => {
-    const { fd, close, reopen, readUntil } = pipe();
-    const { add, lost } = writerTo(fd);
-    const first = '.'.repeat(65_536);
-    add(`${first}\nsecond\n`);
-    await sleep(1);
-    close();
-    await expect.poll(lost).toBe(1);
-    reopen();
-    add('next\n');
-    expect(await readUntil('next\n')).toBe(`${first}\nlost 1: EPIPE: broken pipe, write\nnext\n`);
-  });
-
-  test('survives a full disk', async () => {
-    const fd = openSync('/dev/full', 'w');
-    onTestFinished(() => closeSync(fd));
-    const { add, close, lost } = writerTo(fd);
-    add('one\n');
-    await close();
-    expect(lost()).toBe(1);
-  });
-
-  test('writes the remaining lines when closed, and ignores later ones', async () => {
-    const { fd, readUntil } = pipe();
-    const { add, close } = writerTo(fd);
-    add('one\n');
-    const closed = close();
-    add('two\n');
-    await closed;
-    expect(await readUntil('\n')).toBe('one\n');
-  });
-
-  test('waits for a slow reader for a limited time when closed', async () => {
-    const { fd } = pipe();
-    const { add, close, lost } = writerTo(fd, { closeTimeout: 100 });
-    for (const line of lines(200)) add(line);
-    const start = performance.now();
-    await close();
-    expect(performance.now() - start).toBeGreaterThan(90);
-    expect(performance.now() - start).toBeLessThan(1_000);
-    expect(lost()).toBeGreaterThan(100);
   });
 
   test('waits for a write that blocks for a limited time when closed', async () => {

@@ -36,16 +36,6 @@ describe('createReadBarrier', () => {
     expect(steps).toEqual(['confirm a', 'read a', 'read a', 'read a', 'read a']);
   });
 
-  test.each(['a', 'b'])('reads again if the primary was lost during the read and %s is the next', async (next) => {
-    const state = barrierOn(termOf('a'));
-    const changes = [termOf(next)];
-    const change = () => {
-      state.primary = changes.shift() ?? state.primary;
-    };
-    expect(await state.read(change)).toBe(next);
-    expect(state.steps).toEqual(['confirm a', 'read a', `confirm ${next}`, `read ${next}`]);
-  });
-
   test('fails a read whose primary cannot be confirmed, and tries again for the next one', async () => {
     const state = barrierOn(termOf('a'));
     state.confirm = () => Promise.reject(new Error('no majority'));
