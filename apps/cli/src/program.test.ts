@@ -110,15 +110,11 @@ describe('keys', () => {
   test('writes a line to standard error when a key is issued and revoked', async () => {
     const { runWith } = commandLine();
     const issued = await runWith('', 'keys', 'issue', '--holder', 'the zoo');
-    const { id } = JSON.parse(issued.out) as { id: string };
+    const { id, ...record } = JSON.parse(issued.out) as { id: string };
+    expect(record).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
     expect(issued.err).toBe(`animal-store: 2026-12-24T00:00:00.000Z issued API key ${id} of "the zoo"\n`);
     const revoked = await runWith('', 'keys', 'revoke', id);
     expect(revoked.err).toBe(`animal-store: 2026-12-24T00:00:00.000Z revoked API key ${id} of "the zoo"\n`);
-  });
-
-  test('issues keys that do not expire, unless --expires-in is given', async () => {
-    const [line] = await commandLine().run('keys', 'issue', '--holder', 'the zoo');
-    expect(JSON.parse(line as string)).toMatchObject({ expiresAt: null, revokedAt: null, lastUsedAt: null });
   });
 });
 
@@ -193,10 +189,6 @@ describe('createProgram', () => {
   test.each([[['pets']], [['keys']]])('shows the commands if one is missing: %j', async (words) => {
     await expect(commandLine().run(...words)).rejects.toThrow(/^Usage: animal-store .*\nCommands:\n.* {2}list \[/s);
   });
-});
-
-test('prints its version', async () => {
-  expect(await commandLine().run('--version')).toEqual(['animal-store 1.2.3']);
 });
 
 describe('help', () => {

@@ -3,19 +3,6 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './processes.ts';
 
-test('stores pets that a later command finds', async () => {
-  const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
-  const rex = '{"id":1,"name":"Rex","categoryId":9223372036854775807}\n';
-  const added = await run(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '9223372036854775807');
-  expect(added).toEqual({ code: 0, out: rex, err: '' });
-  expect(await run(environment, 'pets', 'list')).toEqual({ code: 0, out: rex, err: '' });
-  expect(await run(environment, 'pets', 'get', '7')).toEqual({
-    code: 1,
-    out: '',
-    err: 'animal-store: no pet has the id 7\n',
-  });
-});
-
 test('fails without a message if the reader of its output closes the pipe', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const child = start(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '1');

@@ -1,5 +1,4 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { closeSync, constants, mkdtempSync, openSync, readSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -160,18 +159,6 @@ function isRunning(pid: number): boolean {
 }
 
 describe.skipIf(missing)('the service on a terminal', () => {
-  test('continues to serve after the terminal is closed', async () => {
-    const { terminal, service, stop } = await startOnTerminal();
-    const closed = once(terminal, 'exit');
-    terminal.kill('SIGKILL');
-    await closed;
-    for (const path of ['/v1/pets', '/v1/nothing', '/v1/pets']) {
-      expect((await service.call('GET', path)).status).toBe(path === '/v1/pets' ? 200 : 404);
-    }
-    await expect.poll(() => linesLost(service)).toBe(3);
-    await stop();
-  });
-
   test('continues to serve while the terminal is not read, and writes all lines when it is read again', async () => {
     const { terminal, says, service, stop } = await startOnTerminal();
     // More bytes than the terminal holds.

@@ -1,11 +1,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import { startServer, type TimeLimits } from '@animal-store/http-server';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, onTestFinished } from 'vitest';
 import { compose, type ServiceDependencies } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
@@ -126,13 +127,7 @@ export const test = base
   .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
 
 /** A free port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
+export const freePort = async (): Promise<number> => (await freePorts(1))[0] as number;
 
 /** A service that listens already. */
 export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Service {

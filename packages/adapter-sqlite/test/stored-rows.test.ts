@@ -49,14 +49,6 @@ describe('the schema', () => {
 });
 
 describe('ids', () => {
-  test('are not assigned again after the last pet was deleted', async () => {
-    const file = freshFile();
-    const storage = storageAt(file);
-    const last = await addTo(storage, rex);
-    databaseAt(file).exec('DELETE FROM pets');
-    expect((await addTo(storage, rex))?.id).toBeGreaterThan(last?.id ?? 0n);
-  });
-
   test('are below 2^53, and a call beyond that throws a defect', async () => {
     const file = freshFile();
     const storage = storageAt(file);

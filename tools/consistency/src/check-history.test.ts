@@ -34,31 +34,6 @@ function page([invoked, completed]: From, pets: readonly Pet[], { after = 0, isL
 
 type Case = readonly [title: string, operations: readonly Operation[], stored: readonly Pet[]];
 
-test.each<Case>([
-  [
-    'reads that see a pet, or do not, while it is added',
-    [add([1, 9], rex, rex), find([2, 5], 1, rex), find([2, 5], 1, null), page([4, 6], [])],
-    [rex],
-  ],
-  [
-    'a creation of unknown outcome that is stored later',
-    [add([1, 2], max, 'unknown'), find([3, 4], 2, null), find([5, 6], 2, max)],
-    [max],
-  ],
-  [
-    'one pet for several creations with one idempotency key',
-    [add([1, 9], rex, rex, 'k'), add([2, 3], rex, 'unknown', 'k'), add([4, 7], rex, rex, 'k')],
-    [rex],
-  ],
-  [
-    'a higher id that was acknowledged before a lower one',
-    [add([1, 2], max, max), page([3, 4], [max]), add([5, 6], rex, rex), page([7, 8], [rex, max])],
-    [rex, max],
-  ],
-])('accepts %s', (_, operations, stored) => {
-  expect(violations(operations, stored)).toEqual([]);
-});
-
 const both = [add([1, 2], rex, rex), add([1, 2], max, max)];
 const again = { ...rex, id: 3 };
 const altered = { ...rex, status: 'pending' };

@@ -25,11 +25,6 @@ describe('explore', () => {
     expect(reduced?.states).toBeLessThan((all?.states ?? 0) / 10);
   });
 
-  test('finds a call that never ends', async () => {
-    const [finding] = await explored('hang');
-    expect(finding?.failing?.error).toBe('a call of waiter never ends');
-  });
-
   test('finds a rejection that nothing handles', async () => {
     const [finding] = await explored('unhandled-rejection');
     expect(finding?.failing?.error).toBe('nobody waits for this');
@@ -38,11 +33,6 @@ describe('explore', () => {
   test('finds an error that nothing catches', async () => {
     const [finding] = await explored('uncaught-exception');
     expect(finding?.failing?.error).toBe('nobody catches this');
-  });
-
-  test('lets fake timers fire when they are due, and clocks show that time', async () => {
-    const [finding] = await explored('timers');
-    expect(finding).toMatchObject({ failing: null, isComplete: true });
   });
 
   test.each([
