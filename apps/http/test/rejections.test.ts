@@ -1,28 +1,14 @@
 import { connect } from 'node:net';
 import { describe, expect } from 'vitest';
-import { KEY, type Service, startService, test } from './service.ts';
+import { KEY, type Service, serviceAt, startService, test } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 // Every kind of malformed HTTP, requests that are sent without waiting, and responses before a body are tests of packages/http-server.
 
-interface RawResponse {
-  status: number;
-  head: string;
-  body: unknown;
-}
-
-/** The responses on a connection, each with a Content-Length. */
-function responsesIn(text: string): RawResponse[] {
-  const responses: RawResponse[] = [];
-  for (let rest = text; rest !== ''; ) {
-    const end = rest.indexOf('\r\n\r\n');
-    const head = rest.slice(0, end);
-    const length = Number(/^content-length: (\d+)$/im.exec(head)?.[1]);
-    const body = rest.slice(end + 4, end + 4 + length);
-    responses.push({ status: Number(head.split(' ')[1]), head, body: body === '' ? null : JSON.parse(body) });
-    rest = rest.slice(end + 4 + length);
-  }
-  return responses;
+/** The last response on a connection. */
+function responseIn(text: string): { status: number; head: string; body: unknown } {
+  const [head = '', body = ''] = text.slice(text.lastIndexOf('HTTP/1.1 ')).split('\r\n\r\n');
+  return { status: Number(head.split(' ')[1]), head, body: JSON.parse(body) };
 }
 
 const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
@@ -47,12 +33,13 @@ describe('the rejection of a request that is not valid HTTP', () => {
   ] as const)(
     'has the Error shape: %s',
     async ([_what, bytes, status, code], { shared: { raw, unexpectedErrors } }) => {
-      const [response, ...more] = responsesIn(await raw(bytes));
-      expect(more).toEqual([]);
-      expect(response?.head).toMatch(/^content-type: application\/json$/im);
-      expect(response?.head).toMatch(/^connection: close$/im);
-      expect(response?.head).toMatch(/^x-request-id: [\da-f-]{36}$/im);
-      expect(response?.head).toMatch(/^x-content-type-options: nosniff$/im);
+      const text = await raw(bytes);
+      const response = responseIn(text);
+      expect(text.match(/^HTTP/gm)).toHaveLength(1);
+      expect(response.head).toMatch(/^content-type: application\/json$/im);
+      expect(response.head).toMatch(/^connection: close$/im);
+      expect(response.head).toMatch(/^x-request-id: [\da-f-]{36}$/im);
+      expect(response.head).toMatch(/^x-content-type-options: nosniff$/im);
       expect(response).toMatchObject({ status, body: { code, message: expect.stringMatching(/./), status } });
       expect(unexpectedErrors).toEqual([]);
     },
@@ -61,37 +48,22 @@ describe('the rejection of a request that is not valid HTTP', () => {
   test('is logged under the id that the client gets', async () => {
     // Others would be summarized.
     const running = startProcess({ API_KEYS: KEY, LOG_LEVEL: 'debug' });
-    const port = await listeningAt(running);
+    const { raw } = serviceAt(await listeningAt(running));
     for (const [line, fields] of [
       ['POST /v1/pets', `${AUTHORIZATION}X-Request-Id: the-one-that-was-sent\r\n`],
       ['POST /v1/pets', AUTHORIZATION],
       ['GET /livez', ''],
     ]) {
       const malformed = request(line as string, `${fields}${JSON_TYPE}${CHUNKED}`, 'hello\r\n');
-      const [, response] = responsesIn(await halfOpen(port, request('GET /livez') + malformed));
-      expect(response?.status).toBe(400);
-      const id = /^X-Request-Id: (\S+)$/im.exec(response?.head ?? '')?.[1];
+      const { status, head } = responseIn(await raw(request('GET /livez') + malformed));
+      expect(status).toBe(400);
+      const id = /^X-Request-Id: (\S+)$/im.exec(head)?.[1];
       await running.says(new RegExp(`"status":400,.*"requestId":"${id}"`));
     }
     await running.says(/"requestId":"the-one-that-was-sent"/);
     expect(running.output.out.match(/"status":400/g)).toHaveLength(3);
   });
 });
-
-/** Sends bytes, and keeps its side open until the other closes the connection. */
-function halfOpen(port: number, bytes: string): Promise<string> {
-  return new Promise((resolve) => {
-    let text = '';
-    const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }, () => socket.write(bytes));
-    socket.on('data', (chunk) => {
-      text += chunk;
-    });
-    socket.on('end', () => {
-      socket.end();
-      resolve(text);
-    });
-  });
-}
 
 test.for([
   ['POST', `${AUTHORIZATION}${JSON_TYPE}`, 413],
@@ -103,7 +75,7 @@ test.for([
   async ([method, fields, status], { shared: { raw } }) => {
     for (const expectation of ['', 'Expect: 100-continue\r\n']) {
       const head = request(`${method} /v1/pets`, `${fields}${expectation}Content-Length: 70000000\r\n`);
-      const [response] = responsesIn(await raw(head));
+      const response = responseIn(await raw(head));
       expect(response).toMatchObject({
         status,
         head: expect.stringMatching(/^connection: close$/im),
@@ -115,10 +87,9 @@ test.for([
 
 test('rejects a body that does not arrive with 408, and counts it', async () => {
   const timeLimits = { headersTimeout: 400, requestTimeout: 800, connectionsCheckingInterval: 50 };
-  const { port, call } = await startService({}, { timeLimits });
+  const { raw, call } = await startService({}, { timeLimits });
   const slow = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}X-Request-Id: slow\r\nContent-Length: 1000\r\n`);
-  const [response] = responsesIn(await halfOpen(port, slow));
-  expect(response).toMatchObject({
+  expect(responseIn(await raw(slow))).toMatchObject({
     status: 408,
     head: expect.stringMatching(/^x-request-id: slow$/im),
     body: { status: 408 },

@@ -33,22 +33,6 @@ test('compose.yaml sets variables that the service knows, and its configuration 
   }
 });
 
-test('compose.yaml points the service to the PostgreSQL server that it starts', () => {
-  const { hostname, username, password, pathname } = new URL(onPostgres.environment.POSTGRES_URL);
-  const { POSTGRES_USER, POSTGRES_PASSWORD, POSTGRES_DB } = services[hostname].environment;
-  expect([username, password, pathname]).toEqual([POSTGRES_USER, POSTGRES_PASSWORD, `/${POSTGRES_DB}`]);
-});
-
-test('compose.yaml points the service to the replica set that it initiates', () => {
-  const { hostname, port, searchParams } = new URL(service.environment.MONGODB_URL);
-  const { command } = services[hostname];
-  const replicaSet = searchParams.get('replicaSet');
-  expect(command).toEqual(expect.arrayContaining(['--replSet', replicaSet]));
-  const initiation = services.initiation.command.at(-1);
-  expect(initiation).toContain(`[{ _id: 0, host: '${hostname}:${port}' }]`);
-  expect(initiation).toContain(`{ _id: '${replicaSet}', members }`);
-});
-
 test('compose.yaml publishes the service on this machine alone, without capabilities and with a read-only file system', () => {
   expect(service.ports).toEqual([`127.0.0.1:3000:${configuration().PORT}`]);
   for (const server of [services.mongodb, services.postgres]) expect(server.ports).toBeUndefined();
@@ -60,13 +44,6 @@ test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', (
   const { MAX_CONNECTIONS } = configuration();
   expect(service.mem_limit).toMatch(/^\d+m$/);
   expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(MAX_CONNECTIONS));
-});
-
-test('compose.yaml limits the log of every container', () => {
-  const limited = {
-    options: { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d$/) },
-  };
-  for (const name of Object.keys(services)) expect(services[name].logging, name).toMatchObject(limited);
 });
 
 test('compose.yaml leaves time for a graceful stop', () => {
