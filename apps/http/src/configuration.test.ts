@@ -151,7 +151,7 @@ describe('in production', () => {
   });
 
   test('only warns of variables that resemble settings', () => {
-    const others = { API_KEY: 'x', SQLITE_DB: 'x', MONGODB_DATABASE: 'x', PUBLIC_URI: 'x', LOG_LEVELS: 'x' };
+    const others = { API_KEY: 'x', SQLITE_DB: 'x', MONGODB_DATABASE: 'x', LOG_LEVELS: 'x', PUBLIC_URI: 'x' };
     expect(readConfiguration({ ...production, ...others }).warnings).toEqual([
       'API_KEY is not a setting: API_KEYS is probably meant',
       'LOG_LEVELS is not a setting: LOG_LEVEL is probably meant',

@@ -64,11 +64,12 @@ packages/adapter-postgres/src/connection/connection.ts
   docs/storage-postgres.md: one of the pool's {MAX_CONNECTIONS} connections
   docs/storage-postgres.md: Each process opens up to {MAX_CONNECTIONS} connections
 packages/adapter-postgres/src/keys/postgres-key-store.ts
-  docs/storage-postgres.md: {MAX_KEYS} pets or keys are looked up
+  docs/storage-postgres.md: pets or {MAX_KEYS} keys are looked up
 packages/adapter-postgres/src/pets/pet-creation.ts
   docs/storage-postgres.md: up to {MAX_PETS} pets are inserted
 packages/adapter-postgres/src/pets/pet-reads.ts
-  docs/storage-postgres.md: {MAX_PETS} pets or keys are looked up, pages of up to {MAX_PETS} pets are read
+  docs/storage-postgres.md: {MAX_PETS} pets or 1,000 keys are looked up, pages of up to {MAX_PETS} pets are read
+  docs/storage-postgres.md: up to {MAX_CACHE_BYTES} MiB of pets
 packages/adapter-postgres/src/time-limits.ts
   docs/storage-postgres.md: A call fails with 503 after {call} s
   docs/storage-postgres.md: connections, {connect} s
