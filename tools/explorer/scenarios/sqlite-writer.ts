@@ -317,6 +317,8 @@ const scenario =
           await thread.end(CLOSE_TIMEOUT);
           isClosing = false;
           if (!shared.isHanging && world.commands.size > 0) violation = 'closed before the thread has ended';
+          // The process ends.
+          world.timers.clear();
         },
       });
       world.finally(() => {
