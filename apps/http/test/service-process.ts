@@ -66,10 +66,8 @@ export const listeningAt = async (running: Running): Promise<number> =>
   Number((await running.says(/127\.0\.0\.1:(\d+)\/v1/))[1]);
 
 /**
- * Opens a connection every 100 ms, and closes it. The grace of a stop does not end early meanwhile, however long the requests of the
- * test take. The log does not show these connections.
- *
- * @returns Ends that. The end of the running test does so, too.
+ * Opens and closes a connection every 100 ms, so that the grace of a stop does not end early. The log does not show these
+ * connections. The returned function ends that, and so does the end of the running test.
  */
 export function keepConnecting(port: number): () => void {
   const timer = setInterval(() => {

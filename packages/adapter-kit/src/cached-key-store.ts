@@ -28,7 +28,6 @@ interface Entry {
  * Caches for a short while what `find` returned. This process sees its own changes at once. Lookups of one key share the
  * query that is in flight, unless its result would be too old to be cached for them.
  *
- * @param keys Where the records are.
  * @param clock For ages only.
  * @param onLookup Called for each lookup. Must not throw.
  */

@@ -9,8 +9,6 @@ export type ReportError = (error: unknown) => void;
 /**
  * Reports errors of calls to the operator: defects with their stack, and the reason why the storage is unavailable. Each
  * kind is reported at once, and then once a minute.
- *
- * @param write Writes a message.
  */
 export function createErrorReport(write: (message: string) => void): ReportError {
   const isUnexpectedDue = createThrottle();

@@ -2,10 +2,10 @@ import { StorageMisconfigured } from './storage-misconfigured.ts';
 
 /**
  * Checks the format of what is stored, for an adapter that counts its formats. A published format never changes, not even
- * with a limit of the domain. The next one adds only what the version before can ignore, because both work on one storage
- * during an upgrade. So a version works with every format up to the one after its own.
+ * with a limit of the domain. The next one adds only members that the version before ignores, because both work on one
+ * storage during an upgrade. So a version works with every format up to the one after its own.
  *
- * @param name What has the format, for the operator: `the collection pets`.
+ * @param name The name of the formatted place, for the operator: `the collection pets`.
  * @param found The number of the stored format.
  * @param own The number of the format that this version creates.
  * @throws StorageMisconfigured if this version can't work with it.

@@ -36,8 +36,8 @@ const STRING_OR_NUMBER = /"[^"\\]*(?:\\.[^"\\]*)*"|-?\d[\d.eE+-]*/g;
  * `1e3` are integers, as in JSON Schema.
  *
  * @param text JSON (RFC 8259), nested to any depth.
- * @throws SyntaxError if the text is not JSON. The message says where (the line, and the column in code points, both from
- * 1), what may stand there, and what does. RangeError if a string has millions of escapes.
+ * @throws SyntaxError if the text is not JSON. The message has the line, the column (in code points, both from 1),
+ * and the expected and the found text. RangeError if a string has millions of escapes.
  * @example parse('{"id":9007199254740993}') // { id: 9007199254740993n }
  */
 export function parse(text: string, options: ParseOptions = {}): unknown {

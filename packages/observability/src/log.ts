@@ -37,7 +37,6 @@ export interface Log {
  * Creates a log of JSON objects, one a line, or of lines for a person to read.
  *
  * @param level The least severe level that is written.
- * @param output Where it is written.
  * @param readable Whether a person reads the lines.
  */
 export function createLog(level: LogLevel, { output, readable }: { output: Output; readable: boolean }): Log {

@@ -95,7 +95,7 @@ export function send({ url, api, headers }: Server, operation: Operation): Promi
 /**
  * Makes sure that a server does the same work as the others, before it is measured.
  *
- * @param id That of a pet that it has.
+ * @param id The id of one of its pets.
  * @throws Error If a response is not the one that the operation asks for.
  */
 export async function verify(server: Server, id: string): Promise<void> {

@@ -9,7 +9,6 @@ const CHANGING =
  * Finds code that replaces a method or an internal field of an object that Node.js or a library has made: such code breaks when
  * the next version uses the method or the field in another way.
  *
- * @param files TypeScript files.
  * @param root The folder that the places in the result are relative to.
  * @returns The place and the text of each.
  */

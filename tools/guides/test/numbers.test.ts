@@ -82,6 +82,8 @@ packages/adapter-sqlite/src/time-limits.ts
 packages/app-kit/src/rate-limiter.ts
   docs/storage-mongodb.md: the process counts alone for {FALLBACK_DURATION} s
   docs/storage-postgres.md: the process counts alone for {FALLBACK_DURATION} s
+  docs/decisions/README.md: the process counts alone for {FALLBACK_DURATION} s
+  tools/explorer/README.md: no request waits for {SHARED_TIMEOUT} ms
 packages/async/src/throttle.ts
   docs/observability.md: logged at once and then once a {INTERVAL} minute
   docs/operations.md: it is logged every {INTERVAL} minute at level error
@@ -108,6 +110,8 @@ packages/http-server/src/time-limits.ts
   packages/http-server/README.md: closes the connection after {inactivityTimeout} s
   packages/http-server/README.md: rejects it after {headersTimeout} s or {requestTimeout} s
   packages/http-server/README.md: in turn with other connections, for {requestTimeout} s
+packages/observability/src/event-format.ts
+  docs/observability.md: {info} for info, {warn} for problems that may pass, {error} for problems
 packages/observability/src/line-writer.ts
   docs/observability.md: the requests of the last {delay} ms. Up to {waiting} MiB wait for a slow reader
 packages/observability/src/load-shedding.ts
@@ -115,6 +119,8 @@ packages/observability/src/load-shedding.ts
 packages/observability/src/storage-monitor.ts
   docs/operations.md: checks the storage every {available} seconds, during an outage every {unavailable} seconds
   docs/storage-mongodb.md: at its next check, up to {available} s later
+tools/bootstrap/programs.mjs
+  docs/operations.md: with \`npm start\` after {SAME_SIGNAL} s
 tools/deploy/test/environment.ts
   docs/operations.md: Give it {process} MB of memory, and {connection} kB for each connection
 `;

@@ -81,8 +81,8 @@ export function image(): void {
 /**
  * Pushes the image that `image` has built.
  *
- * @param target - as buildah names it: `docker://ghcr.io/owner/name:v1.0.0`, or `oci:folder`
- * @returns its digest
+ * @param target A name of buildah: `docker://ghcr.io/owner/name:v1.0.0`, or `oci:folder`.
+ * @returns Its digest.
  */
 export function push(target: string): string {
   mkdirSync(ARTIFACTS, { recursive: true });

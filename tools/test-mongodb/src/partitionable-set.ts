@@ -58,7 +58,7 @@ function unlessClosed(failure: unknown): null {
  *
  * @param electionTimeoutMillis After this time of silence another primary is elected, and a primary that hears no majority
  * steps down.
- * @param priorities Of the members, in their order. 0: it votes and is never elected.
+ * @param priorities The priorities of the members, in their order. A member with 0 votes and is never elected.
  */
 export async function startPartitionableSet(
   electionTimeoutMillis: number,

@@ -27,7 +27,6 @@ export interface Operation {
   /**
    * Reads the request, calls the use case and returns the response. It runs for requests with a valid key only.
    *
-   * @param holder The holder of the key.
    * @throws HttpError, DomainError: the handler of the route renders them.
    */
   handle(request: Context<Env>, holder: string): Awaitable<HttpResponse>;

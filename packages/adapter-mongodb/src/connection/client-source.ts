@@ -42,7 +42,7 @@ export function clientsFromUrl(url: string, limits: TimeLimits): ClientSource {
 /**
  * The client that the caller opened and closes.
  *
- * @param database The one that the caller has chosen; undefined: the one of the client.
+ * @param database The name that the caller has chosen; undefined: that of the client.
  * @throws StorageMisconfigured if no database is named that can have pets.
  */
 export function clientOfCaller(client: MongoClient, database: string | undefined): ClientSource {

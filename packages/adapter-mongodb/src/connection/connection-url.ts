@@ -16,7 +16,7 @@ const URL_RULE =
 /**
  * Checks a URL without connecting to anything.
  *
- * @param options What clients get beside the URL.
+ * @param options The options of clients besides the URL.
  * @returns All options of such a client.
  * @throws StorageMisconfigured whose message never quotes the URL.
  */

@@ -22,7 +22,7 @@ export type Redact = (text: string) => string;
  * misconfigured; as it is if it shows a defect: a violated constraint or schema, or an error that is not the driver's.
  *
  * The message of `storage_unavailable` is for the caller and has no driver text. Its cause is for the log: name, code and
- * message of the driver's error without credentials, and nothing that is attached to it.
+ * message of the driver's error, without credentials and attached objects.
  */
 export function toPortError(failure: unknown, redact: Redact): unknown {
   return isOutage(failure) && !isViolation(failure) ? unavailable(causeOf(diagnose(failure), redact)) : failure;

@@ -18,8 +18,8 @@ const RETRYABLE_CODES: ReadonlySet<unknown> = new Set([
 ]);
 
 /**
- * Reads what the majority has from the primary, without decoding it. As the driver repeats its own reads, this one is
- * repeated once after an error that may have passed.
+ * Reads documents that the majority has from the primary, without decoding them. Like the driver's own reads, it is
+ * repeated once after a transient error.
  *
  * @param command Returns a cursor whose documents fit into its first batch.
  * @returns The bytes of each document: views of the response.

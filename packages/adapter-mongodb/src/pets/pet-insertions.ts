@@ -20,16 +20,16 @@ export const INSERTION_LIMITS = {
 };
 
 /**
- * Group commit: pets that come while insertions are in flight are stored together, by one write that the majority
- * confirms once.
- *
- * @returns Stores a pet under a new id. Rejects with the server's error if the server rejected this pet alone (see
- * `isDuplicateKey`), with MongoBulkWriteError or another error of the driver if it is not known whether it is stored.
+ * Stores a pet under a new id. Rejects with the server's error if the server rejected this pet alone (see `isDuplicateKey`),
+ * with MongoBulkWriteError or another error of the driver if it is not known whether it is stored.
  */
+export type InsertPet = (pet: PetWithoutId) => Promise<Pet>;
+
+/** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
 export function createPetInsertions(
   pets: Collection<PetDocument>,
   { ids, fence, limits }: { ids: IdBlocks; fence: Fence; limits: TimeLimits },
-): (pet: PetWithoutId) => Promise<Pet> {
+): InsertPet {
   const insertAll: BatchWork<PetWithoutId, Pet> = async (batch) => {
     // Ids are assigned as late as possible, so that ids are stored nearly in order.
     const taken = await ids.take(batch.length);

@@ -22,7 +22,6 @@ export interface AllPetsOptions {
  * created faster than they are read, it does not end. After an error the reading is continued with `after`, the id of the
  * last pet.
  *
- * @param catalogue Where pets are listed.
  * @throws DomainError `invalid` for the first pet, `storage_unavailable` for any.
  * @example for await (const pet of allPets(catalogue, { status: 'sold' })) console.log(pet.name)
  */

@@ -15,7 +15,7 @@ export interface PetQuery {
 }
 
 /**
- * Checks which page a caller wants.
+ * Checks the query for a page.
  *
  * @param given Read once: later changes to it have no effect.
  * @throws DomainError `invalid`, naming every violation.

@@ -20,7 +20,7 @@ export interface Pet extends NewPet {
 }
 
 /**
- * Checks what a caller wants to create.
+ * Checks a pet to be created.
  *
  * @param given Read once: later changes to it have no effect.
  * @param others Violations of other arguments of the call, which the error names, too.
