@@ -4,11 +4,12 @@ import { join } from 'node:path';
 import { rootCertificates } from 'node:tls';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { adapter } from '../src/adapter.ts';
-import { addTo, failureOf, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, openStorage, rex } from './fixtures.ts';
 
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];

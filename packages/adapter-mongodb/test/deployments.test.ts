@@ -1,6 +1,7 @@
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type LoneServer, startLoneServer } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { failureOf, misconfigurationOf, openStorage } from './fixtures.ts';
+import { openStorage } from './fixtures.ts';
 
 const STANDALONE =
   'the server is a standalone: majority writes need a replica set (one member is enough): start mongod with --replSet ' +

@@ -1,5 +1,5 @@
-import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
-import { fingerprint, type Idempotency, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
+import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
+import { fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
 import { databaseAt } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { onTestFinished } from 'vitest';
@@ -45,21 +45,6 @@ export function apiKey(number: number): ApiKey {
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, i) => make(i));
-
-/** The error that a call throws or rejects with; null if it succeeds. */
-export async function failureOf(call: () => unknown): Promise<unknown> {
-  try {
-    await call();
-    return null;
-  } catch (error) {
-    return error;
-  }
-}
-
-/** The line for the operator that an error of a port carries, or null for every other error. */
-export function misconfigurationOf(error: unknown): string | null {
-  return DomainError.is(error) && StorageMisconfigured.is(error.cause) ? error.cause.message : null;
-}
 
 /** The operations of work on a database, in their order, as the server's profiler reports them. */
 export async function profiled(url: string, work: () => Promise<unknown>): Promise<Document[]> {

@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises';
 import { fingerprint } from '@animal-store/domain/ports';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets/pet-document.ts';
-import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex, times } from './fixtures.ts';
+import { addTo, apiKey, idempotent, openStorage, rex, times } from './fixtures.ts';
 
 /** A collection as a published version has left it. */
 interface StoredCollection {

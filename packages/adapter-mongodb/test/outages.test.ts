@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   behindProxy,
   describeWithMongo,
@@ -8,7 +9,7 @@ import {
 } from '@animal-store/test-mongodb';
 import { MongoClient } from 'mongodb';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
-import { addTo, failureOf, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, openStorage, rex } from './fixtures.ts';
 
 const open = (url: string) => openStorage({ url });
 

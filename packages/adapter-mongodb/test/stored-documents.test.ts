@@ -1,8 +1,9 @@
 import { LIMITS } from '@animal-store/domain';
+import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { Double, Int32, Long } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { addTo, apiKey, failureOf, idempotent, max, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, idempotent, max, openStorage, rex } from './fixtures.ts';
 
 async function prepared() {
   const url = freshDatabase();

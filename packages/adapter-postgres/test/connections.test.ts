@@ -6,9 +6,10 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startTcpProxy } from '@animal-store/adapter-contract';
+import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-postgres';
 import { expect, onTestFinished, test } from 'vitest';
-import { addTo, failureOf, openStorage, rex } from './fixtures.ts';
+import { addTo, openStorage, rex } from './fixtures.ts';
 
 const run = promisify(execFile);
 

@@ -1,5 +1,5 @@
-import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
-import { fingerprint, type Idempotency, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
+import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
+import { fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { createPostgresStorage, type PostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
 
@@ -35,19 +35,4 @@ export function apiKey(number: number): ApiKey {
     revokedAt: null,
     lastUsedAt: null,
   };
-}
-
-/** The error that a call throws or rejects with; null if it succeeds. */
-export async function failureOf(call: () => unknown): Promise<unknown> {
-  try {
-    await call();
-    return null;
-  } catch (error) {
-    return error;
-  }
-}
-
-/** The line for the operator that an error of a port carries, or null for every other error. */
-export function misconfigurationOf(error: unknown): string | null {
-  return DomainError.is(error) && StorageMisconfigured.is(error.cause) ? error.cause.message : null;
 }

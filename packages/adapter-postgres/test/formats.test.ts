@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-postgres';
 import { describe, expect, test } from 'vitest';
-import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, idempotent, openStorage, rex } from './fixtures.ts';
 
 // Written by pg_dump of the version that introduced the format: it never changes.
 const FORMAT_1 = await readFile(new URL('fixtures/format-1.sql', import.meta.url), 'utf8');

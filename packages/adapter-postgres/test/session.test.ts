@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   describeWithPostgres,
   freshDatabase,
@@ -11,7 +12,7 @@ import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../src/connection/session.ts';
 import { TIME_LIMITS } from '../src/index.ts';
-import { addTo, apiKey, failureOf, idempotent, misconfigurationOf, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, idempotent, openStorage, rex } from './fixtures.ts';
 
 /** A setting of a connection that the adapter has prepared. */
 async function settingOf(url: string, name: string): Promise<string> {
