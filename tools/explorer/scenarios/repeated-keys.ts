@@ -1,0 +1,378 @@
+import { MongoBulkWriteError, Timestamp } from 'mongodb';
+import { type TrialOptions, trial } from '../src/trial.ts';
+import type { World } from '../src/world.ts';
+
+// Creations with idempotency keys in two processes, on a replica set of MongoDB that elects another primary: it has the
+// writes of a majority, and may have those that were not confirmed. One key stands for one pet, which each repetition gets. A
+// repetition with another pet is a conflict, and no acknowledged pet is lost. The driver repeats an insertion once.
+
+const CREATION = 'packages/adapter-mongodb/src/pets/pet-creation.ts';
+const INSERTIONS = 'packages/adapter-mongodb/src/pets/pet-insertions.ts';
+const FENCE = 'packages/adapter-mongodb/src/connection/fence.ts';
+
+/** An error's code: a unique index rejects a document. */
+const DUPLICATE_KEY = 11_000;
+
+interface Idempotency {
+  readonly holder: string;
+  readonly key: string;
+  readonly fingerprint: string;
+}
+
+/** A pet before it is stored; its name is the fingerprint. */
+interface NewPet {
+  readonly name: string;
+  readonly categoryId: bigint;
+  readonly idempotency?: Idempotency;
+}
+
+type PetDocument = NewPet & { readonly _id: bigint };
+
+interface Session {
+  operationTime: Timestamp | undefined;
+  advanceOperationTime(time: Timestamp): void;
+}
+
+type WithSession = <T>(options: object, work: (session: Session) => Promise<T>) => Promise<T>;
+type Creation = { readonly pet: { readonly id: bigint; readonly name: string }; readonly created: boolean };
+
+interface Modules {
+  createFence(client: { withSession: WithSession }): object;
+  createPetCreation(
+    collections: object,
+    options: { fence: object; limits: object; clock: () => number },
+  ): (pet: NewPet) => Promise<Creation | null>;
+}
+
+/** A write in the log of the primary. */
+interface Entry {
+  readonly id: number;
+  /** Holder and key; null: without one. */
+  readonly key: string | null;
+  readonly holder: string;
+  readonly body: string;
+  readonly time: number;
+  /** The insertion that has written it, whatever its number of tries. */
+  readonly by: string;
+}
+
+interface Sizes {
+  /** Of each client its creations, as texts. The last letter of its name is its process. */
+  readonly clients: Readonly<Record<string, readonly string[]>>;
+  /** Pets that were restored without the counter. */
+  readonly restored?: readonly string[];
+  readonly losses?: number;
+  readonly timeouts?: number;
+  readonly isElecting?: boolean;
+}
+
+/** The pet of a text as `holder key=body`, or `=body` for one without a key. */
+function petOf(text: string): Pick<Entry, 'holder' | 'key' | 'body'> {
+  const [name = '', body = ''] = text.split('=');
+  const [holder = '', key = null] = name.split(' ');
+  return { holder, key, body };
+}
+
+const scenario =
+  ({ clients, restored = [], losses = 0, timeouts = 0, isElecting = true }: Sizes) =>
+  ({ createFence, createPetCreation }: Modules) =>
+  (world: World) => {
+    const log = restored.map((text, index) => ({ id: index + 1, ...petOf(text), time: 0, by: 'restore' }));
+    const shared = world.shared({
+      term: 1,
+      log: log as readonly Entry[],
+      /** The length of the log that the primary knows a majority to have, and the time of its last write. */
+      committed: log.length,
+      committedTime: 0,
+      time: 0,
+      /** Whether the primary has committed a write of its own term. */
+      hasOwn: true,
+      counter: 0,
+      failures: { losses: 0, timeouts: 0 },
+      /** Which pet each key stands for, and which bodies were rejected under it. */
+      pets: [] as readonly { readonly name: string; readonly id: number; readonly body: string; created: boolean }[],
+      conflicts: [] as readonly { readonly name: string; readonly body: string }[],
+    });
+    const commit = () => {
+      shared.committed = shared.log.length;
+      shared.committedTime = shared.time;
+    };
+    const nameOf = ({ holder, key }: Pick<Entry, 'holder' | 'key'>) => `${holder} ${key}`;
+    const fail = (failure: 'losses' | 'timeouts') => {
+      shared.failures = { ...shared.failures, [failure]: shared.failures[failure] + 1 };
+    };
+
+    /** The collections of one process, as the driver offers them. */
+    function collectionsOf(process: string) {
+      let insertions = 0;
+      const see = (session: Session, time: number) => session.advanceOperationTime(new Timestamp({ t: time, i: 0 }));
+      const timeOf = (session: Session) => session.operationTime?.t ?? 0;
+
+      /** Waits until the majority has what the session has met, and reads what it has. */
+      const read = <T>(name: string, session: Session, query: (pets: readonly Entry[]) => T) => {
+        const fence = timeOf(session);
+        return world.command(name, {
+          can: () => shared.committedTime >= fence || shared.hasOwn,
+          run: () => {
+            if (shared.committedTime < fence) commit();
+            return query(shared.log.slice(0, shared.committed));
+          },
+        });
+      };
+
+      /** One try of the driver to insert. */
+      async function insert(by: string, documents: readonly PetDocument[]) {
+        const write = () => {
+          const rejected: number[] = [];
+          for (const [index, { _id, name, idempotency }] of documents.entries()) {
+            const { holder, key } = idempotency ?? { holder: '', key: null };
+            const entry = { id: Number(_id), holder, key, body: name, by: `${by}.${index}` };
+            // The server knows the insertions of a repeated command.
+            if (shared.log.some((other) => other.by === entry.by)) continue;
+            const isTaken = (other: Entry) =>
+              other.id === entry.id || (key !== null && nameOf(other) === nameOf(entry));
+            if (shared.log.some(isTaken)) {
+              rejected.push(index);
+            } else {
+              shared.time += 1;
+              shared.log = [...shared.log, { ...entry, time: shared.time }];
+            }
+          }
+          return { rejected, time: shared.time, term: shared.term };
+        };
+        const lost = (): ReturnType<typeof write> => {
+          fail('losses');
+          write();
+          throw new Error('the response was lost');
+        };
+        const { rejected, time, term } = await world.command('insert', {
+          run: shared.failures.losses < losses ? { done: write, 'response lost': lost } : write,
+        });
+        if (rejected.length === documents.length) return { rejected, time, isConfirmed: true };
+        const confirm = () => {
+          if (shared.term !== term) throw new Error('the primary has stepped down');
+          commit();
+          return true;
+        };
+        const late = () => {
+          fail('timeouts');
+          return false;
+        };
+        const isConfirmed = await world.command('confirm', {
+          can: () => shared.term !== term || shared.hasOwn,
+          run: shared.failures.timeouts < timeouts ? { done: confirm, 'times out': late } : confirm,
+        });
+        return { rejected, time, isConfirmed };
+      }
+
+      const pets = {
+        async insertMany(documents: readonly PetDocument[], { session }: { session: Session }): Promise<void> {
+          insertions += 1;
+          const by = `${process} ${insertions}`;
+          const result = await insert(by, documents)
+            .catch(() => insert(by, documents))
+            .catch((error: Error) => error);
+          const failing = (message: string, code: number, result: object, writeErrors: readonly object[] = []) =>
+            new MongoBulkWriteError({ message, code, writeErrors: writeErrors as never }, result as never);
+          const accepted = { insertedCount: 0, getWriteConcernError: () => undefined };
+          if (result instanceof Error) throw failing(result.message, 0, accepted);
+          const { rejected, time, isConfirmed } = result;
+          see(session, time);
+          accepted.insertedCount = documents.length - rejected.length;
+          if (!isConfirmed) throw failing('timed out', 64, { ...accepted, getWriteConcernError: () => ({}) });
+          if (rejected.length === 0) return;
+          const errors = rejected.map((index) => ({ index, code: DUPLICATE_KEY, errmsg: 'duplicate key' }));
+          throw failing('duplicate key', DUPLICATE_KEY, accepted, errors);
+        },
+        find: (
+          { $or }: { $or: readonly { 'idempotency.holder': string; 'idempotency.key': { $in: readonly string[] } }[] },
+          { session }: { session: Session },
+        ) => ({
+          toArray: () =>
+            read('find', session, (stored) =>
+              stored.filter(({ holder, key }) =>
+                $or.some(
+                  (each) =>
+                    key !== null && holder === each['idempotency.holder'] && each['idempotency.key'].$in.includes(key),
+                ),
+              ),
+            ).then((found) =>
+              found.map(({ id, holder, key, body }) => ({
+                _id: BigInt(id),
+                name: body,
+                categoryId: 1n,
+                idempotency: { holder, key, fingerprint: body },
+              })),
+            ),
+        }),
+        async findOne(_: object, { session }: { session: Session }) {
+          const highest = await read('find the highest id', session, (stored) =>
+            Math.max(0, ...stored.map(({ id }) => id)),
+          );
+          return highest === 0 ? null : { _id: BigInt(highest) };
+        },
+      };
+      const counters = {
+        async findOneAndUpdate(_: object, { $inc }: { $inc: { last: bigint } }) {
+          // At once: the scenario of the blocks has every order of reservations.
+          shared.counter += Number($inc.last);
+          return { last: BigInt(shared.counter) };
+        },
+        updateOne: (_: object, { $max }: { $max: { last: bigint } }) =>
+          world.command('raise', {
+            run: () => {
+              shared.counter = Math.max(shared.counter, Number($max.last));
+            },
+          }),
+      };
+      return { pets, counters };
+    }
+
+    const withSession: WithSession = (_, work) =>
+      work({
+        operationTime: undefined,
+        advanceOperationTime(time) {
+          if (this.operationTime === undefined || time.greaterThan(this.operationTime)) this.operationTime = time;
+        },
+      });
+
+    const processes = new Map<string, (pet: NewPet) => Promise<Creation | null>>();
+    const creating = (process: string, text: string) =>
+      async function create(): Promise<void> {
+        const create = processes.get(process) as (pet: NewPet) => Promise<Creation | null>;
+        const { holder, key, body } = petOf(text);
+        const name = key === null ? '' : nameOf({ holder, key });
+        const idempotency = key === null ? {} : { idempotency: { holder, key, fingerprint: body } };
+        const creation = await create({ name: body, categoryId: 1n, ...idempotency }).catch((error: Error) => error);
+        if (creation instanceof Error) {
+          const { losses, timeouts } = shared.failures;
+          if ((creation as { code?: unknown }).code === DUPLICATE_KEY) throw new Error(`${text} is a duplicate key`);
+          if (losses + timeouts === 0) throw creation;
+        } else if (creation === null) {
+          shared.conflicts = [...shared.conflicts, { name, body }];
+        } else {
+          const { pet, created } = creation;
+          if (pet.name !== body) throw new Error(`${text} got the pet ${pet.name}`);
+          shared.pets = [...shared.pets, { name, id: Number(pet.id), body, created }];
+        }
+      };
+    for (const [name, texts] of Object.entries(clients)) {
+      const process = name.endsWith('B') ? 'B' : 'main';
+      if (!processes.has(process)) {
+        const options = { fence: createFence({ withSession }), limits: { operation: 1, batch: 1e6 }, clock: () => 0 };
+        processes.set(process, createPetCreation(collectionsOf(process), options));
+      }
+      world.client(
+        name,
+        texts.map((text) => creating(process, text)),
+        { process },
+      );
+    }
+
+    const elect = (hasAll: boolean) => () => {
+      shared.term += 1;
+      if (!hasAll) shared.log = shared.log.slice(0, shared.committed);
+      shared.hasOwn = false;
+    };
+    if (isElecting) {
+      const can = () => shared.term === 1;
+      world.event('elect a primary that has all', { may: true, can, run: elect(true) });
+      world.event('elect a primary that has what the majority has', { may: true, can, run: elect(false) });
+      world.event('the new primary commits a write of its term', {
+        can: () => !shared.hasOwn,
+        run: () => {
+          shared.time += 1;
+          shared.hasOwn = true;
+          commit();
+        },
+      });
+    }
+    world.finally(() => {
+      const { pets, conflicts, log } = shared;
+      for (const { name, id, body } of pets) {
+        const isKept = log.some((entry) => entry.id === id && entry.body === body);
+        if (!isKept) throw new Error(`the pet ${body} of "${name}" is lost`);
+        if (name !== '' && pets.some((other) => other.name === name && other.id !== id)) {
+          throw new Error(`two pets of "${name}"`);
+        }
+      }
+      const created = pets.filter((pet) => pet.created);
+      if (new Set(created.map(({ id }) => id)).size < created.length) throw new Error('a pet was created twice');
+      for (const { name, body } of conflicts) {
+        const isConflict = log.some((entry) => nameOf(entry) === name && entry.body !== body);
+        if (!isConflict) throw new Error(`no other pet of ${name} than ${body}`);
+      }
+      const expected = Object.values(clients)
+        .flat()
+        .filter((text) => text.startsWith('=')).length;
+      const { losses, timeouts } = shared.failures;
+      const keyless = log.filter(({ key, by }) => key === null && by !== 'restore').length;
+      if (losses + timeouts === 0 && keyless !== expected) throw new Error(`${keyless} pets without a key`);
+    });
+  };
+
+const trialOf = (title: string, sizes: Sizes, options: TrialOptions = {}) =>
+  trial<Modules>(title, [CREATION, FENCE], scenario(sizes), { samples: 100, ...options });
+
+await trialOf(
+  'a creation, a repetition and a conflict of two processes, an election',
+  { clients: { 'first A': ['zoo k=Rex', 'zoo k=Rex'], 'second B': ['zoo k=Max'] } },
+  {
+    errors: [
+      [
+        'a lookup does not wait for the majority',
+        FENCE,
+        'if (latest !== undefined) session.advanceOperationTime(latest);',
+        '',
+      ],
+      [
+        'another pet is no conflict',
+        CREATION,
+        'if (earlier.idempotency?.fingerprint !== pet.idempotency?.fingerprint) return null;',
+        '',
+      ],
+      ['a rolled back creation is not tried again', CREATION, 'MAX_TRIES = 3', 'MAX_TRIES = 1'],
+    ],
+  },
+);
+await trialOf(
+  'a creation and a repetition, a lost response, a timeout, an election',
+  { clients: { 'first A': ['zoo k=Rex', 'zoo k=Rex'] }, losses: 1, timeouts: 1 },
+  {
+    errors: [
+      ['an insertion that timed out is acknowledged', INSERTIONS, 'unconfirmed || ', ''],
+      [
+        'a lost insertion is acknowledged',
+        INSERTIONS,
+        ' || rejected.length + failure.insertedCount !== documents.length',
+        '',
+      ],
+    ],
+  },
+);
+await trialOf('a creation and a conflict at once in one process, an election', {
+  clients: { 'first A': ['zoo k=Rex'], 'second A': ['zoo k=Max'] },
+});
+await trialOf(
+  '12 restored pets, 2 creations',
+  {
+    clients: { 'first A': ['=Tom'], 'second A': ['zoo k=Rex'] },
+    restored: Array(12).fill('=Ben'),
+    isElecting: false,
+  },
+  {
+    errors: [
+      ['the counter stays behind the restored pets', CREATION, 'await counter.raise();', ''],
+      ['ids of before are used after the counter was raised', CREATION, 'ids.discard();', ''],
+    ],
+  },
+);
+await trialOf(
+  '3 repetitions of two holders',
+  {
+    clients: { 'first A': ['zoo k=Rex'], 'second A': ['farm k=Max'], 'third A': ['zoo k=Rex'] },
+    restored: ['zoo k=Rex', 'farm k=Max'],
+    isElecting: false,
+  },
+  { errors: [['holders share their keys', CREATION, 'idempotency.holder}', 'idempotency.key}']] },
+);
