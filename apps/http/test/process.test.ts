@@ -124,7 +124,7 @@ describe('a stop', () => {
       expect((await call('GET', '/livez', { key: null })).status).toBe(200);
       running.process.kill(signal);
       await running.says(/"stopping"/);
-      // Stops once, whatever other signals come.
+      // The service stops once, although other signals come.
       running.process.kill(signal === 'SIGINT' ? 'SIGTERM' : 'SIGINT');
       request.end('"categoryId":1}');
       const [response] = await responded;

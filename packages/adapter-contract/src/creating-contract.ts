@@ -63,7 +63,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await everyPage(pets)).toEqual(inOrderOfIds([pet, ...created, ...createdOnce]));
     });
 
-    test('shows a pet to every read that begins after its acknowledgement, whatever reads are in flight', async () => {
+    test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async () => {
       const pets = await petStore();
       const inFlight: unknown[] = [];
       const everything = { after: 0n, limit: 1_000 };
@@ -83,7 +83,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       await Promise.all(inFlight);
     });
 
-    test('stores what it was given when it was called, whatever happens to the argument afterwards', async () => {
+    test('stores the argument as it was at the call, although the caller changes it afterwards', async () => {
       const pets = await petStore();
       const call = (index: number) => {
         const newPet = rex({ name: `Rex ${index}`, status: 'available' });

@@ -62,7 +62,7 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.find(other.digest)).toEqual(other);
     });
 
-    test('shows a revocation to every find that begins after it, whatever finds are in flight', async () => {
+    test('shows a revocation to every find that begins after it, although others are in flight', async () => {
       const keys = await keyStore();
       for (let count = 0; count < 30; count += 1) {
         const record = apiKey();
@@ -111,7 +111,7 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.find(revoked.digest)).toEqual({ ...revoked, lastUsedAt: 20, revokedAt: 10 });
     });
 
-    test('stores what it was given when it was called, whatever happens to the argument afterwards', async () => {
+    test('stores the argument as it was at the call, although the caller changes it afterwards', async () => {
       const keys = await keyStore();
       const original = apiKey();
       const given = { ...original };

@@ -73,7 +73,7 @@ export function listingContract<Place>(adapter: StorageUnderTest<Place>): void {
       },
     );
 
-    test('lists what it was asked for when it was called, whatever happens to the argument afterwards', async () => {
+    test('lists by the argument as it was at the call, although the caller changes it afterwards', async () => {
       const pets = await petStore();
       const created = await createdWith(pets, ['sold', 'available', 'sold', 'sold']);
       const call = () => {

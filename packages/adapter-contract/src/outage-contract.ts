@@ -124,7 +124,7 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
       for (const { pets } of [storage, opening]) expect(await everyPage(pets)).toStrictEqual([pet, repeated, last]);
     }));
 
-  test('serves many calls at once, however many have failed', () =>
+  test('serves many calls at once after many have failed', () =>
     inEach(outages, async (outage) => {
       const { storage, end } = await interrupted(adapter, outage);
       const createMany = (count: number) =>
@@ -189,7 +189,7 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
     }
   }
 
-  test('has what it acknowledged, and one pet for each idempotency key, after an outage amid creations', async () => {
+  test('keeps acknowledged pets, one for each idempotency key, through an outage during creations', async () => {
     await atEachMoment(false, async ({ storage, calls, acknowledged }) => {
       for (const pet of acknowledged) expect(await storage.pets.find(pet.id)).toStrictEqual(pet);
       const withKey = Array.from({ length: calls }, (_, index) => index).filter((index) => index % 2 === 0);
@@ -200,7 +200,7 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
     });
   });
 
-  test('has stored no pet twice after a short outage amid creations', async () => {
+  test('stores no pet twice in a short outage during creations', async () => {
     await atEachMoment(true, async ({ storage }) => {
       const names = (await everyPage(storage.pets)).map(({ name }) => name);
       expect(names.length).toBe(new Set(names).size);

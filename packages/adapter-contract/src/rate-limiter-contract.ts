@@ -37,7 +37,7 @@ export function rateLimiterContract(name: string, open: (policy: RatePolicy) => 
       for (const name of names) expect((await limiter.take(name)).allowed, name).toBe(false);
     });
 
-    test('restores the quota when the window ends as announced, however many requests come in it', async () => {
+    test('restores the quota at the end of its window, whatever the number of requests', async () => {
       const window = 1_000;
       const limiter = await open({ limit: 2, window });
       const begin = performance.now();

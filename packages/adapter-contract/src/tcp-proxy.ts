@@ -14,7 +14,7 @@ export interface TcpProxy {
   cut(): void;
   /** Lets everything through again. What was lost stays lost, and the open connections are closed. */
   pass(): void;
-  /** Closes the open connections, and listens no longer. */
+  /** Closes the open connections, and stops listening. */
   close(): Promise<void>;
 }
 

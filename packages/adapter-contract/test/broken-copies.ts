@@ -33,15 +33,15 @@ const cutOnly = (adapter: Adapter) => outageContract(adapter, only('cut', adapte
 export const EXPECTATIONS: Readonly<Record<Bug, Expectation>> = {
   'a COMMIT that failed is swallowed': {
     declare: cutOnly,
-    fails: ['has what it acknowledged, and one pet for each idempotency key, after an outage amid creations'],
+    fails: ['keeps acknowledged pets, one for each idempotency key, through an outage during creations'],
   },
   'the pool loses a connection with every tenth failure': {
     declare: cutOnly,
-    fails: ['serves many calls at once, however many have failed'],
+    fails: ['serves many calls at once after many have failed'],
   },
   'a creation is repeated if the connection breaks': {
     declare: cutOnly,
-    fails: ['has stored no pet twice after a short outage amid creations'],
+    fails: ['stores no pet twice in a short outage during creations'],
   },
   'a pet is stored before its key, and removed if the key is taken': {
     declare(adapter) {
@@ -50,7 +50,7 @@ export const EXPECTATIONS: Readonly<Record<Bug, Expectation>> = {
     },
     fails: [
       'create one pet for an idempotency key that both are given at once, and never hide it again',
-      'has what it acknowledged, and one pet for each idempotency key, after an outage amid creations',
+      'keeps acknowledged pets, one for each idempotency key, through an outage during creations',
     ],
   },
   'an error contains the URL': {
@@ -68,7 +68,7 @@ export const EXPECTATIONS: Readonly<Record<Bug, Expectation>> = {
   'a lookup in flight caches a key that was revoked': {
     declare: keyStoreContract,
     fails: [
-      'shows a revocation to every find that begins after it, whatever finds are in flight',
+      'shows a revocation to every find that begins after it, although others are in flight',
       'moves the last use forward only, also for many uses at once, and ignores that of an unknown key',
     ],
   },
@@ -86,6 +86,6 @@ export const EXPECTATIONS: Readonly<Record<Bug, Expectation>> = {
   },
   'a limiter extends its window with each request': {
     declare: (adapter) => sharedRateLimiterContract('test', { ...adapter, outages: 'not tested' }),
-    fails: ['restores the quota when the window ends as announced, however many requests come in it'],
+    fails: ['restores the quota at the end of its window, whatever the number of requests'],
   },
 };

@@ -39,7 +39,7 @@ export function createCachedKeyStore(
   const hits = new Map<string, Entry>();
   const lookups = new Map<string, Entry>();
 
-  /** A query that is in flight goes on, but its result is neither cached nor shared with later lookups. */
+  /** A query in flight continues, but its result is neither cached nor shared with later lookups. */
   function forget(id: string): void {
     hits.delete(id);
     lookups.delete(id);

@@ -47,7 +47,7 @@ export interface Client {
   /**
    * Creates one pet, however often the request is repeated.
    *
-   * @param options `idempotencyKey`: 1 to 255 visible ASCII characters, to go on in another process; a new one by default.
+   * @param options `idempotencyKey`: 1 to 255 visible ASCII characters, to continue in another process; a new one by default.
    * @throws TypeError if the idempotency key is not as described.
    */
   createPet(newPet: NewPet, options?: CallOptions & { readonly idempotencyKey?: string | undefined }): Promise<Pet>;
@@ -57,7 +57,7 @@ export interface Client {
 }
 
 /**
- * A client of one service. It opens connections with `fetch`, and needs not be closed.
+ * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
  * @throws TypeError if the URL or the key is not as described. It repeats neither.
  * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })

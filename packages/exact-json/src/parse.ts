@@ -5,7 +5,7 @@ import { findSyntaxError } from './syntax-error.ts';
 export interface ParseOptions {
   /**
    * Which integers become bigints. `'unsafe'` (the default): those beyond ±(2^53 - 1), which a number would round; code
-   * that expects numbers goes on working. `'bigint'`: all of them, so that a member has the same type whatever its value.
+   * that expects numbers still works. `'bigint'`: all of them, so that a member has the same type whatever its value.
    */
   readonly integers?: 'unsafe' | 'bigint' | undefined;
 

@@ -115,7 +115,7 @@ describe('the grace of a stop', () => {
         return setInterval(() => socket.write(get('/')), 50);
       },
     ],
-  ])('goes on while health checks call a server of their own %s', async (_where, keepChecking) => {
+  ])('continues while health checks call a server of their own %s', async (_where, keepChecking) => {
     const [server, probes] = [await serve(), await serve()];
     const checks = keepChecking(probes.port);
     await untilAccepted(probes);
@@ -218,7 +218,7 @@ describe('a stop', () => {
   test.each([
     ['small', 200],
     ['large', 50_000],
-  ])('loses no %s response of a client that goes on sending without reading', async (_size, length) => {
+  ])('loses no %s response of a client that continues to send without reading', async (_size, length) => {
     const server = await serve(respondWith('x'.repeat(length)));
     const client = openPaused(server.port);
     const closed = sendUntilClosed(client, post('/', 'hello').repeat(500), 10);

@@ -144,7 +144,7 @@ const scenario =
     if (isAborted) {
       world.event('abort', { may: true, process: 'main', run: () => controller.abort(reason) });
       world.always(() => {
-        if (controller.signal.aborted && open > 0) throw new Error('an aborted call goes on');
+        if (controller.signal.aborted && open > 0) throw new Error('an aborted call continues');
       });
     }
     if (delay !== undefined) {

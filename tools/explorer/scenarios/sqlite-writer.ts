@@ -7,7 +7,7 @@ import type { World } from '../src/world.ts';
 
 // The writer of SQLite: group commit, and threads that end, can't be started or hang, on a file that is replaced. A write that
 // is acknowledged is in the file, and one whose error says that it was not made never is. None is made twice, or in another file.
-// A write that begins when nothing is wrong any more succeeds.
+// A write that begins after the failures succeeds.
 
 const GROUP_COMMIT = 'packages/adapter-sqlite/src/writing/group-commit.ts';
 const THREAD = 'packages/adapter-sqlite/src/writing/writer-thread.ts';

@@ -164,7 +164,7 @@ class Explorer {
         if (known !== undefined) break;
         for (const each of options) {
           if (this.#meet(from, this.#foreseen(each, versions))) continue;
-          // This run goes on with the first event; the others wait.
+          // This run continues with the first event; the others wait.
           if (option === null) option = each;
           else branches.push({ path, versions, from, option: each });
         }

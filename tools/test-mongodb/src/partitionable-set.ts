@@ -140,7 +140,7 @@ export async function startPartitionableSet(
       const [primary] = await all(({ members: seen }) =>
         (seen as Document[]).every(({ stateStr }, index) => stateStr === (index === 0 ? 'PRIMARY' : 'SECONDARY')),
       );
-      // Clients may write on, so equal positions need not come.
+      // Clients may continue to write, so the positions may never be equal.
       const position = primary?.['optimes'].appliedOpTime.ts;
       await all(({ optimes }) => optimes.appliedOpTime.ts.greaterThanOrEqual(position));
     },

@@ -21,7 +21,7 @@ export interface PetFormat {
 
 /** Reads the records of one file in their order. */
 export interface RecordReader {
-  /** Whether a record goes on behind its last line. Both are bytes as Latin-1, and cut off if the line is too long. */
+  /** Whether a record continues after its last line. Both are bytes as Latin-1, and cut off if the line is too long. */
   isOpen(record: string, lastLine: string): boolean;
 
   /** The pet that the record holds, for the use case to check; undefined if it is empty or a header. */

@@ -14,7 +14,7 @@ export interface Lines {
 export type PetOfFile = Lines &
   ({ readonly pet: unknown; readonly error: null } | { readonly pet?: undefined; readonly error: string });
 
-/** A record that goes on in the next line. */
+/** A record that continues in the next line. */
 interface OpenRecord {
   /** The number of its first line. */
   readonly line: number;
@@ -27,7 +27,7 @@ const BEYOND_ASCII = /[\u0080-\u00ff]/;
 
 /**
  * Reads the pets of a file in UTF-8, chunk by chunk, in memory that does not grow with the file. A
- * byte order mark at the beginning is ignored. Reading goes on after a record with an error.
+ * byte order mark at the beginning is ignored. Reading continues after a record with an error.
  *
  * @throws UnreadableFile, also while the pets of a chunk are iterated, after those before the error.
  */

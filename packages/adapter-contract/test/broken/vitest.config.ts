@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** Most of these tests fail because they wait in vain: several processes wait at the same time. */
+/** Most of these tests fail at a timeout, so several processes run them at the same time. */
 const PARTS = 3;
 
 export default defineConfig({

@@ -23,7 +23,7 @@ export interface ClientSource {
  * @throws StorageMisconfigured if the URL can't be used.
  */
 export function clientsFromUrl(url: string, limits: TimeLimits): ClientSource {
-  // These hold whatever the URL says.
+  // These options override the URL.
   const options: MongoClientOptions = {
     appName: 'animal-store',
     serverSelectionTimeoutMS: limits.serverSelection,

@@ -30,7 +30,7 @@ export interface Creation {
  *
  * Arguments belong to the caller, who may change them once the call has returned, even if its promise is pending. Results
  * are read-only. A store that freezes its pets returns the same object for an unchanged pet each time, so that callers may
- * cache what they make of it.
+ * cache values made from it.
  */
 export interface PetStore {
   /**
