@@ -2,7 +2,7 @@
 // that the process was started with.
 
 import type { DatabaseSync } from 'node:sqlite';
-import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { type ErrorMessage, toMessage } from '../connection/errors.ts';
 import { type FileIdentity, holdFiles } from '../connection/file-identity.ts';
 import { connect } from '../connection/open-file.ts';
@@ -55,9 +55,9 @@ export function createWriter({ path, identity }: WriterData, openDatabase = conn
   };
 }
 
-if (parentPort !== null) serve(parentPort, createWriter(workerData));
-
-function serve(port: MessagePort, { commit, close }: ReturnType<typeof createWriter>): void {
+if (parentPort !== null) {
+  const port = parentPort;
+  const { commit, close } = createWriter(workerData);
   port.on('message', (writes: readonly Write[] | null) => {
     if (writes !== null) {
       port.postMessage(commit(writes));
