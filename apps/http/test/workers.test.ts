@@ -124,11 +124,12 @@ describe('WORKERS=2', () => {
     expect(running.output.err).toBe('');
   });
 
-  test('reports a port that is in use once, and ends with code 2', async () => {
+  test.each([0, 1])('reports a port that is in use once, and ends with code 2 (ports of probes: %i)', async (count) => {
     const port = await freePort();
     const other = createServer().listen(port, '127.0.0.1');
     onTestFinished(() => void other.close());
-    const { exit, output } = start({ PORT: String(port) });
+    const probePort = count === 0 ? 0 : await freePort();
+    const { exit, output } = start({ PORT: String(port), PROBE_PORT: String(probePort) });
     expect(await exit).toBe(2);
     expect(output.err).toBe(
       `animal-store: can't listen at 127.0.0.1, port ${port}: it is in use; choose another PORT\n`,
