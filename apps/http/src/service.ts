@@ -52,9 +52,9 @@ async function serve(
     throw error;
   });
 
-  const url = originOf(server) + configuration.BASE_PATH;
   if (isFirst()) {
     for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
+    const url = originOf(server) + configuration.BASE_PATH;
     const workers = configuration.WORKERS > 1 ? configuration.WORKERS : undefined;
     const names = { storage: configuration.storage.name, probes: probes && originOf(probes), workers };
     if (developmentKey === null) log.info('listening', { url, ...names, ...version });

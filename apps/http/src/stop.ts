@@ -5,28 +5,20 @@ import type { ComposedService } from './composition.ts';
 import type { Configuration } from './configuration.ts';
 import type { Supervisor } from './workers/worker.ts';
 
-/** How long a stop may take after its deadline, in milliseconds: the storage closes within 5 s, the log within 1 s. */
-const END_TIMEOUT = 7_000;
+/** How long probes in flight may take at the end, and everything after the deadline (storage 5 s, log 1 s); in milliseconds. */
+const [PROBES_DEADLINE, END_TIMEOUT] = [100, 7_000];
 
-/** How long probes in flight may take at the end, in milliseconds. */
-const PROBES_DEADLINE = 100;
-
-/** What a process stops. A supervisor has nothing but workers, which are its server. */
-export interface Stoppable {
+/** The parts of a process. A supervisor has only workers, which are its server. */
+interface Stoppable {
   readonly monitor?: StorageMonitor;
-  readonly service?: Pick<ComposedService, 'beginStop' | 'close'>;
-  /** Its `stop` returns how many connections were closed at the deadline. */
-  readonly server: { stop(...args: Parameters<RunningServer['stop']>): Promise<number | undefined> };
+  readonly service?: ComposedService;
+  readonly server: { stop(...args: Parameters<RunningServer['stop']>): Promise<unknown> };
   readonly probes?: RunningServer | undefined;
-  readonly log: Pick<Log, 'info' | 'unexpectedError' | 'close'>;
-  /** null if the process is no worker. */
-  readonly supervisor: Pick<Supervisor, 'disconnect'> | null;
+  readonly log: Log;
+  readonly supervisor: Supervisor | null;
 }
 
-/**
- * Stops a process on a signal, or when the returned function is called: once, and within the times in milliseconds that
- * `RunningServer` explains.
- */
+/** Makes the stop of a process, which the first signal or call begins. Its times are those of `RunningServer`. */
 export function createStop(
   { monitor, service, server, probes, log, supervisor }: Stoppable,
   { STOP_GRACE_SECONDS, STOP_DEADLINE_SECONDS }: Configuration,

@@ -59,20 +59,17 @@ export function superviseWorkers(count: number, log: Log, onMisconfiguration: ()
     }
   }
 
-  async function runAll(): Promise<undefined> {
-    // The others wait for the first one: an address that can't be used is reported once.
-    const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
-    const first = keepRunning(onReady);
-    await Promise.race([ready, first]);
-    await Promise.all([first, ...Array.from({ length: count - 1 }, () => keepRunning(() => {}))]);
-  }
-
-  const ended = runAll();
+  const { promise: ready, resolve: onReady } = Promise.withResolvers<void>();
+  const first = keepRunning(onReady);
+  // The others wait for the first one: an address that can't be used is reported once.
+  const others = Array.from({ length: count - 1 }, () =>
+    Promise.race([ready, first]).then(() => keepRunning(() => {})),
+  );
   return {
-    stop(): Promise<undefined> {
+    async stop() {
       stopping.abort();
       for (const worker of running) send(worker, { type: 'stop' });
-      return ended;
+      await Promise.all([first, ...others]);
     },
   };
 }
