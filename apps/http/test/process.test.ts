@@ -6,7 +6,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, serviceAt } from './service.ts';
-import { keepConnecting, listeningAt, startProcess } from './service-process.ts';
+import { listeningAt, startProcess } from './service-process.ts';
 
 async function openConnection(port: number): Promise<Socket> {
   const socket = connect(port, '127.0.0.1');
@@ -141,24 +141,6 @@ describe('a stop', () => {
     const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
     expect(await running.exit).toBe(0);
     expect(running.output).toEqual({ out: '', err: '' });
-  });
-
-  test('makes the service unready at once, and has each response of the grace close its connection', async () => {
-    const running = startProcess({ API_KEYS: KEY, STOP_GRACE_SECONDS: '30' });
-    const port = await listeningAt(running);
-    const { add, call } = serviceAt(port);
-    expect((await call('GET', '/readyz')).status).toBe(200);
-    const idle = await openConnection(port);
-    const endConnecting = keepConnecting(port);
-    running.process.kill('SIGTERM');
-    await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(503);
-    expect((await call('GET', '/livez')).status).toBe(200);
-    const response = await call('GET', '/v1/pets', { headers: { connection: 'keep-alive' } });
-    expect([response.status, response.headers.connection]).toEqual([200, 'close']);
-    expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
-    endConnecting();
-    idle.destroy();
-    expect(await running.exit).toBe(0);
   });
 
   test('ends with 0 at its deadline although a request is not complete', async () => {

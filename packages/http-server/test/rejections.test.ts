@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
 import { MAX_HEADER_SIZE } from '../src/size-limits.ts';
-import { exchange, get, open, openPaused, post, respondAfter, respondWith, serve, TUNNEL } from './serving.ts';
+import { exchange, get, open, openPaused, respondAfter, respondWith, serve, TUNNEL } from './serving.ts';
 
 const CHUNKED = 'Transfer-Encoding: chunked\r\n';
 const malformed = (method = 'POST') => `${method} / HTTP/1.1\r\nHost: x\r\n${CHUNKED}\r\nhello\r\n`;
@@ -78,13 +78,6 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
 });
 
 describe('a rejection', () => {
-  test('comes after the responses to the requests before it', async () => {
-    const { port } = await serve(respondAfter(20));
-    for (const bytes of ['hello\r\n\r\n', TUNNEL, malformed()]) {
-      expect((await exchange(port, get('/') + post('/', 'hello') + bytes)).statuses()).toEqual([200, 200, 400]);
-    }
-  });
-
   test('comes once, without a warning, if malformed bytes continue after a slow response', async () => {
     const { port, rejections } = await serve(respondAfter(400));
     const warnings = processWarnings();
