@@ -11,7 +11,6 @@ import type { UseCases } from './context.ts';
 const CATALOGUE: InjectionToken<AwaitableCatalogue> = Symbol('catalogue');
 const KEYRING: InjectionToken<Keyring> = Symbol('keyring');
 
-/** Puts the use cases on a storage. */
 export function compose(storage: PetStorage): UseCases {
   const container = root.createChildContainer();
   container.register(CATALOGUE, { useFactory: instanceCachingFactory(() => createAwaitableCatalogue(storage.pets)) });

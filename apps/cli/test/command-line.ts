@@ -21,7 +21,6 @@ export class UsageError extends Error {}
 export interface Ended {
   readonly out: string;
   readonly err: string;
-  /** Its error, or null. */
   readonly error: Error | null;
 }
 

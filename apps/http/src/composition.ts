@@ -24,7 +24,6 @@ export interface ServiceDependencies {
   /** The service closes it. */
   readonly storage: PetStorage;
   readonly log: Pick<Log, 'linesLost' | 'unexpectedError' | 'warnThrottled'>;
-  /** Logs each request. */
   readonly requestLog: Observer;
   /** Reads the metrics of all workers; absent: there is only this process. */
   readonly readMetrics?: (() => Promise<string>) | undefined;

@@ -5,8 +5,11 @@ import type { ComposedService } from './composition.ts';
 import type { Configuration } from './configuration.ts';
 import type { Supervisor } from './workers/worker.ts';
 
-/** How long probes in flight may take at the end, and everything after the deadline (storage 5 s, log 1 s); in milliseconds. */
-const [PROBES_DEADLINE, END_TIMEOUT] = [100, 7_000];
+/** How long probes in flight may take at the end, in milliseconds. */
+const PROBES_DEADLINE = 100;
+
+/** How long everything after the deadline may take (storage 5 s, log 1 s), in milliseconds. */
+const END_TIMEOUT = 7_000;
 
 /** The parts of a process. A supervisor has only workers, which are its server. */
 interface Stoppable {

@@ -24,7 +24,6 @@ const QUIET = [
 /** Opens a profile of its own for the running test. */
 export type OpenContext = (options?: BrowserContextOptions) => Promise<BrowserContext>;
 
-/** Tests in one browser. */
 export function describeInBrowser(name: string, tests: (openContext: OpenContext) => void): void {
   const missing = isMissing({
     found: existsSync(CHROMIUM),

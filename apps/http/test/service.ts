@@ -74,7 +74,6 @@ export interface ServiceOptions {
   readonly onEnd?: (stop: () => Promise<void>) => void;
 }
 
-/** Starts the service. */
 export async function startService(
   environment: Record<string, string> = {},
   options: ServiceOptions = {},
@@ -126,7 +125,6 @@ export const test = base
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
   .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
 
-/** A free port. */
 export const freePort = async (): Promise<number> => (await freePorts(1))[0] as number;
 
 /** A service that listens already. */

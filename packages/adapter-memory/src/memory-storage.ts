@@ -12,7 +12,6 @@ export function createMemory(): Memory {
   return { pets: createMemoryPetStore(), keys: createMemoryKeyStore() };
 }
 
-/** Opens a storage on a memory. */
 export function openMemory({ pets, keys }: Memory): PetStorage {
   let isClosed = false;
 

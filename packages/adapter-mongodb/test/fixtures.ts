@@ -18,7 +18,6 @@ export function openStorage(options: MongoStorageOptions): MongoStorage {
   return storage;
 }
 
-/** An idempotency key, and the pet it stands for. */
 export function idempotent(key: string, newPet: NewPet = rex): Idempotency {
   return { holder: 'the zoo', key, fingerprint: fingerprint(newPet) };
 }

@@ -12,7 +12,6 @@ export function openStorage(url: string, options: Partial<PostgresStorageOptions
   return storage;
 }
 
-/** An idempotency key, and the pet it stands for. */
 export function idempotent(key: string, newPet: NewPet = rex): Idempotency {
   return { holder: 'the zoo', key, fingerprint: fingerprint(newPet) };
 }

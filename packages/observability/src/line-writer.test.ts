@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createLineWriter, LINE_WRITER_LIMITS } from './line-writer.ts';
 
-/** A named pipe and what reads it. It holds 64 KiB. */
+/** A named pipe and its reader. It holds 64 KiB. */
 function pipe(mode = constants.O_NONBLOCK) {
   const folder = mkdtempSync(join(tmpdir(), 'line-writer-'));
   const path = join(folder, 'pipe');
@@ -53,7 +53,7 @@ function writerTo(fd: number, limits: Partial<typeof LINE_WRITER_LIMITS> = {}) {
 const lines = (count: number, first = 0) =>
   Array.from({ length: count }, (_, index) => `${String(first + index).padEnd(999, '.')}\n`);
 
-// tools/explorer shows that each line is written once or counted as lost, and that a close ends in time, whatever the output does.
+// tools/explorer shows that each line is written once or counted as lost, and that a close ends at its timeout.
 
 describe('createLineWriter', () => {
   test('writes lines in order, after a delay or when flushed', async () => {

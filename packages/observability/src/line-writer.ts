@@ -54,7 +54,7 @@ export function createLineWriter(
   let writing: Promise<void> | null = null;
   /** How many characters wait or are being written. */
   let size = 0;
-  /** When writing to a full pipe is given up, on the clock of `performance.now()`. */
+  /** When writing to a full pipe ends, on the clock of `performance.now()`. */
   let deadline = Number.POSITIVE_INFINITY;
   const losses = { total: 0, unreported: 0, reason: '' };
   let endsMidLine = false;
@@ -134,7 +134,7 @@ export function createLineWriter(
     async close() {
       flush();
       deadline = performance.now() + limits.closeTimeout;
-      // A write that blocks can't be given up.
+      // A write that blocks can't be cancelled.
       await (mayBlock ? Promise.race([writing, sleep(limits.closeTimeout, null, { ref: false })]) : writing);
     },
   };

@@ -12,7 +12,7 @@ export interface Metrics {
   /** A transport registers its own metrics here. */
   readonly registry: Registry;
   instrument(storage: PetStorage): PetStorage;
-  /** Counts a lookup of an issued key, and whether the storage was not asked. */
+  /** Counts a lookup of an issued key. `cached`: the storage was not asked. */
   keyLookedUp(cached: boolean): void;
   countUnexpectedError(): void;
   /** Records the result of a storage check. */

@@ -115,7 +115,7 @@ describe('monitorStorage', () => {
     expect(logged).toEqual([WRONG, BACK, WRONG]);
   });
 
-  test('looks for configuration errors in what is stored until the storage was available once', async () => {
+  test('looks for configuration errors in the stored data until the storage was available once', async () => {
     const wrong = monitor(null, 'there is no API key');
     await wrong.pass(MINUTE);
     expect([wrong.fatal, wrong.logged]).toEqual([['there is no API key'], []]);

@@ -18,7 +18,7 @@ export interface StorageMonitorOptions {
   };
   /** The configuration error that an error of the storage shows, in one line; null if waiting helps. */
   readonly misconfiguration: (error: unknown) => string | null;
-  /** A configuration error that shows in what is stored, in one line, or null. Called until the storage was available once. */
+  /** A configuration error in the stored data, in one line, or null. Called until the storage was available once. */
   readonly findMisconfiguration: () => Promise<string | null>;
   /** Called for a configuration error found before the storage was available once. It ends the monitor. */
   readonly onMisconfiguration: (message: string) => void;

@@ -20,7 +20,6 @@ export interface ClientOptions {
   readonly interval?: number;
 }
 
-/** A request as bytes. */
 export function bytesOf({ method, path, body = '' }: HttpRequest, headers: Readonly<Record<string, string>>): Buffer {
   const fields = { host: '127.0.0.1', ...headers, ...(body && { 'content-length': Buffer.byteLength(body) }) };
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);

@@ -9,7 +9,6 @@ import { eachStorage, type Storage, type StorageName } from './storages.ts';
 import { measurementTable, ratioTable } from './tables.ts';
 import { FROM_ANYWHERE } from './workloads.ts';
 
-/** A comparison on each storage. */
 interface Comparison extends Omit<Plan, 'storage' | 'contenders' | 'sizes'> {
   readonly contenders: (storage: Storage, options: BenchOptions) => readonly Contender[];
   readonly sizes: (storage: Storage) => readonly number[];

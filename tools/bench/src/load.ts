@@ -12,7 +12,6 @@ export interface Sample {
   readonly p99: number;
   /** The server's CPU time for a request, in microseconds; NaN if it can't be read. */
   readonly cpu: number;
-  /** Successful responses. */
   readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;

@@ -39,7 +39,6 @@ async function runExample(name: string, environment: ServiceForClients['environm
   }
 }
 
-/** Calls the service. */
 async function call({ environment: { BASE_URL, API_KEY } }: ServiceForClients, path: string, body?: object) {
   const response = await fetch(`${BASE_URL}${path}`, {
     method: body === undefined ? 'GET' : 'POST',

@@ -11,7 +11,6 @@ const INT64_MAX = '9223372036854775807';
 const missing = inject('missingLanguages');
 
 interface Client {
-  /** Of `programs/`. */
   readonly programs: string;
   readonly needs?: readonly Language[];
   /** The scripts of docs/examples that generate it. */

@@ -49,7 +49,6 @@ const aWhile = () => pause(300 + Math.random() * 4_200);
 /** How often faults hit the primary. */
 const PRIMARY_SHARE = 0.7;
 
-/** The faults of a replica set. */
 export function replicaSetFaults(set: PartitionableSet): Faults {
   const faults = Object.entries(FAULTS).map(([name, inject]) => [
     name,

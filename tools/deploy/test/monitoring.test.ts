@@ -6,7 +6,6 @@ import { MONITORING, promtool } from './promtool.ts';
 const METRIC = /\b(?:http|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|animal_store)_\w+)\{([^}]*)\}/g;
 
-/** The panels of the dashboard. */
 function dashboard(): { panels: { title: string; targets: { expr: string }[] }[] } {
   return JSON.parse(readFileSync(new URL('grafana-dashboard.json', MONITORING), 'utf8'));
 }

@@ -7,7 +7,6 @@ import { configurationOf } from './environment.ts';
 
 const text = readFileSync(new URL('../systemd/animal-store.service', import.meta.url), 'utf8');
 
-/** The values of a directive. */
 function values(directive: string): string[] {
   return [...text.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value]) => value as string);
 }

@@ -11,7 +11,6 @@ const commands: Record<string, () => void | Promise<void>> = {
   /** Pushes the image to IMAGE, a name with its tag, and prints its digest. */
   push: () => console.log(push(`docker://${process.env['IMAGE']}`)),
 
-  /** Writes llms.txt. */
   llms: () => writeFileSync(join(ROOT, 'llms.txt'), llmsTxt()),
 
   /** Writes the names and formats of this checkout as those that are published. */

@@ -48,7 +48,6 @@ export interface Exchange {
   key: AuthenticatedKey | null;
   /** The visible prefix of the key, if a well-formed one was rejected. */
   rejectedKey: string | null;
-  /** Set if the response is 503. */
   unavailable: Unavailable | null;
   /** Header fields of the response, whatever it is. */
   headers: Headers;

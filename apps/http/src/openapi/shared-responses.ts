@@ -4,7 +4,6 @@ import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { ERROR_STATUS } from '../http/http-error.ts';
 import { errorResponseObject, type HeaderObjects, header, headerRef, optionalHeader } from './building-blocks.ts';
 
-/** The header field of every response. */
 export const requestIdHeader = { 'X-Request-Id': headerRef('RequestId') };
 
 /** The header fields of every response to a valid key, if the operator has set a limit. */
@@ -46,7 +45,6 @@ export const SHARED_RESPONSES = {
   default: 'OtherError',
 } as const;
 
-/** The responses that operations refer to, by name. */
 export function sharedResponses(notFoundMessage: string) {
   return {
     BadRequest: errorResponseObject(

@@ -16,7 +16,6 @@ export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
  */
 export type Authenticate = (key: string) => Awaitable<AuthenticatedKey | null>;
 
-/** The dependencies of authentication. */
 export interface AuthenticationOptions {
   /** Holders by digest: keys that are valid as long as the process lives. */
   readonly configuredKeys: ReadonlyMap<string, string>;

@@ -28,14 +28,12 @@ export interface Idempotency extends IdempotencyKey {
   readonly fingerprint: string;
 }
 
-/** The violation of an idempotency key, or null. */
 export function idempotencyKeyViolation({ key }: GivenIdempotencyKey): string | null {
   const { maxLength, pattern } = LIMITS.idempotencyKey;
   if (typeof key === 'string' && pattern.test(key)) return null;
   return `the idempotency key must be 1 to ${maxLength} visible ASCII characters, was ${quote(key)}`;
 }
 
-/** The violation of the holder of an idempotency key, or null. */
 export function idempotencyHolderViolation({ holder }: { readonly holder: unknown }): string | null {
   const { maxLength } = LIMITS.holder;
   // Some storages can't distinguish lone surrogates.
@@ -47,7 +45,6 @@ export function idempotencyHolderViolation({ holder }: { readonly holder: unknow
   return `the holder of an idempotency key must be at most ${maxLength} characters (Unicode code points), was ${length}`;
 }
 
-/** The idempotency of a checked key and its pet. */
 export function idempotencyOf({ holder, key }: IdempotencyKey, newPet: NewPet): Idempotency {
   return { holder, key, fingerprint: fingerprint(newPet) };
 }
