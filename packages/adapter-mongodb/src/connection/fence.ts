@@ -8,7 +8,7 @@ type Work<T> = (session: ClientSession) => Promise<T>;
  * have yet. A read with concern `majority` behind the fence waits until it has.
  */
 export interface Fence {
-  /** Runs a write, which may be rejected. */
+  /** Runs a write, which resolves also if documents were rejected. */
   write<T>(work: Work<T>): Promise<T>;
   /** Runs a read. It begins at the time of the server's log at which the latest of the writes ended, or later. */
   read<T>(work: Work<T>): Promise<T>;
@@ -21,12 +21,10 @@ export function createFence(client: Pick<MongoClient, 'withSession'>): Fence {
   return {
     write: (work) =>
       client.withSession(options, async (session) => {
-        try {
-          return await work(session);
-        } finally {
-          const { operationTime } = session;
-          if (operationTime !== undefined && !latest?.greaterThan(operationTime)) latest = operationTime;
-        }
+        const result = await work(session);
+        const { operationTime } = session;
+        if (operationTime !== undefined && !latest?.greaterThan(operationTime)) latest = operationTime;
+        return result;
       }),
 
     read: (work) =>
