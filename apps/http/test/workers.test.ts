@@ -43,15 +43,18 @@ async function creationsIn(port: number): Promise<number> {
 }
 
 describe('WORKERS=2', () => {
-  test('serves at one port with one set of metrics, and stops as one', async () => {
-    const running = start();
+  test('serves at one port with one set of metrics, opens no debugger in production, and stops as one', async () => {
+    const running = start({ NODE_ENV: 'production' });
     const port = await listeningAt(running);
     const workers = await workersOf(running, 2);
     // Each connection goes to the next worker.
     await Promise.all(Array.from({ length: 8 }, () => createPets(port, 10)));
     await expect.poll(() => creationsIn(port)).toBe(80);
+    running.process.kill('SIGUSR1');
+    await running.says(/"msg":"SIGUSR1 is ignored in production"/);
     running.process.kill('SIGTERM');
     expect(await running.exit).toBe(0);
+    expect(running.output.err).toBe('');
     expect(workers.map(isAlive)).toEqual([false, false]);
 
     const lines = running.output.out
@@ -59,7 +62,7 @@ describe('WORKERS=2', () => {
       .split('\n')
       .map((line) => JSON.parse(line));
     const events = lines.filter(({ msg }) => msg !== 'request').map(({ msg }) => msg);
-    expect(events).toEqual(['listening', 'stopping', 'stopped']);
+    expect(events).toEqual(['listening', 'SIGUSR1 is ignored in production', 'stopping', 'stopped']);
     expect(lines[0]).toMatchObject({ workers: 2, storage: 'sqlite' });
     expect(lines.filter(({ method, status }) => method === 'POST' && status === 201)).toHaveLength(80);
   });
@@ -114,14 +117,6 @@ describe('WORKERS=2', () => {
     await workersOf(running, 1);
     running.process.kill('SIGTERM');
     expect(await running.exit).toBe(0);
-  });
-
-  test('opens no debugger in production', async () => {
-    const running = start({ NODE_ENV: 'production' });
-    await listeningAt(running);
-    running.process.kill('SIGUSR1');
-    await running.says(/"msg":"SIGUSR1 is ignored in production"/);
-    expect(running.output.err).toBe('');
   });
 
   test.each([0, 1])('reports a port that is in use once, and ends with code 2 (ports of probes: %i)', async (count) => {
