@@ -32,6 +32,8 @@ function threadWith(onBatch: string): WriterThread {
   return createWriterThread(dataOf(path), new URL(`data:text/javascript,${encodeURIComponent(text)}`));
 }
 
+// tools/explorer has threads that end while they are idle, can't be started, or hang.
+
 describe('a thread that ends unexpectedly', () => {
   test.each([
     ['ends', 'process.exit(7);', /^the writer thread ended with code 7$/],
@@ -45,20 +47,6 @@ describe('a thread that ends unexpectedly', () => {
     expect((await thread.commit([createRex])).results).toEqual(['written']);
     await thread.end(END_TIMEOUT);
   });
-
-  // A batch that meets a thread on its way out is unavailable.
-  test('fails no call if it is idle', { retry: 2 }, async () => {
-    const thread = threadWith('reply(); if (isFirst) setTimeout(() => process.exit(7), 20);');
-    await thread.commit([createRex]);
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    expect((await thread.commit([createRex])).results).toEqual(['written']);
-    await thread.end(END_TIMEOUT);
-  });
-});
-
-test('a thread that can not be started makes the batch unavailable', async () => {
-  const thread = createWriterThread(dataOf(freshFile()), new URL('http://localhost/writer.js'));
-  await expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
 });
 
 describe('the end', () => {
@@ -71,15 +59,5 @@ describe('the end', () => {
     expect(existsSync(`${file}-wal`)).toBe(true);
     await thread.end(END_TIMEOUT);
     expect(existsSync(`${file}-wal`)).toBe(false);
-  });
-
-  test('does not wait for a thread that hangs', async () => {
-    const thread = threadWith('for (;;);');
-    const batch = expect(thread.commit([createRex])).rejects.toMatchObject({ code: 'storage_unavailable' });
-    const begin = performance.now();
-    await thread.end(700);
-    expect(performance.now() - begin).toBeGreaterThan(600);
-    expect(performance.now() - begin).toBeLessThan(3_000);
-    await batch;
   });
 });
