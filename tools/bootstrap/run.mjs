@@ -63,7 +63,7 @@ async function runTool(main, args, env) {
   return exitCodeOf(await runProgram([chooseNode(), '--conditions=@animal-store/source', main, ...args], { env }));
 }
 
-/** Runs an application where npm was called: relative paths start there. npm itself changes to the root. */
+/** Runs an application in the folder in which npm was called, because relative paths start there. npm changes to the root. */
 async function runApp(main, args) {
   const watch = new URL('end-with-launcher.mjs', import.meta.url);
   const options = ['--conditions=@animal-store/source', `--import=${watch}`];

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /**
- * An adapter as the contract needs it. A place is where pets are stored: a path, a URL, an object. Several storages
+ * An adapter as the contract needs it. A place stores pets: a path, a URL, an object. Several storages
  * may be open at one place, and what is stored there outlives them.
  */
 export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage> {

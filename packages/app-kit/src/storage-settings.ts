@@ -2,7 +2,7 @@ import type { StorageAdapter } from '@animal-store/domain/ports';
 import { isQuoted } from './settings.ts';
 import { STORAGES, type Storages, storageChoices } from './storages.ts';
 
-/** Which storage to open, and where. */
+/** The storage to open, and its place. */
 export interface StorageSettings {
   /** The value of STORAGE that names it. */
   readonly name: string;

@@ -10,7 +10,7 @@ export type Storages = Readonly<Record<string, StorageAdapter>>;
 /** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
 export const STORAGES = { memory, mongodb, postgres, sqlite } as const satisfies Storages;
 
-/** The variables that say where pets are. */
+/** The variables that name the places of storages. */
 export function storageVariables(storages: Storages): StorageVariable[] {
   return Object.values(storages).flatMap(({ variable }) => variable ?? []);
 }

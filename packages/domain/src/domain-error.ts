@@ -49,7 +49,7 @@ export class DomainError extends Error {
     Object.defineProperty(DomainError.prototype, BRAND, {});
   }
 
-  /** Whether a value is a DomainError, of this copy of the package or of another one, where `instanceof` is false. */
+  /** Whether a value is a DomainError, of this copy of the package or of another one, for which `instanceof` is false. */
   static is(error: unknown): error is DomainError {
     return error instanceof Error && BRAND in error;
   }

@@ -14,7 +14,7 @@ export interface StorageEvents {
   onKeyLookup?(cached: boolean): void;
 }
 
-/** The variable of the environment that says where the pets are. */
+/** The variable of the environment that names the place of the pets. */
 export interface StorageVariable {
   /** In capital letters, digits and underscores: `MONGODB_URL`. */
   readonly name: string;

@@ -1,6 +1,6 @@
 const SPACE = ['\t', '\n', '\r', ' '];
 
-// Tokens of JSON (RFC 8259), each matched where the last one ended.
+// Tokens of JSON (RFC 8259), each matched at the end of the last one.
 const NUMBER_OR_KEYWORD = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
 /** A string without its closing quote, up to the first character that it can't contain. */
 const STRING = /"[ !#-[\]-\uffff]*(?:\\(?:["\\/bfnrt]|u[\da-fA-F]{4})[ !#-[\]-\uffff]*)*/y;

@@ -39,7 +39,7 @@ export interface Measurement {
 /** Time in which V8 compiles what a workload uses, in seconds. */
 const WARM_UP = 0.7;
 
-/** A contender, and the place where it keeps its pets. */
+/** A contender, and the place of its pets. */
 interface Entry {
   readonly contender: Contender;
   readonly environment: NodeJS.ProcessEnv;

@@ -31,7 +31,7 @@ describe('npm run cli', () => {
   });
 
   test("keeps Node's compiled code for the next start", async () => {
-    // Each process of Node.js says where it keeps it, the service too.
+    // Each process of Node.js prints the folder, the service too.
     const say = 'import * as m from "node:module"; console.error(m.getCompileCacheDir?.());';
     const env = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(say)}` };
     expect((await create(env)).stderr).toContain(join(ROOT, 'node_modules/.cache/node'));

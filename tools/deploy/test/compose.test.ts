@@ -98,7 +98,7 @@ test.skipIf(inject('noCompose') !== null)(
       'export COMPOSE_PROJECT_NAME=animal-store',
       expect.stringMatching(/^docker compose down /),
     ]);
-    // The commands write it where an operator of this checkout may have one.
+    // The commands write this file, which an operator of this checkout may have.
     const keys = new URL('tools/deploy/compose/api-keys', ROOT);
     const before = existsSync(keys) ? readFileSync(keys) : null;
     if (before === null) writeFileSync(keys, '');

@@ -24,7 +24,7 @@ export function configurationOf(
   return { ...readConfiguration({ ...IMAGE_ENVIRONMENT, ...withSecrets(given, secrets) }), ignored };
 }
 
-/** The variables with other paths, where files have the content for the running test. */
+/** The variables with the paths of files that have the content, for the running test. */
 export function withSecrets(
   given: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>>,

@@ -91,7 +91,7 @@ function endsInQuotes(text: string, delimiters: string): boolean {
   return new RegExp(`(^|[${delimiters}])"`).test(text.replaceAll(closedFields, '$1'));
 }
 
-/** The fields of a record (RFC 4180, section 2). Throws an UnreadableRecord if a quote is where none may be. */
+/** The fields of a record (RFC 4180, section 2). Throws an UnreadableRecord for a misplaced quote. */
 function fieldsOf(text: string, delimiter: string): string[] {
   if (!text.includes('"')) return text.split(delimiter);
   // A closed quoted field and the text behind it, or all up to the delimiter.
