@@ -236,7 +236,7 @@ describe('a text that is not JSON', () => {
     ['{"categoryId":.5}', 1, 15, 'a value', 'was ".5"'],
     ['{"categoryId":1.}', 1, 16, `',' or '}'`, 'was "."'],
     ['-', 1, 1, 'a value', 'was "-"'],
-    ['{"a":[1.25,-2.5e+10,3E-12,4e15],\t"b"\r:true,"c":"\\u00e9a\\nb" 5}', 1, 61, `',' or '}'`, 'was "5"'],
+    ['{"a":[1.25,-2.5e+10,3E-12,4e15],\t"b"\r:true,"c":"\\u00e9\\nab" 5}', 1, 61, `',' or '}'`, 'was "5"'],
     // Strings.
     ['"Re\nx"', 1, 4, 'an escape sequence for a control character', 'was "\\n"'],
     ['"\\x"', 1, 2, `an escape sequence like '\\n' or '\\u00e9'`, 'was "\\\\x"'],
