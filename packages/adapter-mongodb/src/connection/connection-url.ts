@@ -4,14 +4,14 @@ import { MongoClient, type MongoClientOptions } from 'mongodb';
 const WITH_DATABASE = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
 
 /** Invalid names of databases: the driver accepts some of them, and the server rejects them later. */
-const NO_DATABASE = /[/\\. "$*<>:|?\0]|^.{64}/;
+const NO_DATABASE = /[/\\. "$*<>:|?\0]|.{64}/;
 
 /** The server's own databases, whose documents can't have a schema. */
 const OF_THE_SERVER: ReadonlySet<string> = new Set(['admin', 'local', 'config']);
 
 const URL_RULE =
-  'it must be mongodb://[user:password@]host[:port]/database[?options], with options that the driver knows, a name that ' +
-  'a database can have, and the special characters of user and password percent-encoded';
+  'it must be mongodb://[user:password@]host[:port]/database[?options], with options that the driver knows and that agree, ' +
+  'a name that a database can have, and the special characters of user and password percent-encoded';
 
 /**
  * Checks a URL without connecting to anything.
@@ -71,19 +71,16 @@ function parse(url: string, options: MongoClientOptions): MongoClient['options']
 }
 
 /**
- * The names of the options without any of which a URL could be read; if there are none, of those that can't be read alone.
- * Nothing before the last @ is named, and nothing of a URL with a secret option: it may be a part of a password that is not
- * percent-encoded.
+ * The names of the options that can't be read alone. Nothing before the last @ is named, and nothing of a URL with a secret
+ * option: it may be a part of a password that is not percent-encoded.
  */
 function wrongOptions(url: string, options: MongoClientOptions): string[] {
-  const begin = url.indexOf('?', url.lastIndexOf('@') + 1) + 1;
+  const begin = url.indexOf('?', url.lastIndexOf('@')) + 1;
   const query = url.slice(begin);
-  if (begin === 0 || /password|properties/i.test(query)) return [];
+  if (/password|properties/i.test(query)) return [];
   const server = url.slice(0, begin);
   const pairs = query.split('&').filter((pair) => /^[a-z]+=/i.test(pair));
   const canBeRead = (some: readonly string[]) => parse(server + some.join('&'), options) !== null;
   if (!canBeRead([])) return [];
-  const single = pairs.filter((pair) => canBeRead(pairs.filter((other) => other !== pair)));
-  const wrong = single.length > 0 ? single : pairs.filter((pair) => !canBeRead([pair]));
-  return wrong.map((pair) => pair.slice(0, pair.indexOf('=')));
+  return pairs.filter((pair) => !canBeRead([pair])).map((pair) => pair.slice(0, pair.indexOf('=')));
 }

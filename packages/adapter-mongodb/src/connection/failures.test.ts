@@ -1,6 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
-import { BSON, MongoNetworkError, MongoServerError } from 'mongodb';
+import { BSON, type BulkWriteResult, MongoBulkWriteError, MongoNetworkError, MongoServerError } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { TIME_LIMITS } from '../time-limits.ts';
 import { clientsFromUrl } from './client-source.ts';
@@ -33,6 +33,7 @@ describe('toPortError', () => {
     ['the code 18', serverError(18), /^the server rejects the user, the password or the rights$/],
     ['the code 8000', serverError(8000), /^the server rejects/],
     ['an unsupported deployment', new StorageMisconfigured('the server is too old'), /^the server is too old$/],
+    ['a folder', systemError('read', 'EISDIR: illegal operation on a directory, read'), /^a file .*: EISDIR/],
     ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*tlsCAFile.*: ENOENT.*'\/ca'$/],
   ])('reports %s as a misconfiguration, in one line', (_name, failure, line) => {
     const { code, cause } = toPortError(failure, redact) as DomainError;
@@ -44,6 +45,8 @@ describe('toPortError', () => {
   test.each([
     ['another code', serverError(11600)],
     ['no code', serverError()],
+    // Which of its documents are stored is unknown.
+    ['a bulk write', new MongoBulkWriteError({ message: 'no', code: 11000, writeErrors: [] }, {} as BulkWriteResult)],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND nowhere')],
     ['a set that is not initiated', new NotInitiated()],
     ['a socket that the server has ended', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
@@ -81,7 +84,7 @@ describe('the cause of storage_unavailable', () => {
   });
 
   test('has one line', () => {
-    const { message } = causeOf(new MongoNetworkError('0A00010B:SSL routines:\nwrong version number:\n'));
+    const { message } = causeOf(new MongoNetworkError('0A00010B:SSL routines:\r\nwrong version number:\n'));
     expect(message).toBe('0A00010B:SSL routines: wrong version number:');
   });
 });

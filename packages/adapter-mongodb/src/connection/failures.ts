@@ -70,9 +70,6 @@ function causeOf(failure: Error, redact: Redact): Error {
 
 function forLog({ name, message, code }: Error & { code?: unknown }, redact: Redact): Error & { code?: unknown } {
   // After a brace the server quotes commands and documents. OpenSSL ends its messages with a line break.
-  const text = redact(message)
-    .replace(/\s*\{.*/s, '')
-    .replace(/\s+/g, ' ')
-    .trim();
-  return Object.assign(new Error(text), { name, ...(code !== undefined && { code }) });
+  const text = redact(message).replace(/\{.*/s, '').replace(/\s+/g, ' ').trim();
+  return Object.assign(new Error(text), { name, code });
 }

@@ -15,7 +15,11 @@ describe('readRaw', () => {
     ['does not repeat the command after any other failure', [other], other, 1],
   ])('%s', async (_, failures, thrown, commands) => {
     let count = 0;
-    const command = async () => {
+    const command = async (...given: unknown[]) => {
+      expect(given).toEqual([
+        { find: 'pets', readConcern: { level: 'majority' } },
+        { fieldsAsRaw: { firstBatch: true }, readPreference: 'primary' },
+      ]);
       const failure = failures[count];
       count += 1;
       if (failure !== undefined) throw failure;
