@@ -9,7 +9,7 @@ export const CANTOPEN = 14;
  * Primary result codes (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine. Each with the
  * reason why an operator must do something; null if a later call may succeed.
  */
-const ENVIRONMENTAL: ReadonlyMap<number | null, string | null> = new Map([
+const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],
   [7, null], // NOMEM
   [8, 'this user may not write it'], // READONLY
@@ -33,10 +33,10 @@ export function reasonForOperator(error: unknown): string | null {
   return ENVIRONMENTAL.get(resultCode(error)) ?? null;
 }
 
-/** SQLite's primary result code, or null if the error is not SQLite's. */
-export function resultCode(error: unknown): number | null {
+/** SQLite's primary result code, or 0 if the error is not SQLite's. */
+export function resultCode(error: unknown): number {
   // The higher bits distinguish kinds of the same failure.
-  return codeOf(error) === 'ERR_SQLITE_ERROR' ? (error as { errcode: number }).errcode & 0xff : null;
+  return Number((error as { errcode?: number } | null | undefined)?.errcode) & 0xff;
 }
 
 /** Whether another connection held a lock: the same call may succeed later. */
@@ -55,7 +55,7 @@ export function isEnvironmental(error: unknown): boolean {
   if (ENVIRONMENTAL.has(resultCode(error))) return true;
   // A call of the system failed, for example with EACCES or EMFILE.
   const code = codeOf(error);
-  return typeof code === 'string' && /^E(?!RR_)[A-Z\d]+$/.test(code);
+  return typeof code === 'string' && /^E[A-Z\d]+$/.test(code);
 }
 
 function codeOf(error: unknown): unknown {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { UnusableFile } from './errors.ts';
 import { toMisconfigured, toPortError } from './failures.ts';
 
 const PATH = '/var/lib/animals.db';
@@ -50,7 +51,24 @@ test.each([
   ['SQLITE_CONSTRAINT_UNIQUE', sqliteError(2067)],
   ['SQLITE_MISMATCH', sqliteError(20)],
   ['no error of SQLite', new TypeError('not a function')],
+  ['an error of Node.js', Object.assign(new TypeError('not open'), { code: 'ERR_INVALID_STATE' })],
+  ['an error with a code of something else', Object.assign(new Error('no'), { code: 'EMFILE?' })],
 ])('%s is thrown unchanged by a call, and becomes a configuration error at the opening', (_, error) => {
   expect(toPortError(PATH, error)).toBe(error);
   expect(toMisconfigured(PATH, error)).toEqual(misconfigured(error.message));
+});
+
+test('a failed call of the system is an outage, at the opening, too', () => {
+  const error = Object.assign(new Error('too many open files'), { code: 'EMFILE' });
+  expect(toMisconfigured(PATH, error)).toBeNull();
+  expect(toPortError(PATH, error)).toMatchObject({ code: 'storage_unavailable', message: OUTAGE, cause: error });
+});
+
+test('a file that cannot be used is a configuration error with its reason', () => {
+  const error = new UnusableFile('it must be a regular file');
+  expect(toMisconfigured(PATH, error)).toEqual(misconfigured('it must be a regular file'));
+  expect(toPortError(PATH, error)).toMatchObject({
+    message: REPAIR,
+    cause: misconfigured('it must be a regular file'),
+  });
 });
