@@ -21,6 +21,16 @@ describe(createCache, () => {
     expect(cache.get('unused')).toBeUndefined();
   });
 
+  test('holds two generations of its size', () => {
+    const filled = (entries: number) => {
+      const cache = createCache<number, number>(10, () => 1);
+      for (let key = 0; key < entries; key += 1) cache.set(key, key);
+      return cache;
+    };
+    expect(filled(20).get(0)).toBe(0);
+    expect(filled(21).get(0)).toBeUndefined();
+  });
+
   test('holds at most two full generations', () => {
     const cache = createCache<number, string>(1_000, (_, text) => text.length);
     for (let key = 0; key < 1_000; key += 1) cache.set(key, 'x'.repeat(100));

@@ -2,6 +2,10 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cursorAfter, readCursor } from './cursor.ts';
 
+test('reads the cursors of the least and the greatest id', () => {
+  for (const id of [1n, 2n ** 63n - 1n]) expect(readCursor(cursorAfter(id))).toBe(id);
+});
+
 test('encodes a position in characters that need no percent-encoding', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), (id) => {

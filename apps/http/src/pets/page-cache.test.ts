@@ -24,3 +24,15 @@ test.each([
 ])('takes a cached page for up to date beside one %s', (_, page, expected) => {
   expect(isUpToDate({ pets: [rex, max], next: 2n }, page)).toBe(expected);
 });
+
+test.each([
+  ['query strings', 'x'.repeat(1_000_000), [], ''],
+  ['pets', '', Array(125_000).fill(rex), ''],
+  ['bodies', '', [], 'x'.repeat(1_000_000)],
+])('keeps sixteen pages with a megabyte of %s at most', (_, text, pets, body) => {
+  const pages = createPageCache();
+  const texts = Array.from({ length: 24 }, (_, index) => `${index}${text}`);
+  for (const text of texts) pages.set(text, { query: {}, pets, next: null, response: jsonResponse(body) });
+  expect(pages.get(texts[7] as string)).toBeUndefined();
+  expect(pages.get(texts[8] as string)).toBeDefined();
+});

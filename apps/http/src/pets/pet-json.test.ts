@@ -1,6 +1,29 @@
 import type { Pet } from '@animal-store/domain';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { createPetsJson, petJson } from './pet-json.ts';
+
+test('writes 64-bit integers digit for digit, and a status only if there is one', () => {
+  const rex = { id: 2n ** 63n - 1n, name: 'Rex "🐕"', categoryId: -(2n ** 63n) };
+  const json = '{"id":9223372036854775807,"name":"Rex \\"🐕\\"","categoryId":-9223372036854775808';
+  expect(petJson(rex)).toBe(`${json}}`);
+  expect(petJson({ ...rex, status: 'sold' })).toBe(`${json},"status":"sold"}`);
+});
+
+test('writes a frozen pet once, and another one each time, because it may have changed', () => {
+  const petsJson = createPetsJson();
+  const [frozen, other] = [
+    Object.freeze({ id: 1n, name: 'Rex', categoryId: 7n }),
+    { id: 2n, name: 'Max', categoryId: 7n },
+  ];
+  const stringify = vi.spyOn(JSON, 'stringify');
+  petsJson([frozen, frozen]);
+  const calls = stringify.mock.calls.length;
+  stringify.mockRestore();
+  expect(calls).toBe(1);
+  petsJson([other]);
+  other.name = 'Moritz';
+  expect(petsJson([other])).toBe('[{"id":2,"name":"Moritz","categoryId":7}]');
+});
 
 test('writes each pet as itself, whatever their number, frozen or not', () => {
   const petsJson = createPetsJson();
