@@ -17,6 +17,7 @@ test.each([
   [KEY, { kind: 'none' }],
   [`Bearer${KEY}`, { kind: 'none' }],
   [`Bearer ${KEY} and more`, { kind: 'malformed' }],
+  [`Bearer  ${KEY} and more`, { kind: 'malformed' }],
   [`Bearer ${KEY} `, { kind: 'malformed' }],
   [`Bearer\t${KEY}`, { kind: 'malformed' }],
   ['Bearer clé', { kind: 'malformed' }],

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigurationError } from './configuration-error.ts';
 import { findStorages } from './find-storages.ts';
-import { STORAGES } from './storages.ts';
+import { STORAGES, storageChoices } from './storages.ts';
 
 /** The path of a module with this text. */
 function moduleOf(text: string): string {
@@ -14,6 +14,10 @@ function moduleOf(text: string): string {
   writeFileSync(path, text);
   return path;
 }
+
+test('storageChoices names what chooses a storage', () => {
+  expect(storageChoices(STORAGES)).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
+});
 
 test.each([{}, { STORAGE: '' }, { STORAGE: 'sqlite' }, { STORAGE: 'Memory' }, { STORAGE: 'constructor' }])(
   'finds the storages of this repository with %o',

@@ -8,7 +8,7 @@ const ROOT = join(import.meta.dirname, '../../..');
 /** Makes deliberate errors in the modules of a folder, one at a time, and prints those that no test finds. */
 const [folder = '', ...tests] = process.argv.slice(2);
 if (folder === '' || !existsSync(join(ROOT, folder))) {
-  console.error('usage: npm run mutants -- packages/domain [tests that are in other folders]');
+  console.error('usage: npm run mutants -- packages/domain [tests of its package]');
   process.exit(2);
 }
 process.chdir(ROOT);
