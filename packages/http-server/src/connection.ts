@@ -63,7 +63,6 @@ export class Connection implements ResponseConnection {
 
   /** Serves a request when those before it have their responses. */
   accept(request: IncomingRequest, response: OutgoingResponse): void {
-    if (this.#socket.destroyed) return;
     if (this.#isClosing) {
       // Further requests would fill the memory.
       this.#reading.hold();
@@ -110,7 +109,6 @@ export class Connection implements ResponseConnection {
 
   closesAfter({ req, shouldKeepAlive }: OutgoingResponse): boolean {
     return (
-      this.#isClosing ||
       !shouldKeepAlive ||
       ((this.#isBroken || this.#server.isStopping) && this.#queue.length === 0) ||
       (req.isBodyIncomplete && !isAwaited(req)) ||
