@@ -1,4 +1,3 @@
-import type { Pet } from '@animal-store/domain';
 import { describeWithPostgres, freshDatabase, sql } from '@animal-store/test-postgres';
 import { describe, expect, test } from 'vitest';
 import { addTo, idempotent, openStorage, rex } from './fixtures.ts';
@@ -15,14 +14,30 @@ const digest = 'ab'.repeat(32);
 describeWithPostgres('stored rows', () => {
   test('are read into the same frozen pets each time, and into pages of each caller alone', async () => {
     const { storage } = await opened();
-    const { id } = (await addTo(storage.pets, rex)) as Pet;
-    const page = (limit: number) => storage.pets.list({ after: 0n, limit });
-    const pages = await Promise.all([page(5), page(5), page(7)]);
-    const found = await Promise.all([storage.pets.find(id), storage.pets.find(id)]);
-    expect(new Set(pages).size).toBe(3);
+    const stored: unknown[] = [];
+    for (const name of ['Rex', 'Max', 'Zoë']) stored.push(await addTo(storage.pets, { ...rex, name }));
+    const limits = [5, 1, 2, 5, 3];
+    const pages = await Promise.all(limits.map((limit) => storage.pets.list({ after: 0n, limit })));
+    expect(pages).toEqual(limits.map((limit) => stored.slice(0, limit)));
+    expect(new Set(pages).size).toBe(limits.length);
+    const found = await Promise.all(pages.flat().map(({ id }) => storage.pets.find(id)));
     const pets = new Set([...pages.flat(), ...found]);
-    expect([...pets]).toEqual([{ ...rex, id }]);
+    expect(pets.size).toBe(stored.length);
     expect([...pets].every(Object.isFrozen)).toBe(true);
+  });
+
+  test('are read in pages that begin at different places at once', async () => {
+    const { storage } = await opened();
+    for (const status of ['sold', 'pending', 'sold', 'available', 'sold'] as const) {
+      await addTo(storage.pets, { ...rex, status });
+    }
+    const selections = ([undefined, 'sold', 'pending'] as const).flatMap((status) =>
+      [0n, 1n, 3n, 9n].flatMap((after) => [1, 3].map((limit) => ({ status, after, limit }))),
+    );
+    const alone: unknown[] = [];
+    for (const selection of selections) alone.push(await storage.pets.list(selection));
+    expect(await Promise.all(selections.map((selection) => storage.pets.list(selection)))).toEqual(alone);
+    expect(alone.flat()).toHaveLength(24);
   });
 
   describe('are rejected if the service cannot return', () => {
