@@ -17,6 +17,8 @@ apps/cli/src/transfer/transfer-pets.ts
   docs/command-line.md: A creation is retried for {RETRY_FOR} s.
 apps/http/src/access/rate-limit.ts
   docs/http-interface.md: The window of a {WINDOW} minute begins
+apps/http/src/http/request-body.ts
+  docs/operations.md: which can send a body of {BODY_MAX_BYTES} KiB
 apps/http/src/observability/anonymous-requests.ts
   docs/observability.md: further ones a {INTERVAL} minute later
 apps/http/src/open-files.ts
