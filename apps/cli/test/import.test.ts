@@ -191,7 +191,7 @@ describe('pets import', () => {
     );
   });
 
-  test('adds the pets of the same content once, and those of another content', async () => {
+  test('adds the pets of a content once, and the pets of a changed content', async () => {
     const { imports, names } = importing();
     const [first, copy] = [fileOf(line('Rex') + line('Rex')), fileOf(line('Rex') + line('Rex'), 'copy.ndjson')];
     expect((await imports('', first)).out).toBe(counts(2, 0, 0));

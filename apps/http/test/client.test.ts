@@ -10,7 +10,7 @@ import { KEY, startService } from './service.ts';
 
 const INT64_MAX = 9223372036854775807n;
 
-test('the codes of the client are those of the service and two of its own', () => {
+test('the client has the codes of the service and two more', () => {
   expectTypeOf<ErrorCode>().toEqualTypeOf<ServiceErrorCode | 'no_response' | 'unexpected_response'>();
 });
 

@@ -120,7 +120,7 @@ describe('the document', () => {
   });
 });
 
-describe('the service does what the document says', () => {
+describe('the service follows the document', () => {
   test('returns every response of every operation, and no other, errors as the examples word them', async () => {
     const time = { now: Date.now() };
     const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });

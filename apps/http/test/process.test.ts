@@ -17,7 +17,7 @@ async function openConnection(port: number): Promise<Socket> {
 }
 
 describe('a start', () => {
-  test('prints a key of its own once, and a curl command that works as it stands', async () => {
+  test('prints a key of its own once, and a curl command that works', async () => {
     const [running, other] = [startProcess({}), startProcess({})];
     const [line] = await running.says(/^ {2}curl [^\n]*\\\n[^\n]*\n/m);
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);

@@ -73,7 +73,7 @@ describe('createCachedKeyStore', () => {
     expect(state.cached).toEqual([false, true, false, false, true]);
   });
 
-  test('shows what this process has changed at once, also to a lookup after one that is in flight', async () => {
+  test('shows changes of this process at once, also to a lookup after one in flight', async () => {
     const { keys } = sharedStore();
     const { id, digest } = record();
     expect(await keys.find(digest)).toBeNull();

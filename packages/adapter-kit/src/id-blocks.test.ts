@@ -28,7 +28,7 @@ const idsFrom = (first: number, count: number) => Array.from({ length: count }, 
 
 // tools/explorer shows that ids are unique and ascend, and that discarded and expired ones are never handed out.
 describe('blocks of ids', () => {
-  test('assign ascending ids without a gap while nobody else reserves and no time passes', async () => {
+  test('assign ascending ids without a gap while no other process reserves and no time passes', async () => {
     const { ids } = counter();
     expect(await takeAll(ids, 3_000)).toEqual(idsFrom(1, 3_000));
   });

@@ -25,7 +25,7 @@ describe('createPetDecoder', () => {
     expect(decodePet('unused')).toEqual(unused);
   });
 
-  test('counts what a text takes as a key and in its pet', () => {
+  test('counts the size of a text as a key and in its pet', () => {
     const decodePet = createPetDecoder(decode, 20_000);
     const longTexts = Array.from({ length: 10 }, (_, number) => String(number).padEnd(1_000));
     const [first] = longTexts.map(decodePet);

@@ -86,7 +86,7 @@ describeWithMongo('every query', () => {
     });
   });
 
-  test('reads what the majority has, and is bounded, whatever the URL says', async () => {
+  test('reads majority data in bounded time, whatever the URL says', async () => {
     const url = 'readConcernLevel=local&readPreference=secondaryPreferred';
     const queries = await workOf(async ({ pets, keys }) => {
       await pets.find(7n);

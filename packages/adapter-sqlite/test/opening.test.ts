@@ -73,7 +73,7 @@ test('a file that another process has locked exclusively is unavailable within 5
   expect(await everyPet(storage)).toHaveLength(1);
 });
 
-test('ready writes what a creation writes, and leaves pets, keys and ids as they were', async () => {
+test('ready writes as much as a creation, and changes no pets, keys and ids', async () => {
   const file = freshFile();
   const storage = storageAt(file);
   const other = databaseAt(file);

@@ -59,7 +59,7 @@ describe('staticContent', () => {
     if (coding !== 'identity') expect((response.body as Uint8Array).length).toBeLessThan(TEXT.length / 10);
   });
 
-  test('gives each coding an entity tag of its own, and tells caches what it depends on', async () => {
+  test('gives each coding an entity tag of its own, and sends Vary', async () => {
     const { get } = content();
     const responses = [await get(), await get({ 'accept-encoding': 'br' }), await get({ 'accept-encoding': 'gzip' })];
     expect(new Set(responses.map(({ headers }) => headers['etag'])).size).toBe(3);

@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { expect, test, vi } from 'vitest';
 import { createErrorReport } from './error-report.ts';
 
-test('tells the operator why the storage is unavailable and what is unexpected, each once a minute', () => {
+test('reports an unavailable storage and unexpected errors, each once a minute', () => {
   const written: string[] = [];
   const report = createErrorReport((message) => written.push(message));
   const unavailable = new DomainError('storage_unavailable', 'try again', { cause: new Error('connection refused') });

@@ -43,7 +43,7 @@ describe('createClient', () => {
 });
 
 describe('listPets', () => {
-  test('sends what it is given, and returns exact integers', async () => {
+  test('sends its arguments, and returns exact integers', async () => {
     const { client, requests } = await start(respond(200, `[${REX}]`));
     const query = { limit: 5, status: 'sold', cursor: 'AQ==' } as const;
     expect(await client.listPets(query)).toEqual({ pets: [rex], next: null });

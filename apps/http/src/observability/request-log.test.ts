@@ -54,7 +54,7 @@ describe('createRequestLog', () => {
     expect([levels(info), levels(debug)]).toEqual([[30], [20, 30]]);
   });
 
-  test('writes no requests below its level, but warns of those with status 503', () => {
+  test('writes no requests below its level, except for warnings of status 503', () => {
     const { lines, warnings, log } = requestLog({ level: 'warn' });
     log();
     log({ unavailable: { reason: 'storage', error: new Error('connect ECONNREFUSED') } }, 503);

@@ -71,7 +71,7 @@ describe('toPortError', () => {
 describe('the cause of storage_unavailable', () => {
   const causeOf = (failure: Error) => (toPortError(failure, redact) as DomainError).cause as Error;
 
-  test('has no secret, in any spelling, and nothing of what was stored', () => {
+  test('has no secret, in any spelling, and no stored data', () => {
     const text =
       'at mongodb://us%3Aer:p%40ss@localhost/animals and p@ss and p%40ss and pr0xy: not authorized to execute command ' +
       '{ insert: "pets", documents: [\n{ name: "Rex" } ] }';

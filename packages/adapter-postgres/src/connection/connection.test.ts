@@ -46,7 +46,7 @@ describe('createConnection', () => {
       expect(prepare).toHaveBeenCalledTimes(2);
     });
 
-    test('prepares it once more with the next call if that fails', async () => {
+    test('prepares it again with the next call if the preparation fails', async () => {
       const { call, prepare } = connection();
       prepare.mockImplementationOnce(succeed).mockRejectedValueOnce(new Error('lost'));
       await expect(call(failWith(defect))).rejects.toMatchObject({ cause: { message: 'lost' } });

@@ -20,7 +20,7 @@ describe('generateApiKey', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  test('ends a key in the CRC-32 of what comes before, in base 62', () => {
+  test('ends a key in the CRC-32 of its other characters, in base 62', () => {
     for (let count = 0; count < 200; count += 1) {
       const key = generateApiKey(randomBytes);
       expect(key.slice(-6)).toBe(checksumOf(key.slice(0, -6)));

@@ -33,7 +33,7 @@ describe('checkedNewPet', () => {
     expect(checkedNewPet(given)).toStrictEqual({ name: 'Rex', categoryId: 7n });
   });
 
-  test('reads each member once, so that what was checked is what is returned', () => {
+  test('reads each member once, so that it returns the checked values', () => {
     const names = ['Rex', ''];
     const given = {
       ...valid,
