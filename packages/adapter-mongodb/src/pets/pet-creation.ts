@@ -53,10 +53,13 @@ export function createPetCreation(
       try {
         return { pet: await insert(pet), created: true };
       } catch (failure) {
-        if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;
+        if (!isDuplicateKey(failure)) throw failure;
         // The driver does not say which index rejected the document.
         const earlier = await findEarlier(pet);
-        if (earlier === undefined) continue;
+        if (earlier === undefined) {
+          if (tried === MAX_TRIES) throw failure;
+          continue;
+        }
         if (earlier.idempotency?.fingerprint !== pet.idempotency?.fingerprint) return null;
         const { _id, categoryId, ...rest } = earlier;
         return { pet: petOf({ ...rest, _id: int64Of(_id), categoryId: int64Of(categoryId) }), created: false };
