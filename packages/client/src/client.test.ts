@@ -1,4 +1,4 @@
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cut, fail, reset, respond, type Step, silent, startServer } from '../test/scripted-server.ts';
 import { AnimalStoreError, createClient } from './index.ts';
 
@@ -270,4 +270,14 @@ test('each deprecated operation is reported once', async () => {
       `${operation} of the Animal Store is deprecated: it ends on Thu, 05 Dec 2030 00:00:00 GMT`,
     ]),
   );
+});
+
+test('throws at import in a runtime without JSON.rawJSON, so that no integer is rounded', async () => {
+  vi.stubGlobal('JSON', { ...JSON, parse: JSON.parse, stringify: JSON.stringify });
+  vi.resetModules();
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+    vi.resetModules();
+  });
+  await expect(import('./index.ts')).rejects.toThrow('@animal-store/client needs JSON.rawJSON, as Node.js 22');
 });
