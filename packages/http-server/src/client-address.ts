@@ -20,12 +20,8 @@ export function clientAddress(
 ): string | null {
   const { remoteAddress } = socket;
   if (proxies > 0) {
-    const entry =
-      String(headers['x-forwarded-for'] ?? '')
-        .split(',')
-        .at(-proxies)
-        ?.trim() ?? '';
-    const address = isIP(entry) === 0 ? (WITH_PORT.exec(entry)?.[1] ?? '') : entry;
+    const entry = String(headers['x-forwarded-for']).split(',').at(-proxies)?.trim() ?? '';
+    const address = WITH_PORT.exec(entry)?.[1] ?? entry;
     if (isIP(address) !== 0) return address;
   }
   if (remoteAddress === undefined) return null;
