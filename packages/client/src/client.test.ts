@@ -35,9 +35,9 @@ describe('createClient', () => {
     expect(() => createClient({ url: 'http://animals.example/v1', key })).toThrow(error);
   });
 
-  test('accepts a URL that ends with a slash', async () => {
+  test('accepts a URL that ends with slashes', async () => {
     const { url, requests } = await startServer(respond(200, '[]'));
-    await createClient({ url: `${url}/`, key: KEY }).listPets();
+    await createClient({ url: `${url}//`, key: KEY }).listPets();
     expect(requests[0]).toMatchObject({ url: '/v1/pets?', headers: { authorization: `Bearer ${KEY}` } });
   });
 });
@@ -59,7 +59,7 @@ describe('listPets', () => {
 
 test('allPets follows the pages to their end', async () => {
   const page = (id: number, next?: string) =>
-    respond(200, [{ id, name: 'Rex', categoryId: 1 }], next ? { link: `<?cursor=${next}>; rel="next"` } : {});
+    respond(200, [{ id, name: 'Rex', categoryId: 1 }], next ? { link: `<?cursor=${next}>;rel="next"` } : {});
   const { client, requests } = await start(page(1, 'a'), fail(503, 'service_unavailable'), page(2, 'b'), page(3));
   const ids: bigint[] = [];
   for await (const { id } of client.allPets({ status: 'sold' })) ids.push(id);
@@ -147,6 +147,7 @@ describe('a rejected call', () => {
     ['a page of HTML with 200', respond(200, '<html>'), 200],
     ['a page of HTML with 403', respond(403, '<html>'), 403],
     ['an error body of something else', respond(400, { error: 'no' }), 400],
+    ['an error without a message', respond(404, { code: 'not_found', message: {} }), 404],
     ['an error of a proxy', respond(403, { code: 'AccessDenied', message: 'no' }), 403],
     ["an error with a code of the client's own", respond(400, { code: 'no_response', message: 'no' }), 400],
     ['a pet whose id is no integer', respond(200, '[{"id":1.5}]'), 200],

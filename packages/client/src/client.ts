@@ -86,7 +86,7 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const target = `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
     const { headers, value } = await call<Pet[]>('listPets', target, options);
-    const following = /\?([^>]*)>; rel="next"/.exec(headers.get('link') ?? '')?.[1];
+    const following = /\?([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
     return { pets: value, next: new URLSearchParams(following).get('cursor') };
   }
 
@@ -119,7 +119,7 @@ function baseOf(url: string): string {
   try {
     const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
     if (/^https?:/.test(protocol) && username + password + search + hash === '')
-      return `${origin}${pathname}`.replace(/\/$/, '');
+      return `${origin}${pathname}`.replace(/\/+$/, '');
   } catch {
     // The error of the parser quotes the URL, which may contain a password.
   }

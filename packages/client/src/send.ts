@@ -65,8 +65,8 @@ async function exchange(url: string, request: RequestInit): Promise<Exchange> {
 function errorIn({ status, headers }: Response, text: string): AnimalStoreError {
   const details = { status, requestId: headers.get('x-request-id') ?? undefined };
   try {
-    const { code, message } = JSON.parse(text) as { code: unknown; message: string };
-    if (isServiceCode(code)) return new AnimalStoreError(code, message, details);
+    const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
+    if (isServiceCode(code) && typeof message === 'string') return new AnimalStoreError(code, message, details);
   } catch {
     // The response is not of the service.
   }
