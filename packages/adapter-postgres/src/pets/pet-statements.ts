@@ -49,9 +49,10 @@ export const PET_SQL = {
     WHERE only_row RETURNING last_pet_id`,
 } as const;
 
-/** Decodes {@link PET}. */
+/** Decodes {@link PET}. A status that this version doesn't know is returned as it is stored. */
 export function petOf(stored: string): Pet {
-  const [, id = '', categoryId = '', status, name = ''] = /^(\d+) (-?\d+) (\w*) (.*)$/s.exec(stored) ?? [];
+  const [, id = '', categoryId = '', status, name] = /^(\d+) (-?\d+) (\S*) (.*)$/s.exec(stored) ?? [];
+  if (name === undefined) throw new Error('a stored pet cannot be decoded');
   const pet = { id: BigInt(id), name: fromStored(name), categoryId: BigInt(categoryId) };
   return status === '' ? pet : { ...pet, status: status as PetStatus };
 }
