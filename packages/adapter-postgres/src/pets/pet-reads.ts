@@ -5,8 +5,11 @@ import type { Connection } from '../connection/connection.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { PET_SQL, petOf } from './pet-statements.ts';
 
-/** How many pets one query looks up at most, and how many all its pages have, unless one page is longer: a megabyte. */
-const MAX_PETS = 10_000;
+/**
+ * How many pets one query looks up at most, and how many all its pages have, unless one page is longer: up to 2.5 megabytes,
+ * because a name of 200 control characters takes 1,200 bytes of JSON.
+ */
+const MAX_PETS = 2_000;
 
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
