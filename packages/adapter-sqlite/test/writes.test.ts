@@ -30,6 +30,14 @@ test('an import of 20,000 lines gets ids in the order of its calls, and its repe
   expect((await addTo(storage, rex))?.id).toBe(20_001n);
 });
 
+test('closing completes the writes that were called before', async () => {
+  const file = freshFile();
+  const storage = storageAt(file);
+  const creating = Array.from({ length: 50 }, () => addTo(storage, rex));
+  await storage.close();
+  expect(await everyPet(storageAt(file))).toEqual(await Promise.all(creating));
+});
+
 test('a process that does not close the storage ends when its writes are done', async () => {
   const file = freshFile();
   const { acknowledged } = startProcess(file, 'void addFrom(0, 50);');
