@@ -73,6 +73,17 @@ test('a file that another process has locked exclusively is unavailable within 5
   expect(await everyPet(storage)).toHaveLength(1);
 });
 
+test('a file that another process is writing can be read at once, and written when the lock is released', async () => {
+  const file = await fileWith(1);
+  const other = databaseAt(file);
+  other.exec('BEGIN IMMEDIATE');
+  const storage = storageAt(file);
+  expect(await everyPet(storage)).toHaveLength(1);
+  const creating = addTo(storage, rex);
+  other.exec('ROLLBACK');
+  expect(await creating).toMatchObject({ id: 2n });
+});
+
 test('ready writes as much as a creation, and changes no pets, keys and ids', async () => {
   const file = freshFile();
   const storage = storageAt(file);
