@@ -14,6 +14,9 @@ const { redact } = clientsFromUrl(
 
 const serverError = (code?: unknown) => Object.assign(new MongoServerError({ message: 'no' }), { code });
 
+/** Which of its documents are stored is unknown. */
+const bulkWrite = new MongoBulkWriteError({ message: 'no', code: 11000, writeErrors: [] }, {} as BulkWriteResult);
+
 const systemError = (syscall: string, message: string) =>
   Object.assign(new Error(message), { syscall, code: 'ENOENT' });
 
@@ -45,8 +48,7 @@ describe('toPortError', () => {
   test.each([
     ['another code', serverError(11600)],
     ['no code', serverError()],
-    // Which of its documents are stored is unknown.
-    ['a bulk write', new MongoBulkWriteError({ message: 'no', code: 11000, writeErrors: [] }, {} as BulkWriteResult)],
+    ['a bulk write', bulkWrite],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND nowhere')],
     ['a set that is not initiated', new NotInitiated()],
     ['a socket that the server has ended', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
@@ -93,4 +95,5 @@ test('isDuplicateKey tells a rejection by a unique index from all other failures
   expect(isDuplicateKey(new MongoServerError({ message: 'E11000', code: 11000 }))).toBe(true);
   expect(isDuplicateKey(new MongoServerError({ message: 'no', code: 121 }))).toBe(false);
   expect(isDuplicateKey(Object.assign(new Error('no'), { code: 11000 }))).toBe(false);
+  expect(isDuplicateKey(bulkWrite)).toBe(false);
 });

@@ -30,7 +30,7 @@ export function toPortError(failure: unknown, redact: Redact): unknown {
 
 /** Whether a unique index rejected a write. */
 export function isDuplicateKey(failure: unknown): boolean {
-  return failure instanceof MongoServerError && failure.code === DUPLICATE_KEY;
+  return isViolation(failure) && (failure as MongoServerError).code === DUPLICATE_KEY;
 }
 
 /** Whether a unique index or a schema rejected a write. */
