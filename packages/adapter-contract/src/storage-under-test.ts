@@ -46,8 +46,9 @@ export interface ProxiedPlace {
 }
 
 /**
- * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds two outages:
- * `silent`, in which the server does not respond, and `cut`, in which connections are reset.
+ * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds three
+ * outages: `silent`, in which the server does not respond, `lost responses`, in which it receives requests, and `cut`, in
+ * which connections are reset.
  *
  * @example storageContract('yours', behindProxy({ freshPlace: newDatabase, open: (url) => createYourStorage({ url }) }))
  */
@@ -62,6 +63,7 @@ export function behindProxy<Storage extends PetStorage>(
     ...(misconfiguredPlace && { misconfiguredPlace: async () => proxied(await misconfiguredPlace()) }),
     outages: {
       silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.pass() },
+      'lost responses': { begin: ({ proxy }) => proxy.loseResponses(), end: ({ proxy }) => proxy.pass() },
       cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
     },
   };
