@@ -24,6 +24,7 @@ export async function recovered(storage: PetStorage): Promise<void> {
 
 /** The behaviour of a storage during its outages, and afterwards. */
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
+  if (Object.keys(outages).length === 0) throw new Error("outages is empty: name one, or write 'not tested'");
   describe('in an outage', { timeout: TIMEOUT }, () => duringOutages(adapter, outages));
   describe('after an outage', { timeout: TIMEOUT }, () => afterOutages(adapter, outages));
 }

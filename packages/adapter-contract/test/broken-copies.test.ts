@@ -5,7 +5,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { EXPECTATIONS } from './broken-copies.ts';
+import { outageContract } from '../src/outage-contract.ts';
+import { EXPECTATIONS, testAdapter } from './broken-copies.ts';
 
 /** The result of a test in the JSON report. */
 interface Result {
@@ -31,6 +32,10 @@ describe('the contract', () => {
     expect(ofBug.filter(({ status }) => status === 'failed').map(({ title }) => title)).toEqual(fails);
     expect(ofBug.filter(({ status }) => status === 'passed').length).toBeGreaterThan(0);
   });
+});
+
+test('the contract of outages needs one of them', () => {
+  expect(() => outageContract(testAdapter(), {})).toThrow("outages is empty: name one, or write 'not tested'");
 });
 
 /** Runs the parts of the contract on the broken copies, in a process of their own: their failures are expected. */
