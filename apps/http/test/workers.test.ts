@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { createClient } from '@animal-store/client';
@@ -86,6 +87,23 @@ describe('WORKERS=2', () => {
     let stored = 0;
     for await (const _ of client.allPets()) stored += 1;
     expect(stored).toBe(220);
+  });
+
+  test('starts a worker again until the system can start a process, and stops', async () => {
+    const running = start();
+    await listeningAt(running);
+    const workers = await workersOf(running, 2);
+    const limitFiles = (limit: number) =>
+      execFileSync('prlimit', [`--pid=${running.process.pid}`, `--nofile=${limit}:`]);
+    limitFiles(10);
+    process.kill(workers[1] as number, 'SIGKILL');
+    await running.says(/"code":"EMFILE","signal":null,"restartsAfter":400/);
+    limitFiles(1_000);
+    await workersOf(running, 2);
+    running.process.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.output.out).toMatch(/"msg":"stopped"/);
+    expect(running.output.err).toBe('');
   });
 
   test('ends with the process that supervises', async () => {

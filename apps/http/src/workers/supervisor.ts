@@ -28,24 +28,38 @@ export function superviseWorkers(count: number, log: Log, onMisconfiguration: ()
   const stopping = new AbortController();
   const begun = performance.now();
 
+  /**
+   * Runs one worker until it ends.
+   *
+   * @returns Its exit code and its signal.
+   * @throws The system's error if its process can't be started.
+   */
+  async function runWorker(onReady: () => void): Promise<unknown[]> {
+    const worker = cluster.fork();
+    running.add(worker);
+    worker.on('message', (message: ToSupervisor) => {
+      metrics.receive(worker, message);
+      if (message.type !== 'ready') return;
+      onReady();
+      // Messages that were sent before are lost.
+      if (stopping.signal.aborted) send(worker, { type: 'stop' });
+    });
+    const forwarded = forwardLines(worker.process.stdout, log).catch(log.unexpectedError);
+    try {
+      const ended = await once(worker, 'exit');
+      await forwarded;
+      return ended;
+    } finally {
+      running.delete(worker);
+      metrics.retire(worker);
+    }
+  }
+
   /** Runs one worker after the other in one place. */
   async function keepRunning(onReady: () => void): Promise<void> {
     for (let pause = FIRST_PAUSE; !stopping.signal.aborted; ) {
       const started = performance.now();
-      const worker = cluster.fork();
-      running.add(worker);
-      worker.on('message', (message: ToSupervisor) => {
-        metrics.receive(worker, message);
-        if (message.type !== 'ready') return;
-        onReady();
-        // Messages that were sent before are lost.
-        if (stopping.signal.aborted) send(worker, { type: 'stop' });
-      });
-      const forwarded = forwardLines(worker.process.stdout as Readable, log);
-      const [code, signal] = await once(worker, 'exit');
-      await forwarded;
-      running.delete(worker);
-      metrics.retire(worker);
+      const [code, signal] = await runWorker(onReady).catch((error) => [error.code, null]);
       // A setting that became wrong later must not end workers that serve.
       if (code === EXIT_MISCONFIGURED && performance.now() - begun < STABLE) {
         process.exitCode = code;
@@ -74,10 +88,14 @@ export function superviseWorkers(count: number, log: Log, onMisconfiguration: ()
   };
 }
 
-/** Writes complete lines as they come. */
-async function forwardLines(output: Readable, log: Log): Promise<void> {
+/**
+ * Writes complete lines as they come.
+ *
+ * @param output None if the process could not be started.
+ */
+async function forwardLines(output: Readable | null, log: Log): Promise<void> {
   let rest = '';
-  for await (const chunk of output.setEncoding('utf8')) {
+  for await (const chunk of output?.setEncoding('utf8') ?? []) {
     const text = rest + chunk;
     const end = text.lastIndexOf('\n') + 1;
     log.addLine(text.slice(0, end));
