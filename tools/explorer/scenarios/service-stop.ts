@@ -50,12 +50,14 @@ interface Sizes {
   readonly isMisconfigured?: boolean;
   /** Whether another process supervises this one, and stops it. */
   readonly isWorker?: boolean;
+  /** Whether this process has workers, which are killed. */
+  readonly isSupervisor?: boolean;
 }
 
 const [PORT, PROBE_PORT] = [1, 2];
 
 /** In milliseconds. */
-const [GRACE, DEADLINE, END_TIMEOUT] = [1_000, 2_000, 7_000];
+const [GRACE, DEADLINE, END_TIMEOUT, SUPERVISOR_TIMEOUT] = [1_000, 2_000, 7_000, 2_000];
 
 const CONFIGURATION = { STOP_GRACE_SECONDS: 1, STOP_DEADLINE_SECONDS: 2, HOST: 'a', PORT, MAX_CONNECTIONS: 10 };
 
@@ -88,6 +90,7 @@ const scenario =
     hangs = false,
     isMisconfigured = false,
     isWorker = false,
+    isSupervisor = false,
   }: Sizes) =>
   ({ runApplication, listen, createStop, monitorStorage }: Modules) =>
   (world: World) => {
@@ -124,6 +127,7 @@ const scenario =
       if (inFlight.size > 0 && !isLate()) violate(`the process ends before ${[...inFlight]} has a response`);
       if (isAtOnce && isStarted && hanging.size === 0) violate('the process is killed');
       if (!isAtOnce && isLogOpen) violate('the log is not closed');
+      if (hanging.has('storage') && !lines.includes('unexpected error')) violate('nothing says that the storage hangs');
     };
     const killed = () => {
       end(true);
@@ -220,6 +224,12 @@ const scenario =
     };
 
     const start = async ({ onStop, reportMisconfiguration }: Run) => {
+      if (isSupervisor) {
+        const workers = { stop: () => new Promise((ended) => setTimeout(ended, GRACE + DEADLINE + END_TIMEOUT + 100)) };
+        createStop({ server: workers, log, supervisor: null }, CONFIGURATION, onStop);
+        [isStarted, isStorageOpen] = [true, false];
+        return;
+      }
       const configuration = { ...CONFIGURATION, PROBE_PORT: hasProbes ? PROBE_PORT : 0 };
       const { server, probes } = await listen(service, configuration, log);
       const problem = Object.assign(new Error('no such user'), { code: 'misconfigured' });
@@ -334,7 +344,10 @@ const scenario =
       const isWaiting = world.commands.size > 0 || [...world.timers.values()].some(({ isRef }) => isRef);
       const isHeld = isServing || isConnected || isStorageOpen || hanging.size > 0 || isWaiting;
       if (stoppingAt !== null && !isHeld) end(false);
-      if (stoppingAt !== null && world.now() > stoppingAt + GRACE + DEADLINE + END_TIMEOUT) {
+      if (
+        stoppingAt !== null &&
+        world.now() > stoppingAt + GRACE + DEADLINE + END_TIMEOUT + (isSupervisor ? SUPERVISOR_TIMEOUT : 0)
+      ) {
         throw new Error('the process does not end in time');
       }
     });
@@ -352,7 +365,7 @@ const trialOf = (title: string, sizes: Sizes, errors: TrialOptions['errors'] = [
   trial<Modules>(title, PATHS, scenario(sizes), { samples: 100, errors });
 
 const SERVER = 'const connectionsClosed = await server.stop({ grace, deadline, probes });';
-const STORAGE = 'await service?.close().catch(log.unexpectedError);';
+const STORAGE = 'await withTimeout(service?.close(), STORAGE_TIMEOUT, STORAGE_HANGS).catch(log.unexpectedError);';
 const PROBES = 'await probes?.stop({ grace: 0, deadline: PROBES_DEADLINE });';
 
 await trialOf('2 requests, 2 signals', { clients: ['a', 'b'], signals: { SIGTERM: 2 } });
@@ -380,6 +393,7 @@ await trialOf('a request, a probe', { clients: ['a'], hasProbes: true, signals: 
 await trialOf('a request, the storage or the log hangs', { clients: ['a'], hangs: true, signals: { SIGTERM: 1 } }, [
   ['nothing ends a process that hangs', STOP, "process.kill(process.pid, 'SIGKILL')", '{}'],
   ['a storage that fails to close ends the stop', STOP, '.catch(log.unexpectedError)', ''],
+  ['nothing ends the close of the storage', STOP, STORAGE, 'await service?.close().catch(log.unexpectedError);'],
   [
     'the time to end has no deadline in it',
     STOP,
@@ -394,5 +408,8 @@ await trialOf('a wrong setting', { clients: ['a'], isMisconfigured: true, signal
 await trialOf('a worker', { clients: ['a'], isWorker: true, signals: { SIGTERM: 1 } }, [
   ['it stops by itself', STOP, 'if (supervisor !== null) return;', ''],
   ['it stays connected to its supervisor', STOP, 'supervisor?.disconnect();', ''],
+]);
+await trialOf('a supervisor', { isSupervisor: true, signals: { SIGTERM: 1 } }, [
+  ['it is killed with its workers', STOP, '(service ? 0 : SUPERVISOR_TIMEOUT)', '0'],
 ]);
 process.exitCode = undefined;

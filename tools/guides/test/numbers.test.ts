@@ -24,7 +24,9 @@ apps/http/src/observability/anonymous-requests.ts
 apps/http/src/open-files.ts
   docs/settings.md: Fewer if \`ulimit -n\` is not {RESERVED} higher.
 apps/http/src/stop.ts
+  docs/operations.md: The storage has {STORAGE_TIMEOUT} s to close
   docs/operations.md: A process that has not ended {END_TIMEOUT} s later
+  docs/operations.md: one that supervises workers {SUPERVISOR_TIMEOUT} s after that
 packages/adapter-contract/src/calls.ts
   docs/clients.md: responds within {CALL_LIMIT} s while its storage is unavailable
   docs/writing-a-transport.md: A call of the storage ends within {CALL_LIMIT} seconds
