@@ -14,10 +14,10 @@ const STORAGE_TIMEOUT = 5_500;
 const STORAGE_HANGS = new Error(`the storage was not closed within ${STORAGE_TIMEOUT} ms`);
 
 /** How long everything after the deadline may take (storage 5.5 s, log 1 s), in milliseconds. */
-const END_TIMEOUT = 7_000;
+export const END_TIMEOUT = 7_000;
 
 /** How much later a supervisor may end, in milliseconds: it reports the end of its workers. */
-const SUPERVISOR_TIMEOUT = 2_000;
+export const SUPERVISOR_TIMEOUT = 2_000;
 
 /** The parts of a process. A supervisor has only workers, which are its server. */
 interface Stoppable {

@@ -14,6 +14,6 @@ done
 [ "$(inspect '{{.HostConfig.AutoRemove}}')" = false ] || fail 'the container would be removed when it is stopped'
 trap 'docker start "$container"' EXIT
 trap 'exit 1' HUP INT TERM
-docker stop -t 20 "$container"
+docker stop -t 25 "$container"
 docker run --rm --interactive --user "$(inspect '{{.Config.User}}')" --volumes-from "$container" "$(inspect '{{.Image}}')" \
   node --input-type=module --eval "$(cat "$(dirname "$0")/restore.mjs")" -- restore.mjs - "$file" ${3+"$3"} <"$1"

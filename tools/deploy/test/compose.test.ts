@@ -6,7 +6,7 @@ import { freePorts } from '@animal-store/test-kit/free-ports';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { composeCommand, MONGODB_IMAGE, POSTGRES_IMAGE } from './docker.ts';
-import { configurationOf, memoryFor } from './environment.ts';
+import { configurationOf, memoryFor, stopTimeFor } from './environment.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 
@@ -47,10 +47,7 @@ test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', (
 });
 
 test('compose.yaml leaves time for a graceful stop', () => {
-  const { STOP_GRACE_SECONDS, STOP_DEADLINE_SECONDS } = configuration();
-  expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThanOrEqual(
-    STOP_GRACE_SECONDS + STOP_DEADLINE_SECONDS + 5,
-  );
+  expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(stopTimeFor(configuration()));
 });
 
 const ROOT = new URL('../../../', import.meta.url);

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration, VARIABLE_NAMES } from '../../../apps/http/src/configuration.ts';
+import { END_TIMEOUT, SUPERVISOR_TIMEOUT } from '../../../apps/http/src/stop.ts';
 
 /** The variables that the image sets. */
 const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
@@ -46,4 +47,9 @@ const MEMORY = { process: 170_000_000, connection: 80_000 };
 
 export function memoryFor(connections: number): number {
   return MEMORY.process + connections * MEMORY.connection;
+}
+
+/** How long the service, which may have workers, takes to stop at most, in seconds. */
+export function stopTimeFor({ STOP_GRACE_SECONDS, STOP_DEADLINE_SECONDS }: Configuration): number {
+  return STOP_GRACE_SECONDS + STOP_DEADLINE_SECONDS + (END_TIMEOUT + SUPERVISOR_TIMEOUT) / 1_000;
 }
