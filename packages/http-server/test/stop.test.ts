@@ -57,6 +57,10 @@ async function untilAccepted({ running }: Serving): Promise<void> {
 }
 
 describe('the grace of a stop', () => {
+  test('ends at once if no connection is open', { retry: 2 }, async () => {
+    expect((await timeStop(await serve(), GRACE)).duration).toBeLessThan(500);
+  });
+
   test('ends within a second if the last connection has just been closed', { retry: 2 }, async () => {
     const server = await serve();
     await exchange(server.port, get('/', 'Connection: close\r\n'));
