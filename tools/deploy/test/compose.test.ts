@@ -46,6 +46,11 @@ test('compose.yaml limits the memory to at least the need of MAX_CONNECTIONS', (
   expect(Number.parseInt(service.mem_limit, 10) * 2 ** 20).toBeGreaterThanOrEqual(memoryFor(MAX_CONNECTIONS));
 });
 
+test('compose.yaml limits the log of every container', () => {
+  const options = { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d$/) };
+  for (const name of Object.keys(services)) expect(services[name].logging, name).toMatchObject({ options });
+});
+
 test('compose.yaml leaves time for a graceful stop', () => {
   expect(Number.parseInt(service.stop_grace_period, 10)).toBeGreaterThan(stopTimeFor(configuration()));
 });
