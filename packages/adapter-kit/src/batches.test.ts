@@ -63,6 +63,19 @@ describe('batches', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test('have all calls of one turn of the event loop, once calls have come together', async () => {
+    const { call, items, batch } = batches({ parallel: 2, maxItems: 2 });
+    call(1, 2, 3, 4);
+    for (const index of [0, 1, 2]) await batch(index).end();
+    call(5, 6, 7);
+    expect(items()).toEqual([[1], [2], [3, 4]]);
+    await settle();
+    expect(items().slice(3)).toEqual([[5, 6], [7]]);
+    for (const index of [3, 4]) await batch(index).end();
+    call(8);
+    expect(items().slice(5)).toEqual([[8]]);
+  });
+
   test('combine the calls that come while one is in flight, in their order', async () => {
     const { call, items, batch } = batches();
     const calls = call(1, 2, 3, 4);
@@ -167,6 +180,7 @@ describe('batches', () => {
       [1, 2, 4].map((item) => `result of ${item}`),
     );
     const next = add(5);
+    await settle();
     await batch(2).end();
     await expect(next).resolves.toBe('result of 5');
   });

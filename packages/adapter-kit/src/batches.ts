@@ -36,8 +36,9 @@ interface Waiting<T, R> {
 }
 
 /**
- * Combines calls into batches: a call starts a batch at once if one more may be in flight; otherwise it waits, and the next
- * batch takes all waiting calls. No call ever joins a batch that began before it, so a read
+ * Combines calls into batches: a call starts a batch if one more may be in flight; otherwise it waits, and the next
+ * batch takes all waiting calls. A batch starts at once, or, if calls have come together before, when all calls of this
+ * turn of the event loop are in it. No call ever joins a batch that began before it, so a read
  * sees everything that was acknowledged before it was called, and a write is acknowledged when it is done.
  */
 export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T>): Batches<T, R> {
@@ -51,6 +52,9 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
   } = policy;
   let waiting: Waiting<T, R>[] = [];
   let inFlight = 0;
+  /** How many items the last batch had. */
+  let lastSize = 1;
+  let isScheduled = false;
 
   function nextBatch(): Waiting<T, R>[] {
     let size = 0;
@@ -65,6 +69,7 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
 
   function start(): void {
     const batch = nextBatch();
+    lastSize = batch.length;
     inFlight += 1;
     let holdsSlot = true;
     const releaseSlot = () => {
@@ -78,6 +83,16 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
     finish(work, batch).finally(releaseSlot);
   }
 
+  /** The calls of requests that arrived together make one batch, instead of one of the first call and one of the others. */
+  function startSoon(): void {
+    if (isScheduled) return;
+    isScheduled = true;
+    setImmediate(() => {
+      isScheduled = false;
+      while (inFlight < parallel && waiting.length > 0) start();
+    });
+  }
+
   return (item) =>
     new Promise((resolve, reject) => {
       if (inFlight === parallel && waiting.length >= maxWaiting) {
@@ -85,7 +100,9 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
         return;
       }
       waiting.push({ item, weight: weigh(item), resolve, reject });
-      if (inFlight < parallel) start();
+      if (inFlight === parallel) return;
+      if (lastSize === 1) start();
+      else startSoon();
     });
 }
 
