@@ -80,7 +80,7 @@ function wrongOptions(url: string, options: MongoClientOptions): string[] {
   if (/password|properties/i.test(query)) return [];
   const server = url.slice(0, begin);
   const pairs = query.split('&').filter((pair) => /^[a-z]+=/i.test(pair));
-  const canBeRead = (some: readonly string[]) => parse(server + some.join('&'), options) !== null;
-  if (!canBeRead([])) return [];
-  return pairs.filter((pair) => !canBeRead([pair])).map((pair) => pair.slice(0, pair.indexOf('=')));
+  const canBeRead = (pair: string) => parse(server + pair, options) !== null;
+  if (!canBeRead('')) return [];
+  return pairs.filter((pair) => !canBeRead(pair)).map((pair) => pair.slice(0, pair.indexOf('=')));
 }
