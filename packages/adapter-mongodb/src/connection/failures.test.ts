@@ -43,6 +43,9 @@ describe('toPortError', () => {
     expect(code).toBe('storage_unavailable');
     expect(StorageMisconfigured.is(cause)).toBe(true);
     expect((cause as Error).message).toMatch(line);
+    // The driver's own error, if the misconfiguration is not thrown as it is.
+    const { code: reported } = failure as NodeJS.ErrnoException;
+    if (cause !== failure) expect((cause as Error).cause).toMatchObject({ code: reported });
   });
 
   test.each([

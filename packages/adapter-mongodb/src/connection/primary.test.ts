@@ -36,6 +36,8 @@ describe('followPrimary', () => {
     const { current, report } = follow();
     expect(current()).toBeNull();
     expect(report(secondary('a'), secondary('b'))).toBeNull();
+    // Services that only speak MongoDB's protocol have no elections.
+    expect(report({ ...primary('a'), electionId: null })).toBeNull();
     expect(report(secondary('a'), primary('b'))).toEqual({ address: 'b', electionId: FIRST });
   });
 
@@ -60,12 +62,13 @@ describe('followPrimary', () => {
     expect(report(primary('a'))).toBe(before);
   });
 
-  test('prefers an event to the response to hello, and knows no primary from that of a secondary', () => {
-    const [late, other] = [follow(), follow()];
+  test('prefers an event to the response to hello, and knows no primary from an incomplete one', () => {
+    const [late, other, nameless] = [follow(), follow(), follow()];
     late.report(secondary('a'));
     late.start({ me: 'a', electionId: new ObjectId(FIRST) });
     other.start({ me: 'a' });
-    expect([late.current(), other.current()]).toEqual([null, null]);
+    nameless.start({ electionId: new ObjectId(FIRST) });
+    expect([late.current(), other.current(), nameless.current()]).toEqual([null, null, null]);
   });
 
   test('leaves no listener behind', () => {

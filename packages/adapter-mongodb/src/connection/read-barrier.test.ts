@@ -7,19 +7,19 @@ import { createReadBarrier } from './read-barrier.ts';
 const termOf = (address: string): PrimaryTerm => ({ address, electionId: address });
 
 /** A barrier over a primary that tests change, and what it did. */
-function barrierOn(primary: PrimaryTerm) {
+function barrierOn(primary: PrimaryTerm | null) {
   const steps: string[] = [];
   const state = { primary, steps, confirm: async () => {} };
   const barrier = createReadBarrier(
     () => state.primary,
     () => {
-      steps.push(`confirm ${state.primary.address}`);
+      steps.push(`confirm ${state.primary?.address}`);
       return state.confirm();
     },
   );
   const read = (during = () => {}) =>
     barrier(async () => {
-      const { address } = state.primary;
+      const address = state.primary?.address;
       steps.push(`read ${address}`);
       await Promise.resolve();
       during();
@@ -36,6 +36,15 @@ describe('createReadBarrier', () => {
     expect(steps).toEqual(['confirm a', 'read a', 'read a', 'read a', 'read a']);
   });
 
+  test('confirms a primary that is found while there is none', async () => {
+    const state = barrierOn(null);
+    state.confirm = async () => {
+      state.primary ??= termOf('a');
+    };
+    expect(await state.read()).toBe('a');
+    expect(state.steps).toEqual(['confirm undefined', 'confirm a', 'read a']);
+  });
+
   test('fails a read whose primary cannot be confirmed, and tries again for the next one', async () => {
     const state = barrierOn(termOf('a'));
     state.confirm = () => Promise.reject(new Error('no majority'));
@@ -50,6 +59,10 @@ describe('createReadBarrier', () => {
     const change = () => {
       state.primary = termOf('a');
     };
-    await expect(state.read(change)).rejects.toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
+    await expect(state.read(change)).rejects.toMatchObject({
+      code: 'storage_unavailable',
+      message: 'the storage is electing a new primary: try again',
+    });
+    expect(state.steps).toEqual(Array(3).fill(['confirm a', 'read a']).flat());
   });
 });
