@@ -28,7 +28,7 @@ export function parseUrl(given: string): Server {
   const url = given.replace(VERIFIED, '$1verify-full');
   const { host, port, ssl } = parsed(url);
   // The driver reads `sslmode=no-verify` and `ssl=no-verify`.
-  const isUnverified = (ssl as unknown as { rejectUnauthorized?: boolean })?.rejectUnauthorized === false;
+  const isUnverified = (ssl as unknown as { rejectUnauthorized?: boolean }).rejectUnauthorized === false;
   return {
     url,
     location: host.startsWith('/') ? host : `${host}:${port}`,
@@ -40,9 +40,9 @@ function parsed(url: string): pg.Client {
   try {
     return new pg.Client({ connectionString: url });
   } catch (error) {
-    const { errno, syscall } = error as NodeJS.ErrnoException;
+    const { errno } = error as NodeJS.ErrnoException;
     // The driver's messages may quote the URL.
-    if (errno === undefined || syscall === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
+    if (errno === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
     const [, reason] = getSystemErrorMap().get(errno) ?? [];
     throw new StorageMisconfigured(
       `a file that the URL names (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`,

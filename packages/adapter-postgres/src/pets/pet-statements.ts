@@ -51,7 +51,7 @@ export const PET_SQL = {
 
 /** Decodes {@link PET}. A status that this version doesn't know is returned as it is stored. */
 export function petOf(stored: string): Pet {
-  const [, id = '', categoryId = '', status, name] = /^(\d+) (-?\d+) (\S*) (.*)$/s.exec(stored) ?? [];
+  const [, id = '', categoryId = '', status, name] = /^(\d+) (-?\d+) (\S*) (.*)/s.exec(stored) ?? [];
   if (name === undefined) throw new Error('a stored pet cannot be decoded');
   const pet = { id: BigInt(id), name: fromStored(name), categoryId: BigInt(categoryId) };
   return status === '' ? pet : { ...pet, status: status as PetStatus };
