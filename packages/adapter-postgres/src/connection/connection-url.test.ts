@@ -12,7 +12,8 @@ describe('parseUrl', () => {
   });
 
   test.each([
-    ['mysql://zoo:secret@db1/animals', /^the PostgreSQL URL must be postgres:\/\//],
+    ['mysql://zoo:secret@db1/animals', /^the PostgreSQL URL must be postgres:\/\/.* percent-encoded$/],
+    ['jdbc:postgres://zoo:secret@db1/animals', /^the PostgreSQL URL must be /],
     ['postgres://zoo:secret@db1', /^the PostgreSQL URL must be /],
     ['postgres://zoo:secret@db1/', /^the PostgreSQL URL must be /],
     ['postgres://zoo:secret@db1:x/animals', /^the PostgreSQL URL must be /],
@@ -32,8 +33,8 @@ describe('parseUrl', () => {
   test.each(['allow', 'prefer', 'require', 'verify-ca'])(
     'verifies as much with sslmode=%s as with verify-full',
     (mode) => {
-      expect(parseUrl(`postgres://db1/animals?sslmode=${mode}&sslmode=${mode}&y=2`).url).toBe(
-        'postgres://db1/animals?sslmode=verify-full&sslmode=verify-full&y=2',
+      expect(parseUrl(`postgres://db1/animals?sslmode=${mode}&sslmode=${mode}&y=2&sslmode=${mode}`).url).toBe(
+        'postgres://db1/animals?sslmode=verify-full&sslmode=verify-full&y=2&sslmode=verify-full',
       );
     },
   );
