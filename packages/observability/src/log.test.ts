@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { LogLevel } from './event-format.ts';
+import { LINE_WRITER_LIMITS } from './line-writer.ts';
 import { createLog, type Log } from './log.ts';
 
 /** The content of the log after this. */
 async function logged(
-  write: (log: Log) => void,
+  write: (log: Log, read: () => string) => void | Promise<void>,
   { level = 'info', readable = false }: { level?: LogLevel; readable?: boolean } = {},
 ): Promise<string> {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-log-'));
@@ -18,9 +19,10 @@ async function logged(
     rmSync(folder, { recursive: true });
   });
   const log = createLog(level, { output: { fd, mayBlock: true }, readable });
-  write(log);
+  const read = () => readFileSync(file, 'utf8');
+  await write(log, read);
   await log.close();
-  return readFileSync(file, 'utf8');
+  return read();
 }
 
 const objects = (text: string) =>
@@ -102,6 +104,33 @@ describe('createLog', () => {
     expect(await logged(writeAll, { level: 'silent' })).toBe('');
     expect(await logged(({ print }) => print('Hello\n'), { level: 'silent' })).toBe('Hello\n');
     expect(await logged(({ addLine }) => addLine('a line\n'), { level: 'silent' })).toBe('a line\n');
+  });
+
+  test('writes an event without waiting for others, and the lines before it', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await logged(async ({ addLine, info }, read) => {
+      addLine('a line\n');
+      info('an event');
+      await expect.poll(read).toMatch(/^a line\n\{.*"an event"\}\n$/);
+    });
+  });
+
+  test('warns of lines that were lost before the next one', async () => {
+    const [warning, event] = objects(
+      await logged((log) => {
+        log.print(`${'x'.repeat(LINE_WRITER_LIMITS.waiting)}\n`);
+        expect(log.linesLost()).toBe(1);
+        log.info('an event');
+      }),
+    );
+    expect(warning).toMatchObject({
+      level: 40,
+      msg: 'log lines were lost',
+      lines: 1,
+      reason: 'the reader is too slow',
+    });
+    expect(event).toMatchObject({ msg: 'an event' });
   });
 
   test.each<[LogLevel, LogLevel, boolean]>([

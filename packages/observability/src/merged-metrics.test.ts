@@ -8,7 +8,7 @@ import { mergeCounts, renderMetrics } from './merged-metrics.ts';
 async function processWith(connections: number) {
   const registry = new Registry();
   registerGauge(registry, { name: 'connections', help: 'Connections.' }, () => connections);
-  const count = registerCountsByReason(registry, { name: 'events_total', help: 'Events.' }, ['open']);
+  const count = registerCountsByReason(registry, { name: 'events_total', help: 'Events.' }, ['open', 'close']);
   const observe = registerHistogram(registry, { name: 'times', help: 'Times.' })({});
   for (let connection = 0; connection < connections; connection += 1) {
     count('open');
@@ -22,6 +22,7 @@ test('renderMetrics and mergeCounts add up the metrics of processes, the latter 
   const text = await renderMetrics(processes);
   expect(text).toMatch(/^connections 5$/m);
   expect(text).toMatch(/^events_total\{reason="open"\} 5$/m);
+  expect(text).toMatch(/^events_total\{reason="close"\} 0$/m);
   expect(text).toMatch(/^times_count 5$/m);
   const ended = mergeCounts(processes);
   expect(ended.map(({ name }) => name).sort()).toEqual(['events_total', 'times']);

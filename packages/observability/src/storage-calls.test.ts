@@ -87,6 +87,8 @@ describe('createStorageInstrumentation', () => {
       'animal_store_storage_call_duration_seconds_count{operation="pets.find"} 2',
       'animal_store_storage_call_duration_seconds_sum{operation="pets.find"} 4',
     ]);
+    const HELP = '# HELP animal_store_storage_call_duration_seconds';
+    expect(await read(HELP)).toEqual([`${HELP} Duration of calls of the storage, by operation.`]);
     expect(() => wrapped.pets.list({ after: 0n, limit: 1 })).toThrow(DEFECT);
     expect(await times('pets.list')).toEqual([
       'animal_store_storage_call_duration_seconds_count{operation="pets.list"} 1',

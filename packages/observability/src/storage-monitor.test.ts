@@ -133,4 +133,12 @@ describe('monitorStorage', () => {
     await pass(MINUTE);
     expect([logged, fatal, calls(), vi.getTimerCount()]).toEqual([[], [], 1, 0]);
   });
+
+  test('checks nothing once stopped between two checks', async () => {
+    const { stop, calls, pass } = monitor(UNAVAILABLE);
+    await pass(0);
+    stop();
+    await pass(MINUTE);
+    expect([calls(), vi.getTimerCount()]).toEqual([1, 0]);
+  });
 });
