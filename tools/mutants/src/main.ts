@@ -5,17 +5,28 @@ import { Stryker } from '@stryker-mutator/core';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Makes deliberate errors in the modules of a folder, one at a time, and prints those that no test finds. */
-const [folder = '', ...tests] = process.argv.slice(2);
-if (folder === '' || !existsSync(join(ROOT, folder))) {
-  console.error('usage: npm run mutants -- packages/domain [tests of its package]');
+/** Makes deliberate errors in modules, one at a time, and prints those that no test finds. */
+const targets = process.argv.slice(2).filter((path) => !path.endsWith('.test.ts'));
+const tests = process.argv.slice(2).filter((path) => path.endsWith('.test.ts'));
+if (targets.length === 0 || !targets.every((path) => existsSync(join(ROOT, path)))) {
+  console.error(
+    'usage: npm run mutants -- packages/domain [further folders, modules, and tests that are not beside them]',
+  );
   process.exit(2);
 }
 process.chdir(ROOT);
-process.env['TESTS'] = JSON.stringify([`${folder}/**/*.test.ts`, ...tests]);
+process.env['TESTS'] = JSON.stringify([
+  ...targets.map((path) => `${path.replace(/\.ts$/, '')}{,/**/*}.test.ts`),
+  ...tests,
+]);
 
 const options: PartialStrykerOptions = {
-  mutate: [`${folder}/**/*.ts`, `!${folder}/test/**`, `!${folder}/dist/**`, `!${folder}/**/*.test.ts`],
+  mutate: [
+    ...targets.map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.ts`)),
+    '!**/test/**',
+    '!**/dist/**',
+    '!**/*.test.ts',
+  ],
   testRunner: 'vitest',
   vitest: { configFile: 'tools/mutants/src/vitest.config.ts', related: true },
   plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
