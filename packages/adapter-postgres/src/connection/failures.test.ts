@@ -48,10 +48,10 @@ describe('toPortError', () => {
     expect((toPortError(failure) as DomainError).cause).toBe(failure);
   });
 
-  test.each([
+  test.each<[string, Error]>([
     ['an error of the domain', new DomainError('pet_not_found', 'no')],
     ['a value that the driver cannot send', new TypeError('a defect')],
-    ...['0A000', '21000', '22003', '23514', '42703'].map((code) => [`the code ${code}`, serverError(code)] as const),
+    ...['0A000', '21000', '22003', '23514', '42703'].map((code): [string, Error] => [code, serverError(code)]),
   ])('returns %s unchanged', (_, failure) => {
     expect(toPortError(failure)).toBe(failure);
   });
