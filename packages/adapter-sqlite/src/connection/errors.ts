@@ -36,7 +36,7 @@ export function reasonForOperator(error: unknown): string | null {
 /** SQLite's primary result code, or 0 if the error is not SQLite's. */
 export function resultCode(error: unknown): number {
   // The higher bits distinguish kinds of the same failure.
-  return Number((error as { errcode?: number } | null | undefined)?.errcode) & 0xff;
+  return Number((error as { errcode?: number }).errcode) & 0xff;
 }
 
 /** Whether another connection held a lock: the same call may succeed later. */
@@ -54,12 +54,11 @@ export function isDamage(error: unknown): boolean {
 export function isEnvironmental(error: unknown): boolean {
   if (ENVIRONMENTAL.has(resultCode(error))) return true;
   // A call of the system failed, for example with EACCES or EMFILE.
-  const code = codeOf(error);
-  return typeof code === 'string' && /^E[A-Z\d]+$/.test(code);
+  return /^E[A-Z\d]+$/.test(String(codeOf(error)));
 }
 
 function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null | undefined)?.code;
+  return (error as { code?: unknown }).code;
 }
 
 /** An error that crosses threads: structuredClone keeps its name, message and stack, and drops its other members. */
