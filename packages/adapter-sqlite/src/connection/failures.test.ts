@@ -11,8 +11,8 @@ const REPAIR = 'the storage cannot be used until its operator has repaired it';
 const sqliteError = (errcode: number) =>
   Object.assign(new Error(`error ${errcode} in ${PATH}`), { code: 'ERR_SQLITE_ERROR', errcode });
 
-const misconfigured = (reason: string) =>
-  expect.objectContaining({ name: 'StorageMisconfigured', message: `${PATH} cannot be used: ${reason}` });
+const misconfigured = (reason: string, cause: Error) =>
+  expect.objectContaining({ name: 'StorageMisconfigured', message: `${PATH} cannot be used: ${reason}`, cause });
 
 describe.each<[string, number, atOpening: string | null, ofCall: string | null]>([
   ['SQLITE_BUSY', 5, null, null],
@@ -29,14 +29,14 @@ describe.each<[string, number, atOpening: string | null, ofCall: string | null]>
   const error = sqliteError(code);
 
   test(`becomes at the opening ${atOpening === null ? 'an outage' : 'a configuration error'}`, () => {
-    expect(toMisconfigured(PATH, error)).toEqual(atOpening === null ? null : misconfigured(atOpening));
+    expect(toMisconfigured(PATH, error)).toEqual(atOpening === null ? null : misconfigured(atOpening, error));
   });
 
   test(`becomes in a call ${ofCall === null ? 'an outage' : 'an error with file and reason for the operator alone'}`, () => {
     expect(toPortError(PATH, error)).toMatchObject({
       code: 'storage_unavailable',
       message: ofCall === null ? OUTAGE : REPAIR,
-      cause: ofCall === null ? error : misconfigured(ofCall),
+      cause: ofCall === null ? error : misconfigured(ofCall, error),
     });
   });
 });
@@ -55,7 +55,7 @@ test.each([
   ['an error with a code of something else', Object.assign(new Error('no'), { code: 'EMFILE?' })],
 ])('%s is thrown unchanged by a call, and becomes a configuration error at the opening', (_, error) => {
   expect(toPortError(PATH, error)).toBe(error);
-  expect(toMisconfigured(PATH, error)).toEqual(misconfigured(error.message));
+  expect(toMisconfigured(PATH, error)).toEqual(misconfigured(error.message, error));
 });
 
 test('a failed call of the system is an outage, at the opening, too', () => {
@@ -66,9 +66,8 @@ test('a failed call of the system is an outage, at the opening, too', () => {
 
 test('a file that cannot be used is a configuration error with its reason', () => {
   const error = new UnusableFile('it must be a regular file');
-  expect(toMisconfigured(PATH, error)).toEqual(misconfigured('it must be a regular file'));
-  expect(toPortError(PATH, error)).toMatchObject({
-    message: REPAIR,
-    cause: misconfigured('it must be a regular file'),
-  });
+  const expected = misconfigured('it must be a regular file', error);
+  expect(error.name).toBe('UnusableFile');
+  expect(toMisconfigured(PATH, error)).toEqual(expected);
+  expect(toPortError(PATH, error)).toMatchObject({ message: REPAIR, cause: expected });
 });

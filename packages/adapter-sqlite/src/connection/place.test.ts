@@ -1,8 +1,13 @@
-import { mkdtempSync, rmdirSync } from 'node:fs';
+import { mkdtempSync, rmdirSync, type StatsFs, statfsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { checkFileSystem, checkName, checkPlace } from './place.ts';
+
+vi.mock('node:fs', async (importOriginal) => {
+  const original = await importOriginal<typeof import('node:fs')>();
+  return { ...original, statfsSync: vi.fn(original.statfsSync) };
+});
 
 describe('checkName', () => {
   test.each([':memory:', 'file:animals.db', 'file:'])('rejects %s', (name) => {
@@ -29,6 +34,18 @@ describe('checkPlace', () => {
 
   test('rejects a folder', () => {
     expect(() => checkPlace(folder())).toThrow('it must be a regular file');
+  });
+
+  test('rejects a network by the type of the file or, if it is new, of its folder', () => {
+    const parent = folder();
+    for (const [path, examined] of [
+      [import.meta.filename, import.meta.filename],
+      [join(parent, 'animals.db'), parent],
+    ] as const) {
+      vi.mocked(statfsSync).mockReturnValueOnce({ type: 0x6969 } as StatsFs);
+      expect(() => checkPlace(path)).toThrow('it is on a network (NFS)');
+      expect(statfsSync).toHaveBeenLastCalledWith(examined);
+    }
   });
 
   test('accepts a file, a new one, and one whose folder does not exist', () => {

@@ -1,5 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
+import { UnusableFile } from '../connection/errors.ts';
 import { prepareSchema } from '../schema.ts';
 import { prepareTransaction, type Write } from './transaction.ts';
 
@@ -34,6 +35,30 @@ test('uses up no id for a repeated idempotency key, nor for a write that failed'
   transaction([create('Rex', 'k1')]);
   const { results } = transaction([create('Rex', 'k1'), create('Max', 'k1'), create(''), create('Max', 'k2')]);
   expect(results).toEqual([{ id: 1, created: false }, null, null, { id: 2, created: true }]);
+});
+
+test('commits nothing if an operation of the system fails, or if it must not commit', () => {
+  const { db, transaction, names } = database();
+  const failure = Object.assign(new Error('no'), { code: 'EIO' });
+  const fail = () => {
+    throw failure;
+  };
+  db.function('fail', fail);
+  db.exec("CREATE TEMP TRIGGER t BEFORE INSERT ON pets WHEN NEW.name = 'Rex' BEGIN SELECT fail(); END");
+  for (const write of [create('Rex'), ['tryCreating'] as const]) {
+    expect(() => transaction([create('Max'), write, create('Max')])).toThrow(failure);
+  }
+  expect(() => prepareTransaction(db, fail)([create('Max')])).toThrow(failure);
+  expect(names()).toEqual([]);
+  expect(db.isTransaction).toBe(false);
+});
+
+test('commits nothing once a newer version has changed the format', () => {
+  const { db, transaction, names } = database();
+  db.exec('PRAGMA user_version = 1000');
+  expect(() => transaction([create('Rex')])).toThrow(UnusableFile);
+  expect(() => prepareTransaction(db, () => {})).toThrow(UnusableFile);
+  expect(names()).toEqual([]);
 });
 
 test('commits nothing if the disk is full, and can write again when it is not', () => {
