@@ -20,8 +20,6 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
   test.each([
     ['no HTTP at all', 'hello\r\n\r\n', 400],
     ['a target without a host', 'GET http:///x HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-    ['a target without a host, with a port', 'GET https://:80/ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-    ['a target without a host, with a user', 'GET HTTP://u@ HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
     ['a blank in the target', 'GET /a b HTTP/1.1\r\nHost: x\r\n\r\n', 400],
     ['an unknown version', 'GET / HTTP/3.7\r\n\r\n', 400],
     ['HTTP/2.0 written like HTTP/1.1', 'GET / HTTP/2.0\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
@@ -49,8 +47,6 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
     ['no Host field', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400],
     ['an impossible Host', 'GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n', 400],
     ['two Host fields', 'GET / HTTP/1.1\r\nHost: x\r\nHost: x\r\nConnection: close\r\n\r\n', 400],
-    ['a Host with a path', 'GET / HTTP/1.1\r\nHost: x/y\r\nConnection: close\r\n\r\n', 400],
-    ['a Host field of two hosts', 'GET / HTTP/1.1\r\nHost: x, y\r\nConnection: close\r\n\r\n', 400],
   ])('%s', async (_what, bytes, status) => {
     const { port, rejections } = await serve(() => expect.unreachable());
     const { received, errors } = await exchange(port, bytes);
@@ -66,9 +62,7 @@ describe('a request that is not valid HTTP is rejected without the listener', ()
 
   test.each([
     ['a Host field with an address', 'GET / HTTP/1.1\r\nHost: [::1]:3000\r\n'],
-    ['a Host field with an empty port', 'GET / HTTP/1.1\r\nHost: x:\r\n'],
     ['a Host field with nothing', 'GET / HTTP/1.1\r\nHost: \r\n'],
-    ['a Host field with a name', 'GET / HTTP/1.1\r\nHost: Animals_1.example.:65535\r\n'],
     ['a Host field with a name, in HTTP/1.0', 'GET / HTTP/1.0\r\nHost: x\r\n'],
     ['no Host field, in HTTP/1.0', 'GET / HTTP/1.0\r\n'],
   ])('accepts %s', async (_what, request) => {
