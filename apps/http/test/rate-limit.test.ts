@@ -1,4 +1,5 @@
-import { expect } from 'vitest';
+import { unavailable } from '@animal-store/domain/ports';
+import { expect, vi } from 'vitest';
 import { createRateLimit } from '../src/access/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService, test } from './service.ts';
 
@@ -45,6 +46,24 @@ test('adds the quota to the other header fields', async () => {
       '</v1/pets>; rel="successor-version"',
     ]);
   }
+});
+
+const DEFECT = new TypeError('a defect');
+
+test.each([
+  [
+    'the storage',
+    unavailable(new Error('connect ECONNREFUSED')),
+    [],
+    [['requests are counted by this process alone: the shared count failed', { reason: 'connect ECONNREFUSED' }]],
+  ],
+  ['a defect', DEFECT, [[DEFECT]], []],
+])('counts alone if the shared count fails because of %s, and reports it', async (_, failure, reported, warned) => {
+  const storage = { createRateLimiter: () => ({ take: () => Promise.reject(failure) }) };
+  const [report, warn] = [vi.fn(), vi.fn()];
+  const count = createRateLimit(5, storage, report, warn);
+  expect(await count?.('the zoo')).toMatchObject({ headers: { ratelimit: '"default";r=4;t=60' }, rejection: null });
+  expect([report.mock.calls, warn.mock.calls]).toEqual([reported, warned]);
 });
 
 test.each([

@@ -1,7 +1,47 @@
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { parseJson } from './request-body.ts';
+import { parseJson, requireJson } from './request-body.ts';
 
 const read = (body: string | Buffer) => parseJson(Buffer.from(body as string));
+
+describe(requireJson, () => {
+  const JSON_TYPE = { 'content-type': 'application/json' };
+  const check = (headers: object) => () => requireJson({ headers } as IncomingMessage);
+
+  test.each([
+    [{}, 'unsupported_media_type', 'send the animal as Content-Type: application/json'],
+    [{ 'content-type': 'text/plain' }, 'unsupported_media_type', 'send the animal as Content-Type: application/json'],
+    [
+      { ...JSON_TYPE, 'content-encoding': 'identity, gzip' },
+      'unsupported_media_type',
+      'send the animal without a Content-Encoding',
+    ],
+    [
+      { ...JSON_TYPE, 'transfer-encoding': 'gzip, chunked' },
+      'invalid_request',
+      'send the body with no other Transfer-Encoding than chunked',
+    ],
+  ])('rejects %j', (headers, code, message) => {
+    expect(check(headers)).toThrow(expect.objectContaining({ code, message }));
+  });
+
+  test.each([
+    { 'content-type': 'Application/JSON\t ; charset=utf-8' },
+    { ...JSON_TYPE, 'content-encoding': ' identity\t,, IDENTITY' },
+    { ...JSON_TYPE, 'transfer-encoding': 'Chunked' },
+  ])('accepts %j', (headers) => {
+    expect(check(headers)).not.toThrow();
+  });
+
+  test.each([
+    { 'content-type': 'x application/json' },
+    { 'content-type': 'application/json x' },
+    { ...JSON_TYPE, 'content-encoding': 'xidentity' },
+    { ...JSON_TYPE, 'content-encoding': 'identityx' },
+  ])('rejects %j, which only has the name', (headers) => {
+    expect(check(headers)).toThrow(expect.objectContaining({ code: 'unsupported_media_type' }));
+  });
+});
 
 describe(parseJson, () => {
   test.each([

@@ -29,7 +29,7 @@ function requestLog({ level = 'info', readable = false }: { level?: LogLevel; re
     warnThrottled: (...warning) => void warnings.push(warning),
   });
   const log = (exchange: Partial<Exchange> = {}, status = 200) =>
-    observe({ ...EXCHANGE, ...exchange }, { status }, 2, 1.5);
+    observe({ ...EXCHANGE, ...exchange }, { status }, 2, 1.2345678);
   return { lines, summaries, warnings, log };
 }
 
@@ -41,17 +41,42 @@ describe('createRequestLog', () => {
   test('writes plain text for a person', () => {
     const { lines, log } = requestLog({ readable: true });
     log();
-    expect(lines).toEqual(['GET /v1/pets 200 1.5 ms 2 bytes the "zoo\\ one\n']);
+    log({ key: null, rejectedKey: 'anst_1234' }, 401);
+    log({ key: null, unavailable: { reason: 'stopping', error: null } }, 503);
+    expect(lines).toEqual([
+      'GET /v1/pets 200 1.235 ms 2 bytes the "zoo\\ one\n',
+      'GET /v1/pets 401 1.235 ms 2 bytes anst_1234 one\n',
+      'GET /v1/pets 503 (stopping) 1.235 ms 2 bytes - one\n',
+    ]);
+  });
+
+  test('writes an object with the members that a request has', () => {
+    const { lines, log } = requestLog();
+    log();
+    log({ client: null, key: null, rejectedKey: 'anst_1234', traceId: 'a1' }, 401);
+    log({ key: { id: 'other', holder: 'Max' }, unavailable: { reason: 'stopping', error: null } }, 503);
+    const common = { level: 30, time: expect.any(Number), msg: 'request', method: 'GET', route: '/v1/pets' };
+    const always = { ...common, duration: 1.235, bytes: 2, requestId: 'one' };
+    expect(lines.map((line) => JSON.parse(line))).toEqual([
+      { ...always, status: 200, client: '203.0.113.7', keyId: '0123456789abcdef', holder: 'the "zoo\\' },
+      { ...always, status: 401, key: 'anst_1234', traceId: 'a1' },
+      { ...always, status: 503, client: '203.0.113.7', reason: 'stopping', keyId: 'other', holder: 'Max' },
+    ]);
+    for (const line of lines) expect(line).toMatch(/\}\n$/);
   });
 
   test('writes successful probes at level debug only', () => {
     const [info, debug] = [requestLog(), requestLog({ level: 'debug' })];
     for (const { log } of [info, debug]) {
-      log({ route: '/readyz' });
+      for (const route of ['/livez', '/readyz', '/healthz', '/metrics']) log({ route });
+      log({ route: '/readyz' }, 400);
       log({ route: '/readyz' }, 503);
     }
     const levels = ({ lines }: typeof info) => lines.map((line) => JSON.parse(line).level);
-    expect([levels(info), levels(debug)]).toEqual([[30], [20, 30]]);
+    expect([levels(info), levels(debug)]).toEqual([
+      [30, 30],
+      [20, 20, 20, 20, 30, 30],
+    ]);
   });
 
   test('writes no requests below its level, except for warnings of status 503', () => {

@@ -25,6 +25,19 @@ test('writes a frozen pet once, and another one each time, because it may have c
   expect(petsJson([other])).toBe('[{"id":2,"name":"Moritz","categoryId":7}]');
 });
 
+test('does not keep the texts of all pets', () => {
+  const petsJson = createPetsJson();
+  const pets = Array.from({ length: 40_001 }, (_, index) =>
+    Object.freeze({ id: BigInt(index), name: 'Rex', categoryId: 7n }),
+  );
+  petsJson(pets);
+  const stringify = vi.spyOn(JSON, 'stringify');
+  petsJson(pets.slice(0, 1));
+  const calls = stringify.mock.calls.length;
+  stringify.mockRestore();
+  expect(calls).toBe(1);
+});
+
 test('writes each pet as itself, whatever their number, frozen or not', () => {
   const petsJson = createPetsJson();
   const pets = Array.from({ length: 50_000 }, (_, index): Pet => {
