@@ -28,7 +28,7 @@ describe('clientAddress', () => {
   });
 
   test.each([
-    ['203.0.113.7:1234', '203.0.113.7'],
+    ['203.0.113.42:1234', '203.0.113.42'],
     ['[2001:db8::1]:1234', '2001:db8::1'],
     ['[2001:db8::1]', '2001:db8::1'],
   ])('reads %s without its port', (entry, address) => {
@@ -45,6 +45,8 @@ describe('clientAddress', () => {
     '_hidden',
     '1.2.3.4:',
     ']:1',
+    '203.0.113.7:1x',
+    '[2001:db8::1]x',
   ])('is the address of the connection if a proxy wrote %j', (entry) => {
     expect(addressOf(entry, 1)).toBe('10.0.0.9');
   });

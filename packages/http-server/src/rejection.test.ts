@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { headRejection, isHead, parserRejection, type Rejection } from './rejection.ts';
+import { headRejection, INCOMPLETE_BODY, isHead, NO_TUNNELS, parserRejection, type Rejection } from './rejection.ts';
 
 describe('parserRejection', () => {
   test.each([
@@ -30,6 +30,11 @@ describe('parserRejection', () => {
       message: expect.stringMatching(message),
     });
   });
+});
+
+test('rejections of bodies and tunnels name the rule', () => {
+  expect(INCOMPLETE_BODY.message).toBe('the request ended before its body did');
+  expect(NO_TUNNELS.message).toBe('CONNECT is not supported');
 });
 
 describe('isHead', () => {
