@@ -18,6 +18,7 @@ test('counts requests, their durations, the reasons of 503, requests in flight a
   see('LOCK', 405, 0);
   see('MOVE', 405, 0);
   see('GET', 503, 0, 'overload');
+  expect(inFlight.count).toBe(0);
   inFlight.count = 3;
   countDrop('requests');
 
