@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { KEY_SQL } from '../src/keys/sqlite-key-store.ts';
-import { PET_SQL } from '../src/pets/sqlite-pet-store.ts';
+import { KEY_SQL } from '../src/keys/key-statements.ts';
+import { PET_SQL } from '../src/pets/pet-statements.ts';
 import { databaseAt, fileWith } from './fixtures.ts';
 
 test('every statement uses an index alone, without a scan of a table or a sort', async () => {

@@ -6,7 +6,7 @@
 import { parseArgs } from 'node:util';
 import { COMPARISONS, compare } from './comparisons.ts';
 import { moveToLoadCores } from './server.ts';
-import { STORAGES, type StorageName } from './storages.ts';
+import { type BenchOptions, STORAGES, type StorageName } from './storages.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
@@ -20,15 +20,6 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
 
 Whole runs of requests and growth write the charts of docs/.`;
-
-export interface BenchOptions {
-  /** A short run for a first impression. */
-  readonly quick: boolean;
-  /** Undefined: the suite chooses. */
-  readonly storages: readonly StorageName[] | undefined;
-  /** The folder of another checkout. */
-  readonly checkout: string | undefined;
-}
 
 function fail(reason: string): never {
   console.error(`bench: ${reason}\n\n${USAGE}`);

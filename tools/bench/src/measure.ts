@@ -1,8 +1,7 @@
 import { fill, importPets, send, verify, walkPages } from './catalogue.ts';
 import { runLoad, type Sample } from './load.ts';
 import { show } from './progress.ts';
-import type { Contender, Server } from './server.ts';
-import type { OpenStorage } from './storages.ts';
+import type { Contender, OpenStorage, Server } from './server.ts';
 import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './workloads.ts';
 
 /** A plan of measurements. */

@@ -1,8 +1,7 @@
 import { withDatabase } from '@animal-store/test-mongodb/database-url';
 import { startServer } from '@animal-store/test-mongodb/server';
 import { MongoClient } from 'mongodb';
-import { cpuSeconds } from './server.ts';
-import type { OpenStorage } from './storages.ts';
+import { cpuSeconds, type OpenStorage } from './server.ts';
 
 /** `opcounters` would count the documents of an insertion. */
 const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];

@@ -1,10 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { send } from './catalogue.ts';
-import type { BenchOptions } from './main.ts';
 import { animalStore, npmStart, preparePeers } from './peers.ts';
 import { show } from './progress.ts';
 import { median } from './statistics.ts';
-import { STORAGES } from './storages.ts';
+import { type BenchOptions, STORAGES } from './storages.ts';
 import { table } from './tables.ts';
 
 /** Time in which a server becomes idle, in milliseconds. */

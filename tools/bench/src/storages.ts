@@ -6,7 +6,7 @@ import { peer } from './peers.ts';
 import { pocketBase } from './pocketbase.ts';
 import { openPostgres } from './postgres.ts';
 import { notMeasured } from './progress.ts';
-import type { Contender } from './server.ts';
+import type { Contender, OpenStorage } from './server.ts';
 import { jsonServerApi } from './workloads.ts';
 
 /** A storage of the service, and the servers that store pets in the same way. */
@@ -18,16 +18,6 @@ export interface Storage {
   readonly peers: readonly [Contender, ...Contender[]];
   /** Numbers of pets while the catalogue grows. */
   readonly sizes: readonly number[];
-}
-
-/** A storage for a run. */
-export interface OpenStorage {
-  /** The environment of a server that shares its pets with no other. */
-  environment(): NodeJS.ProcessEnv;
-  /** The work of a database server since its start; absent if there is none. */
-  usage?(): Promise<{ readonly cpuSeconds: number; readonly commands: number }>;
-  /** Removes all of it. */
-  close(): Promise<void>;
 }
 
 /** The limit of every server of Node.js. */
@@ -78,6 +68,16 @@ export const STORAGES = {
 } satisfies Record<string, Storage>;
 
 export type StorageName = keyof typeof STORAGES;
+
+/** The options of every suite. */
+export interface BenchOptions {
+  /** A short run for a first impression. */
+  readonly quick: boolean;
+  /** Undefined: the suite chooses. */
+  readonly storages: readonly StorageName[] | undefined;
+  /** The folder of another checkout. */
+  readonly checkout: string | undefined;
+}
 
 function openFolder(): OpenStorage {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));

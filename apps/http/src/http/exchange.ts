@@ -1,7 +1,7 @@
 import { type AuthenticatedKey, type Awaitable, isPromise } from '@animal-store/domain/transport';
 import { clientAddress, type RenderRejection } from '@animal-store/http-server';
 import type { Context } from 'hono';
-import { errorResponse, isUnexpected, unavailableBecause } from './http-error.ts';
+import { errorResponse, isUnexpected, type Unavailable, unavailableBecause } from './http-error.ts';
 import type { Env } from './operation.ts';
 import { type Headers, type HttpResponse, JSON_ONLY } from './response.ts';
 
@@ -14,16 +14,6 @@ export const SECURITY_HEADERS: Headers = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 };
-
-/** Why a response is 503: the storage is unavailable; the service is overloaded; the service is stopping. */
-export const UNAVAILABLE_REASONS = ['storage', 'overload', 'stopping'] as const;
-export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
-
-/** Why a response is 503, and the error behind it. */
-export interface Unavailable {
-  readonly reason: UnavailableReason;
-  readonly error: unknown;
-}
 
 /** The route of requests that match none, for observers. */
 export const UNMATCHED = 'unmatched';

@@ -1,7 +1,6 @@
 import { DomainError, type DomainErrorCode } from '@animal-store/domain';
 import { Rejection } from '@animal-store/http-server';
 import { CLIENT_MESSAGES } from './client-messages.ts';
-import type { Unavailable, UnavailableReason } from './exchange.ts';
 import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
 
 /** Every code of an Error body, with its status. The set is closed: clients may switch over it. */
@@ -30,6 +29,16 @@ const CODE_OF_DOMAIN_ERROR = {
   idempotency_key_reused: 'idempotency_key_reused',
   storage_unavailable: 'service_unavailable',
 } as const satisfies Record<DomainErrorCode, ErrorCode>;
+
+/** Why a response is 503: the storage is unavailable; the service is overloaded; the service is stopping. */
+export const UNAVAILABLE_REASONS = ['storage', 'overload', 'stopping'] as const;
+export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
+
+/** Why a response is 503, and the error behind it. */
+export interface Unavailable {
+  readonly reason: UnavailableReason;
+  readonly error: unknown;
+}
 
 const NO_HEADERS: Headers = {};
 

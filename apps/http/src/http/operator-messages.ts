@@ -1,5 +1,5 @@
 import type { DropReason } from '@animal-store/http-server';
-import type { UnavailableReason } from './exchange.ts';
+import type { UnavailableReason } from './http-error.ts';
 
 /** The messages of the log, besides events with fields of their own and errors in the settings. */
 export const OPERATOR_MESSAGES = {

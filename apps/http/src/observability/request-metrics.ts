@@ -6,7 +6,8 @@ import {
   registerGauge,
   registerHistogram,
 } from '@animal-store/observability';
-import { type InFlight, type Observer, UNAVAILABLE_REASONS } from '../http/exchange.ts';
+import type { InFlight, Observer } from '../http/exchange.ts';
+import { UNAVAILABLE_REASONS } from '../http/http-error.ts';
 
 /** The values of the label `method`; any other method, which a client may invent, is `other`. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);

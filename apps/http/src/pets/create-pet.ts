@@ -7,7 +7,7 @@ import { HttpError } from '../http/http-error.ts';
 import { BODY_MAX_BYTES, parseJson, requireJson } from '../http/request-body.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
-import type { PetDependencies } from './index.ts';
+import type { PetDependencies } from './dependencies.ts';
 import { petJson } from './pet-json.ts';
 import { EXAMPLE_NEW_PET, EXAMPLE_PET, petSchemas } from './schemas.ts';
 

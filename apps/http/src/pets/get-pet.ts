@@ -4,7 +4,7 @@ import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { HttpError } from '../http/http-error.ts';
 import { jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
-import type { PetDependencies } from './index.ts';
+import type { PetDependencies } from './dependencies.ts';
 import { petJson } from './pet-json.ts';
 import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 

@@ -4,7 +4,7 @@ import { CLIENT_MESSAGES } from '../http/client-messages.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
 import type { DescribedOperation } from '../openapi/document.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
-import type { PetDependencies } from './index.ts';
+import type { PetDependencies } from './dependencies.ts';
 import { createPageCache, isUpToDate } from './page-cache.ts';
 import { createPetsJson } from './pet-json.ts';
 import { EXAMPLE_PET, petSchemas } from './schemas.ts';

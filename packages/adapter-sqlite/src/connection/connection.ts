@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Awaitable, closed } from '@animal-store/domain/ports';
-import { prepareKeyReads } from '../keys/sqlite-key-store.ts';
-import { preparePetReads } from '../pets/sqlite-pet-store.ts';
+import { prepareKeyReads } from '../keys/key-statements.ts';
+import { preparePetReads } from '../pets/pet-statements.ts';
 import { prepareFormatCheck } from '../schema.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
 import { createGroupCommit } from '../writing/group-commit.ts';

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { isEnvironmental } from '../connection/errors.ts';
-import { prepareKeyWrites } from '../keys/sqlite-key-store.ts';
-import { preparePetWrites } from '../pets/sqlite-pet-store.ts';
+import { prepareKeyWrites } from '../keys/key-statements.ts';
+import { preparePetWrites } from '../pets/pet-statements.ts';
 import { prepareFormatCheck } from '../schema.ts';
 
 /** Everything that is written on one connection. */
