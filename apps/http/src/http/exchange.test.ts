@@ -50,6 +50,7 @@ describe('the trace id of an exchange', () => {
   test.each([
     [`00-${TRACE_ID}-00f067aa0ba902b7-01`, TRACE_ID],
     [`00-${TRACE_ID}-00f067aa0ba902b7-00`, TRACE_ID],
+    [`00-0${TRACE_ID.slice(1)}-00f067aa0ba902b7-01`, `0${TRACE_ID.slice(1)}`],
     // Only the beginning of a later version is known.
     [`cc-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, TRACE_ID],
     [`00-${TRACE_ID}-00f067aa0ba902b7-01-what-comes`, null],
