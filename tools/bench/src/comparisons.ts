@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 import { growthChart, requestsChart, writeChart } from './charts.ts';
 import { type Measurement, measure, type Plan } from './measure.ts';
+import type { BenchOptions } from './options.ts';
 import { ANIMAL_STORE, animalStore, application, preparePeers } from './peers.ts';
 import { notMeasured } from './progress.ts';
 import { type Contender, program } from './server.ts';
-import { type BenchOptions, eachStorage, type Storage, type StorageName } from './storages.ts';
+import { eachStorage, type Storage, type StorageName } from './storages.ts';
 import { measurementTable, ratioTable } from './tables.ts';
 import { FROM_ANYWHERE } from './workloads.ts';
 

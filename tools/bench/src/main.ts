@@ -5,8 +5,9 @@
 
 import { parseArgs } from 'node:util';
 import { COMPARISONS, compare } from './comparisons.ts';
+import type { BenchOptions } from './options.ts';
 import { moveToLoadCores } from './server.ts';
-import { type BenchOptions, STORAGES, type StorageName } from './storages.ts';
+import { STORAGES, type StorageName } from './storages.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 

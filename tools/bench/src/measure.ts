@@ -1,7 +1,8 @@
 import { fill, importPets, send, verify, walkPages } from './catalogue.ts';
 import { runLoad, type Sample } from './load.ts';
+import type { OpenStorage } from './open-storage.ts';
 import { show } from './progress.ts';
-import type { Contender, OpenStorage, Server } from './server.ts';
+import type { Contender, Server } from './server.ts';
 import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './workloads.ts';
 
 /** A plan of measurements. */

@@ -1,7 +1,8 @@
 import { withDatabase } from '@animal-store/test-mongodb/database-url';
 import { startServer } from '@animal-store/test-mongodb/server';
 import { MongoClient } from 'mongodb';
-import { cpuSeconds, type OpenStorage } from './server.ts';
+import type { OpenStorage } from './open-storage.ts';
+import { cpuSeconds } from './server.ts';
 
 /** `opcounters` would count the documents of an insertion. */
 const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];

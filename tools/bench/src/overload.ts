@@ -1,9 +1,10 @@
 import { fill, walkPages } from './catalogue.ts';
 import { runLoad } from './load.ts';
+import type { BenchOptions } from './options.ts';
 import { animalStore } from './peers.ts';
 import { show } from './progress.ts';
 import type { Server } from './server.ts';
-import { type BenchOptions, eachStorage } from './storages.ts';
+import { eachStorage } from './storages.ts';
 import { FROM_ANYWHERE, WORKLOADS, type Workload } from './workloads.ts';
 
 const PETS = 10_000;

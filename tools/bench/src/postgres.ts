@@ -1,6 +1,6 @@
 import { whyNoContainers } from '@animal-store/test-kit/containers';
 import { IMAGE, startServer } from '@animal-store/test-postgres/server';
-import type { OpenStorage } from './server.ts';
+import type { OpenStorage } from './open-storage.ts';
 
 /** The contenders of a run need fewer. */
 const SCHEMAS = 100;

@@ -1,9 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { send } from './catalogue.ts';
+import type { BenchOptions } from './options.ts';
 import { animalStore, npmStart, preparePeers } from './peers.ts';
 import { show } from './progress.ts';
 import { median } from './statistics.ts';
-import { type BenchOptions, STORAGES } from './storages.ts';
+import { STORAGES } from './storages.ts';
 import { table } from './tables.ts';
 
 /** Time in which a server becomes idle, in milliseconds. */

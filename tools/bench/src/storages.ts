@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openMongo } from './mongodb.ts';
+import type { OpenStorage } from './open-storage.ts';
 import { peer } from './peers.ts';
 import { pocketBase } from './pocketbase.ts';
 import { openPostgres } from './postgres.ts';
 import { notMeasured } from './progress.ts';
-import type { Contender, OpenStorage } from './server.ts';
+import type { Contender } from './server.ts';
 import { jsonServerApi } from './workloads.ts';
 
 /** A storage of the service, and the servers that store pets in the same way. */
@@ -68,16 +69,6 @@ export const STORAGES = {
 } satisfies Record<string, Storage>;
 
 export type StorageName = keyof typeof STORAGES;
-
-/** The options of every suite. */
-export interface BenchOptions {
-  /** A short run for a first impression. */
-  readonly quick: boolean;
-  /** Undefined: the suite chooses. */
-  readonly storages: readonly StorageName[] | undefined;
-  /** The folder of another checkout. */
-  readonly checkout: string | undefined;
-}
 
 function openFolder(): OpenStorage {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));

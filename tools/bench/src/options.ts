@@ -1,0 +1,11 @@
+import type { StorageName } from './storages.ts';
+
+/** The options of every suite. */
+export interface BenchOptions {
+  /** A short run for a first impression. */
+  readonly quick: boolean;
+  /** Undefined: the suite chooses. */
+  readonly storages: readonly StorageName[] | undefined;
+  /** The folder of another checkout. */
+  readonly checkout: string | undefined;
+}
