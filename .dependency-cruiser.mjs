@@ -49,9 +49,9 @@ const allowed = [
     from: { path: '^apps/' },
     to: { path: '^packages/(?:domain|async|exact-json|http-server|observability|api-docs|app-kit)/' },
   },
-  // All folders of apps/http may import http, and operations also openapi.
+  // All folders of apps/http may import http, and openapi also the operations that it describes.
   { from: { path: '^(apps/http/src/[^/]+)/' }, to: { path: '^(?:$1|apps/http/src/http)/' } },
-  { from: { path: '^apps/http/src/pets/' }, to: { path: '^apps/http/src/openapi/' } },
+  { from: { path: '^apps/http/src/openapi/' }, to: { path: '^apps/http/src/pets/' } },
 ];
 
 /** The parts of the OpenAPI document, in apps/http. */

@@ -11,14 +11,13 @@ import { createHandlers, type Handler, type HandlerDependencies, type Responder,
 import { HttpError } from './http/http-error.ts';
 import type { Env, Operation } from './http/operation.ts';
 import { type Headers, jsonResponse } from './http/response.ts';
-import type { DescribedOperation } from './openapi/document.ts';
 
 export interface AppDependencies extends GuardDependencies, Omit<HandlerDependencies, 'originHeaders'> {
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
   /** The base address for clients; null: the base path on the host that serves the document. */
   readonly publicUrl: string | null;
-  readonly operations: readonly DescribedOperation[];
+  readonly operations: readonly Operation[];
   readonly storage: Pick<PetStorage, 'ready'>;
   /** Whether the service is stopping, and so not ready. */
   readonly isStopping: () => boolean;
@@ -38,7 +37,7 @@ interface Route {
   readonly path: string;
   readonly responder: Responder;
   /** Header fields of every response. */
-  readonly headers?: Headers;
+  readonly headers?: Headers | undefined;
 }
 
 /** The HTTP methods that a route serves. */
@@ -63,7 +62,7 @@ export function createApps(dependencies: AppDependencies): Apps {
   const routes = [
     ...operations.map(({ method, path, handle, headers }): Route => {
       const pattern = basePath + path.replace(/\{(\w+)\}/, ':$1');
-      return { method, path: pattern, responder: guard(handle), headers: valuesOf(headers) };
+      return { method, path: pattern, responder: guard(handle), headers };
     }),
     ...documentRoutes(dependencies),
     ...(hasProbePort ? [] : probes),
@@ -148,6 +147,7 @@ async function loadDocument({ basePath, operations, publicUrl }: AppDependencies
   const { openApiDocument } = await import('./openapi/document.ts');
   return openApiDocument({
     server: publicUrl ?? basePath,
+    basePath,
     operations,
     notFoundMessage: CLIENT_MESSAGES.noPath(operationPaths({ basePath, operations })),
   });
@@ -155,8 +155,4 @@ async function loadDocument({ basePath, operations, publicUrl }: AppDependencies
 
 function operationPaths({ basePath, operations }: Pick<AppDependencies, 'basePath' | 'operations'>): string[] {
   return [...new Set(operations.map(({ path }) => basePath + path))];
-}
-
-function valuesOf(headers: Operation['headers'] = {}): Headers {
-  return Object.fromEntries(Object.entries(headers).map(([name, { value }]) => [name.toLowerCase(), value]));
 }

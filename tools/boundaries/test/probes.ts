@@ -15,7 +15,8 @@ export const PROBES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'apps/http/src/probe-app.ts': "import '../../cli/src/main.ts';",
     'apps/http/src/http/probe-folder.ts': "import type { createGuard } from '../access/guard.ts';",
     'apps/http/src/access/probe-folder.ts': "import '../pets/page-cache.ts';",
-    'apps/http/src/openapi/probe-operation.ts': "import '../pets/page-cache.ts';",
+    'apps/http/src/openapi/probe-folder.ts': "import type { createGuard } from '../access/guard.ts';",
+    'apps/http/src/pets/probe-folder.ts': "import type { DocumentParts } from '../openapi/document.ts';",
     'apps/http/src/pets/probe-top.ts': "import type { Configuration } from '../configuration.ts';",
   },
   'domain-imports-nothing': {
@@ -36,7 +37,6 @@ export const PROBES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'packages/async/src/probe-container.ts': "import { injectable } from 'tsyringe';",
   },
   'document-is-loaded-on-use': {
-    'apps/http/src/pets/probe-document.ts': "import '../openapi/document.ts';",
     'apps/http/src/probe-document.ts': "import './openapi/document.ts';",
     'apps/http/src/pets/probe-typebox.ts': "import 'typebox';",
   },

@@ -1,18 +1,11 @@
 import type { Awaitable } from '@animal-store/domain/transport';
 import type { IncomingRequest, OutgoingResponse } from '@animal-store/http-server';
 import type { Context } from 'hono';
-import type { HttpResponse } from './response.ts';
+import type { Headers, HttpResponse } from './response.ts';
 
 /** Hono's environment of a handler here: Node's own request and response beside the Fetch API's. */
 export interface Env {
   Bindings: { readonly incoming: IncomingRequest; readonly outgoing: OutgoingResponse };
-}
-
-/** A header field of every response, errors included. */
-export interface FixedHeader {
-  readonly value: string;
-  /** For the OpenAPI document. */
-  readonly description: string;
 }
 
 /** One operation of the interface: its route and its handler. */
@@ -22,8 +15,8 @@ export interface Operation {
   readonly method: 'get' | 'post';
   /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. At most one parameter, as the last segment. */
   readonly path: string;
-  /** The header fields of each of its responses, by their names in the document. */
-  readonly headers?: Readonly<Record<string, FixedHeader>>;
+  /** Header fields of each of its responses, errors included. */
+  readonly headers?: Headers;
   /**
    * Reads the request, calls the use case and returns the response. It runs for requests with a valid key only.
    *

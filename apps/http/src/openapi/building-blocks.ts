@@ -1,7 +1,5 @@
 import { ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
 
-export { default as Type } from 'typebox';
-
 /** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
 export type HeaderObjects = Readonly<Record<string, object>>;
 
@@ -10,6 +8,20 @@ export interface ResponseObject {
   readonly description: string;
   readonly headers?: HeaderObjects;
   readonly content?: object;
+}
+
+/** What the document says of an operation. */
+export interface OperationDescription {
+  readonly tags: readonly string[];
+  readonly summary: string;
+  readonly description: string;
+  readonly deprecated?: boolean;
+  readonly parameters: readonly object[];
+  readonly requestBody?: object;
+  /** Header fields that each of its responses has, by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Without the responses and header fields that all operations share. */
+  readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
 }
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });

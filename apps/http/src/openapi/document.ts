@@ -1,7 +1,8 @@
 import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../http/operation.ts';
-import * as builder from './building-blocks.ts';
-import { header, type ResponseObject, responseRef } from './building-blocks.ts';
+import { header, type OperationDescription, type ResponseObject, responseRef } from './building-blocks.ts';
+import { describePetOperations } from './pet-operations.ts';
+import { petSchemas } from './pet-schemas.ts';
 import {
   ErrorSchema,
   quotaHeaders,
@@ -21,47 +22,24 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
 
-/** TypeBox, and functions that write parts of the document. Loaded on use. */
-export type DocumentBuilder = typeof builder;
-
-/** Schema Objects by their names in the document. */
-export type SchemaObjects = Readonly<Record<string, object>>;
-
-export interface OperationDescription {
-  readonly tags: readonly string[];
-  readonly summary: string;
-  readonly description: string;
-  readonly deprecated?: boolean;
-  readonly parameters: readonly object[];
-  readonly requestBody?: object;
-  /** Without the responses and header fields that all operations share. */
-  readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
-  /** The schemas that the description refers to. */
-  readonly schemas: SchemaObjects;
-}
-
-/** An operation with its part of the document. */
-export interface DescribedOperation extends Operation {
-  describe(t: DocumentBuilder): OperationDescription;
-}
-
 export interface DocumentParts {
-  /** Where the paths of the operations begin: a path, or an absolute URL. */
+  /** Where the paths of the operations begin for clients: a path, or an absolute URL. */
   readonly server: string;
-  readonly operations: readonly DescribedOperation[];
+  /** Where they begin in the service: `/v1`, without a trailing slash. */
+  readonly basePath: string;
+  readonly operations: readonly Operation[];
   /** The message of a 404 for a path that no operation has. */
   readonly notFoundMessage: string;
 }
 
 /** The OpenAPI document (version 3.1) of the service as JSON text. */
-export function openApiDocument({ server, operations, notFoundMessage }: DocumentParts): string {
+export function openApiDocument({ server, basePath, operations, notFoundMessage }: DocumentParts): string {
   const responses = sharedResponses(notFoundMessage);
   const paths: Record<string, Record<string, object>> = {};
-  let schemas: SchemaObjects = {};
+  const descriptions = describePetOperations(basePath);
   for (const operation of operations) {
     const { method, path, operationId } = operation;
-    const { schemas: own, ...description } = operation.describe(builder);
-    schemas = { ...schemas, ...own };
+    const description = descriptions[operationId] as OperationDescription;
     paths[path] = { ...paths[path], [method]: { operationId, ...described(operation, description, responses) } };
   }
   return stringify({
@@ -85,7 +63,7 @@ export function openApiDocument({ server, operations, notFoundMessage }: Documen
           description: 'An API key, sent as `Authorization: Bearer <API_KEY>`. Enter the key alone.',
         },
       },
-      schemas: { ...schemas, Error: ErrorSchema },
+      schemas: { ...petSchemas, Error: ErrorSchema },
       headers: sharedHeaders,
       responses: Object.fromEntries(
         Object.entries(responses).map(([name, response]) => [name, withHeaders(response, requestIdHeader)]),
@@ -96,12 +74,12 @@ export function openApiDocument({ server, operations, notFoundMessage }: Documen
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
 function described(
-  { headers = {} }: Operation,
-  description: Omit<OperationDescription, 'schemas'>,
+  { headers: values = {} }: Operation,
+  { headers = {}, ...description }: OperationDescription,
   shared: Record<string, ResponseObject>,
 ): object {
   const fixed = Object.fromEntries(
-    Object.entries(headers).map(([name, { description, value }]) => [name, header(description, value)]),
+    Object.entries(headers).map(([name, text]) => [name, header(text, values[name.toLowerCase()])]),
   );
   const own = Object.entries(description.responses).map(([status, response]) => {
     if ('$ref' in response) return [status, response];

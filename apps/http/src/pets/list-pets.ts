@@ -1,13 +1,12 @@
 import { LIMITS, type PetPage, type PetQuery } from '@animal-store/domain';
 import { andThen, Violation } from '@animal-store/domain/transport';
 import { CLIENT_MESSAGES } from '../http/client-messages.ts';
+import type { Operation } from '../http/operation.ts';
 import { jsonHeaders, jsonResponse } from '../http/response.ts';
-import type { DescribedOperation } from '../openapi/document.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { PetDependencies } from './dependencies.ts';
 import { createPageCache, isUpToDate } from './page-cache.ts';
 import { createPetsJson } from './pet-json.ts';
-import { EXAMPLE_PET, petSchemas } from './schemas.ts';
 
 /** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
 type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
@@ -15,7 +14,7 @@ type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
 const DECIMAL = /^[1-9]\d*$/;
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
-export function listPets({ catalogue, basePath }: PetDependencies): DescribedOperation {
+export function listPets({ catalogue, basePath }: PetDependencies): Operation {
   const pages = createPageCache<GivenQuery>();
   const petsJson = createPetsJson();
   const render = ({ pets, next }: PetPage, query: GivenQuery) => {
@@ -42,51 +41,6 @@ export function listPets({ catalogue, basePath }: PetDependencies): DescribedOpe
         return response;
       });
     },
-    describe: (t) => ({
-      tags: ['Pets'],
-      summary: 'List all animals',
-      description:
-        'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
-        'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
-      parameters: [
-        {
-          name: 'limit',
-          in: 'query',
-          description: 'Maximum number of animals returned.',
-          schema: t.Type.Integer({
-            minimum: LIMITS.page.min,
-            maximum: LIMITS.page.max,
-            default: LIMITS.page.default,
-          }),
-        },
-        {
-          name: 'status',
-          in: 'query',
-          description: 'Returns only animals with this availability status.',
-          schema: t.schemaRef('PetStatus'),
-        },
-        {
-          name: 'cursor',
-          in: 'query',
-          description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-          schema: t.Type.String(),
-        },
-      ],
-      responses: {
-        200: {
-          description: 'A page of animals.',
-          headers: {
-            Link: t.optionalHeader(
-              'Present if there are more animals: the URL of the next page (RFC 8288, `rel="next"`).',
-              `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
-            ),
-          },
-          content: t.jsonContent('Pets', [EXAMPLE_PET]),
-        },
-        400: t.responseRef('BadRequest'),
-      },
-      schemas: petSchemas(t),
-    }),
   };
 }
 

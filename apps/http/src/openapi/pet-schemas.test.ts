@@ -2,7 +2,7 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { NAME_PATTERN_OF_DOCUMENT } from './schemas.ts';
+import { NAME_PATTERN_OF_DOCUMENT } from './pet-schemas.ts';
 
 const catalogue = createAwaitableCatalogue(createMemoryStorage().pets);
 
