@@ -1,4 +1,5 @@
 import { BSON } from 'mongodb';
+import { createReplicaSet } from '../src/replica-set.ts';
 import { type TrialOptions, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
@@ -70,31 +71,17 @@ const scenario =
   ({ lists, writes, isElecting = false }: Sizes) =>
   ({ createPetReads, createReadBarrier, createAwaitableCatalogue, listPets }: Modules) =>
   (world: World) => {
-    const first = { address: 'a' };
+    const { primary, log, confirm, read, write, mayElect } = createReplicaSet(world, STORED);
     const shared = world.shared({
-      /** The present primary, and the one that the driver knows. */
-      term: first,
-      known: first,
-      log: STORED as readonly Pet[],
-      /** How much of the log a majority has, as far as the primary knows. */
-      committed: STORED.length,
-      hasOwn: true,
       /** How much of the log was acknowledged, or has been seen. */
       needed: STORED.length,
     });
-    const isReached = () => shared.known === shared.term;
-    const commit = () => {
-      shared.committed = shared.log.length;
-    };
     const petsAt = (log: readonly Pet[]) => [...new Map(log.map((pet) => [pet._id, pet])).values()];
 
     const bytesOf = (pet: Pet) => ({ ...pet, _id: BigInt(pet._id), categoryId: 1n });
     const db = {
       async command({ filter, limit = 0, pipeline = [] }: Command) {
-        const pets = await world.command(filter === undefined ? 'find pages' : 'find a page', {
-          can: isReached,
-          run: () => petsAt(shared.log.slice(0, shared.committed)),
-        });
+        const pets = petsAt(await read(filter === undefined ? 'find pages' : 'find a page'));
         if (filter !== undefined) {
           const found = matching(pets, filter, limit).map(bytesOf);
           return { cursor: { firstBatch: found.map((pet) => Buffer.from(BSON.serialize(pet))) } };
@@ -107,8 +94,7 @@ const scenario =
         return { cursor: { firstBatch: [Buffer.from(BSON.serialize({ ...pages }))] } };
       },
     };
-    const confirm = () => world.command('confirm', { can: () => isReached() && shared.hasOwn, run: commit });
-    const barrier = createReadBarrier(() => shared.known, confirm);
+    const barrier = createReadBarrier(primary, confirm);
     const reads = createPetReads(db, barrier, { operation: 1, batch: 1e6 });
     const { handle } = listPets({ catalogue: createAwaitableCatalogue(reads), basePath: '/v1' });
 
@@ -117,7 +103,7 @@ const scenario =
       const parameters = new URLSearchParams(query);
       const [limit, status] = [Number(parameters.get('limit')), parameters.get('status')];
       const found = matching(
-        petsAt(shared.log.slice(0, writes)),
+        petsAt(log().slice(0, writes)),
         { _id: { $gt: 0n }, ...(status !== null && { status }) },
         limit + 1,
       );
@@ -131,7 +117,7 @@ const scenario =
         const { needed } = shared;
         const { body, headers } = await handle({ req: { url: `/v1/pets?${query}` } });
         const text = textOf(JSON.parse(body), headers['link'] !== undefined);
-        for (let writes = needed; writes <= shared.log.length; writes += 1) {
+        for (let writes = needed; writes <= log().length; writes += 1) {
           if (text !== expected(query, writes)) continue;
           shared.needed = Math.max(shared.needed, writes);
           return;
@@ -140,42 +126,12 @@ const scenario =
       };
     for (const [name, queries] of Object.entries(lists)) world.client(name, queries.map(listing));
 
-    const writing = (pet: Pet) =>
-      async function write(): Promise<void> {
-        const length = await world.command('write', {
-          can: isReached,
-          run: () => {
-            shared.log = [...shared.log, pet];
-            return shared.log.length;
-          },
-        });
-        await world.command('commit', { can: () => shared.hasOwn, run: commit });
-        shared.needed = Math.max(shared.needed, length);
-      };
+    const writing = (pet: Pet) => async () => {
+      shared.needed = Math.max(shared.needed, await write(pet));
+    };
     world.client('writer', writes.map(writing), { process: 'other' });
 
-    if (!isElecting) return;
-    world.event('elect another primary', {
-      may: true,
-      run: () => {
-        shared.term = { address: 'b' };
-        shared.committed = STORED.length;
-        shared.hasOwn = false;
-      },
-    });
-    world.event('the new primary commits a write of its term', {
-      can: () => !shared.hasOwn,
-      run: () => {
-        shared.hasOwn = true;
-        commit();
-      },
-    });
-    world.event('the driver sees it', {
-      can: () => !isReached(),
-      run: () => {
-        shared.known = shared.term;
-      },
-    });
+    if (isElecting) mayElect();
   };
 
 const trialOf = (title: string, sizes: Sizes, options: TrialOptions = {}) =>

@@ -1,3 +1,4 @@
+import { createReplicaSet } from '../src/replica-set.ts';
 import { type TrialOptions, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
@@ -24,40 +25,17 @@ const scenario =
   (clients: Clients, parallel = 1) =>
   ({ createReadBarrier, createBatches }: Modules) =>
   (world: World) => {
-    const first = { address: 'a', electionId: '1' };
-    const shared = world.shared({
-      /** The present primary, and the one that the driver knows. */
-      term: first,
-      known: first,
-      log: [] as readonly number[],
-      /** How much of the log a majority has, as far as the primary knows. */
-      committed: 0,
-      /** Whether the primary has committed a write of its own term. */
-      hasOwn: true,
-    });
-    const isReached = () => shared.known === shared.term;
-    const commit = () => {
-      shared.committed = shared.log.length;
-    };
-    const barrier = createReadBarrier(
-      () => shared.known,
-      () => world.command('confirm', { can: () => isReached() && shared.hasOwn, run: commit }),
-    );
-    const read: Read = async () => {
-      const found = await world.command('find', { can: isReached, run: () => shared.log.slice(0, shared.committed) });
+    const { primary, confirm, read, write, mayElect } = createReplicaSet<number>(world);
+    const barrier = createReadBarrier(primary, confirm);
+    const findAll: Read = async () => {
+      const found = await read('find');
       return () => found;
     };
-    const find = createBatches(() => barrier(read), { parallel, maxItems: 10, maxWaiting: 10, maxWait: 1e6 });
+    const find = createBatches(() => barrier(findAll), { parallel, maxItems: 10, maxWaiting: 10, maxWait: 1e6 });
 
     let acknowledged = false;
     async function create(): Promise<void> {
-      await world.command('insert', {
-        can: isReached,
-        run: () => {
-          shared.log = [...shared.log, 1];
-        },
-      });
-      await world.command('commit', { can: () => shared.hasOwn, run: commit });
+      await write(1);
       acknowledged = true;
     }
     async function look(): Promise<void> {
@@ -66,27 +44,7 @@ const scenario =
       if (isNeeded && !found.includes(1)) throw new Error('a read missed an acknowledged creation');
     }
     for (const [name, calls] of Object.entries(clients({ create, look }))) world.client(name, calls);
-    world.event('elect another primary', {
-      may: true,
-      run: () => {
-        shared.term = { address: 'b', electionId: '2' };
-        shared.committed = 0;
-        shared.hasOwn = false;
-      },
-    });
-    world.event('the new primary commits a write of its term', {
-      can: () => !shared.hasOwn,
-      run: () => {
-        shared.hasOwn = true;
-        commit();
-      },
-    });
-    world.event('the driver sees it', {
-      can: () => !isReached(),
-      run: () => {
-        shared.known = shared.term;
-      },
-    });
+    mayElect();
   };
 
 const small: Clients = ({ create, look }) => ({ first: [create], second: [look, look] });
