@@ -74,14 +74,17 @@ export async function compare(name: keyof typeof COMPARISONS, options: BenchOpti
   const { contenders, sizes, chart, ...plan } = options.quick ? { ...whole, ...whole.quick } : whole;
   const storages = options.storages ?? (options.quick ? whole.quick?.storages : undefined);
   await eachStorage(storages, async (storageName, storage, open) => {
+    const present = contenders(storage, options).filter(isThere);
     const measurements = await measure({
       ...plan,
       storage: open,
-      contenders: contenders(storage, options).filter(isThere),
+      contenders: present,
       sizes: sizes(storage),
     });
     console.log(measurementTable(storage.title, measurements));
-    if (name !== 'growth') console.log(ratioTable(measurements, ANIMAL_STORE));
+    for (const { name: other } of present) {
+      if (other !== ANIMAL_STORE) console.log(ratioTable(measurements, ANIMAL_STORE, other));
+    }
     if (chart && !options.quick) writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
   });
 }

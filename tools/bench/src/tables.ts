@@ -48,10 +48,9 @@ export function measurementTable(title: string, measurements: readonly Measureme
 const byCell = (measurements: readonly Measurement[]) =>
   Object.groupBy(measurements, ({ workload, connections }) => `${workload}, ${plural(connections, 'connection')}`);
 
-/** The ratios of one contender to the first one as a table in Markdown, by workload; a slash between numbers of connections. */
-export function ratioTable(measurements: readonly Measurement[], contender: string): string {
+/** The ratios of one contender to another as a table in Markdown, by workload; a slash between numbers of connections. */
+export function ratioTable(measurements: readonly Measurement[], contender: string, base: string): string {
   const connections = [...new Set(measurements.map((one) => one.connections))].sort((a, b) => a - b);
-  const base = measurements[0]?.contender;
   const rows = Object.entries(Object.groupBy(measurements, ({ workload }) => workload)).map(
     ([workload, inRow = []]) => {
       const each = (text: (own: Measurement, base: Measurement) => string) =>
