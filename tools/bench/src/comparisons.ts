@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { growthChart, requestsChart, writeChart } from './charts.ts';
 import { type Measurement, measure, type Plan } from './measure.ts';
 import type { BenchOptions } from './options.ts';
-import { ANIMAL_STORE, animalStore, application, preparePeers } from './peers.ts';
+import { animalStore, application, preparePeers } from './peers.ts';
 import { notMeasured } from './progress.ts';
 import { type Contender, program } from './server.ts';
 import { eachStorage, type Storage, type StorageName } from './storages.ts';
@@ -12,8 +12,10 @@ import { FROM_ANYWHERE } from './workloads.ts';
 interface Comparison extends Omit<Plan, 'storage' | 'contenders' | 'sizes'> {
   readonly contenders: (storage: Storage, options: BenchOptions) => readonly Contender[];
   readonly sizes: (storage: Storage) => readonly number[];
+  /** Absent: all. */
+  readonly storages?: readonly StorageName[];
   /** The differences of a quick run. */
-  readonly quick?: Partial<Omit<Comparison, 'quick'>> & { readonly storages?: readonly StorageName[] };
+  readonly quick?: Partial<Omit<Comparison, 'quick'>>;
   /** Draws the chart of a whole run for docs/. */
   readonly chart?: (title: string, measurements: readonly Measurement[]) => string;
 }
@@ -55,6 +57,19 @@ export const COMPARISONS = {
     seconds: 0.5,
     quick: { rounds: 5 },
   },
+  workers: {
+    contenders: () =>
+      ['1', '2'].map((WORKERS) =>
+        program(`WORKERS=${WORKERS}`, application('http'), { environment: { WORKERS }, onAllCores: true }),
+      ),
+    storages: ['sqlite', 'mongodb', 'postgres'],
+    workloads: ['get one', 'list 20', '90 % reads', 'create'],
+    connections: [32],
+    sizes: () => [10_000],
+    rounds: 5,
+    seconds: 1,
+    quick: { rounds: 2 },
+  },
   growth: {
     contenders: () => [animalStore],
     workloads: ['get one', 'list 20', 'list 100 by status', FROM_ANYWHERE, 'create'],
@@ -71,9 +86,8 @@ export const COMPARISONS = {
 /** Runs a comparison on each storage and prints what it measured. */
 export async function compare(name: keyof typeof COMPARISONS, options: BenchOptions): Promise<void> {
   const whole: Comparison = COMPARISONS[name];
-  const { contenders, sizes, chart, ...plan } = options.quick ? { ...whole, ...whole.quick } : whole;
-  const storages = options.storages ?? (options.quick ? whole.quick?.storages : undefined);
-  await eachStorage(storages, async (storageName, storage, open) => {
+  const { contenders, sizes, storages, chart, ...plan } = options.quick ? { ...whole, ...whole.quick } : whole;
+  await eachStorage(options.storages ?? storages, async (storageName, storage, open) => {
     const present = contenders(storage, options).filter(isThere);
     const measurements = await measure({
       ...plan,
@@ -82,9 +96,8 @@ export async function compare(name: keyof typeof COMPARISONS, options: BenchOpti
       sizes: sizes(storage),
     });
     console.log(measurementTable(storage.title, measurements));
-    for (const { name: other } of present) {
-      if (other !== ANIMAL_STORE) console.log(ratioTable(measurements, ANIMAL_STORE, other));
-    }
+    const [last, ...others] = present.map((contender) => contender.name).reverse();
+    for (const other of others.reverse()) console.log(ratioTable(measurements, last as string, other));
     if (chart && !options.quick) writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
   });
 }

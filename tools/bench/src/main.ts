@@ -13,6 +13,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
 
   requests          the service beside other servers (the default)
   checkout FOLDER   the service beside that of another checkout of this repository
+  workers           two workers beside one, each on all cores
   growth            the cost of requests while the catalogue grows
   overload          the service under twice the load it can serve
   start             time to the first response, and memory while idle

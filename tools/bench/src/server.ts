@@ -29,13 +29,22 @@ export interface Contender {
   start(environment: NodeJS.ProcessEnv): Promise<Server>;
 }
 
+/** How a program is started. */
+export interface ProgramOptions {
+  readonly environment?: NodeJS.ProcessEnv;
+  readonly api?: Api;
+  /** Whether it runs on all cores, also on those of the load. */
+  readonly onAllCores?: boolean;
+}
+
 /** The contender that a command starts. It prints its URL on its standard output. */
 export function program(
   name: string,
   command: readonly string[],
-  { environment: own = {}, api = animalStoreApi }: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
+  { environment: own = {}, api = animalStoreApi, onAllCores = false }: ProgramOptions = {},
 ): Contender {
-  return { name, start: (environment) => startServer(name, command, { ...environment, ...own }, api) };
+  const pinned = PINNED && !onAllCores ? ['taskset', '--cpu-list', '0', ...command] : command;
+  return { name, start: (environment) => startServer(name, pinned, { ...environment, ...own }, api) };
 }
 
 /** Whether each server gets the first core for itself, and the load the others (Linux, two cores or more). */
@@ -64,7 +73,7 @@ async function startServer(
   environment: NodeJS.ProcessEnv,
   api: Api,
 ): Promise<Server> {
-  const [file, ...args] = PINNED ? ['taskset', '--cpu-list', '0', ...command] : command;
+  const [file, ...args] = command;
   const child = spawn(file as string, args, {
     env: { ...process.env, ...environment, PORT: '0', API_KEYS: KEY },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -94,16 +103,22 @@ async function startServer(
   };
 }
 
-/** The time on a CPU of each thread, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN without /proc. */
-export function cpuSeconds(pid: number | undefined): number {
+/**
+ * The time on a CPU of each thread of a process and of its children, from /proc/pid/task/tid/schedstat, whose first field is
+ * in nanoseconds. NaN without /proc.
+ */
+export function cpuSeconds(pid: number | string | undefined): number {
   const threads = readProc(() => readdirSync(`/proc/${pid}/task`)) ?? [];
-  const nanoseconds = threads.map((thread) => {
+  const times = threads.map((thread) => {
     // A thread may have ended.
-    const schedstat = readProc(() => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8'));
-    return Number.parseInt(schedstat ?? '0', 10);
+    const read = (file: string) => readProc(() => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')) ?? '';
+    const children = read('children').match(/\d+/g) ?? [];
+    return Number.parseInt(read('schedstat') || '0', 10) / 1e9 + sum(children.map((child) => cpuSeconds(child) || 0));
   });
-  return threads.length === 0 ? Number.NaN : nanoseconds.reduce((sum, own) => sum + own, 0) / 1e9;
+  return threads.length === 0 ? Number.NaN : sum(times);
 }
+
+const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** proc_pid_status(5), VmRSS. */
 function residentBytes(pid: number | undefined): number {
