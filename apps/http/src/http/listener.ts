@@ -49,7 +49,7 @@ const FOREIGN = /[^!$-;=?-[\]_a-z~]/g;
  */
 function normalizeTarget(incoming: IncomingRequest): void {
   incoming.headers.host = 'localhost';
-  const { url = '' } = incoming;
+  const url = incoming.url as string;
   if (PLAIN.test(url)) return;
   const path = url.replace(SCHEME_AND_AUTHORITY, '').replace(FOREIGN, encodeURIComponent);
   incoming.url = path.startsWith('/') ? path : `/${path}`;

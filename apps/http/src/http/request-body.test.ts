@@ -44,6 +44,13 @@ describe(requireJson, () => {
 });
 
 describe(parseJson, () => {
+  test('keeps all digits of numbers', () => {
+    expect(read('[9007199254740993, 1.10, 1e400]')).toEqual([
+      9_007_199_254_740_993n,
+      ...['1.10', '1e400'].map((rawJSON) => expect.objectContaining({ rawJSON })),
+    ]);
+  });
+
   test.each([
     ['', 'the body is empty: send a JSON object with name and categoryId'],
     ['\ufeff{}', 'the body must not begin with a byte order mark'],
