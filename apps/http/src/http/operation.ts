@@ -10,8 +10,6 @@ export interface Env {
 
 /** One operation of the interface: its route and its handler. */
 export interface Operation {
-  /** Its name in the OpenAPI document. */
-  readonly operationId: string;
   readonly method: 'get' | 'post';
   /** Relative to the base path, as OpenAPI writes it: `/pets/{petId}`. At most one parameter, as the last segment. */
   readonly path: string;

@@ -1,4 +1,5 @@
 import { ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
+import type { Operation } from '../http/operation.ts';
 
 /** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
 export type HeaderObjects = Readonly<Record<string, object>>;
@@ -12,6 +13,7 @@ export interface ResponseObject {
 
 /** What the document says of an operation. */
 export interface OperationDescription {
+  readonly operationId: string;
   readonly tags: readonly string[];
   readonly summary: string;
   readonly description: string;
@@ -23,6 +25,11 @@ export interface OperationDescription {
   /** Without the responses and header fields that all operations share. */
   readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
 }
+
+/** The descriptions of operations by path and method, as in a Paths Object (section 4.8.8). */
+export type OperationDescriptions = Readonly<
+  Record<string, Partial<Readonly<Record<Operation['method'], OperationDescription>>>>
+>;
 
 export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 export const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });

@@ -38,9 +38,9 @@ export function openApiDocument({ server, basePath, operations, notFoundMessage 
   const paths: Record<string, Record<string, object>> = {};
   const descriptions = describePetOperations(basePath);
   for (const operation of operations) {
-    const { method, path, operationId } = operation;
-    const description = descriptions[operationId] as OperationDescription;
-    paths[path] = { ...paths[path], [method]: { operationId, ...described(operation, description, responses) } };
+    const { method, path } = operation;
+    const description = descriptions[path]?.[method] as OperationDescription;
+    paths[path] = { ...paths[path], [method]: described(operation, description, responses) };
   }
   return stringify({
     openapi: '3.1.0',

@@ -18,7 +18,6 @@ export function createPet({ catalogue, basePath }: PetDependencies): Operation {
     return jsonResponse(petJson(pet), 201, jsonHeaders(headers));
   };
   return {
-    operationId: 'createPet',
     method: 'post',
     path: '/pets',
     handle(request, holder) {

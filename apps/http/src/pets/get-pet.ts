@@ -19,7 +19,6 @@ export function getPet({ catalogue, clock, basePath }: PetDependencies): Operati
   const start = `${basePath}/pets/`.length;
   const removed = CLIENT_MESSAGES.removed(basePath);
   return {
-    operationId: 'getPet',
     method: 'get',
     path: '/pets/{petId}',
     headers: {

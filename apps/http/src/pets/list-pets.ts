@@ -24,7 +24,6 @@ export function listPets({ catalogue, basePath }: PetDependencies): Operation {
     return jsonResponse(petsJson(pets), 200, headers);
   };
   return {
-    operationId: 'listPets',
     method: 'get',
     path: '/pets',
     handle(request) {
