@@ -186,7 +186,7 @@ export function createRejectionRenderer(observe: Observer, trustedProxies: numbe
     const route = request === null || method === 'CONNECT' ? UNPARSABLE : UNMATCHED;
     const exchange = beginExchange({ headers, socket, method }, route, SECURITY_HEADERS, trustedProxies);
     const response = errorResponse(rejection);
-    const body = String(response.body);
+    const { body } = response;
     observe(exchange, response, Buffer.byteLength(body), 0);
     return { headers: { ...SECURITY_HEADERS, ...response.headers, 'x-request-id': exchange.id }, body };
   };

@@ -1,7 +1,7 @@
 import { DomainError, type DomainErrorCode } from '@animal-store/domain';
 import { Rejection } from '@animal-store/http-server';
 import { CLIENT_MESSAGES } from './client-messages.ts';
-import { type Headers, type HttpResponse, jsonHeaders, jsonResponse } from './response.ts';
+import { type Headers, type JsonResponse, jsonHeaders, jsonResponse } from './response.ts';
 
 /** Every code of an Error body, with its status. The set is closed: clients may switch over it. */
 export const ERROR_STATUS = {
@@ -80,7 +80,7 @@ export function isUnexpected(error: unknown): boolean {
 }
 
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
-export function errorResponse(error: unknown): HttpResponse {
+export function errorResponse(error: unknown): JsonResponse {
   if (error instanceof HttpError) return render(error.code, error.message, error.headers);
   if (error instanceof Rejection) {
     const { message, status } = error;
@@ -98,6 +98,6 @@ function render(
   message: string,
   headers = NO_HEADERS,
   status: number = ERROR_STATUS[code],
-): HttpResponse {
+): JsonResponse {
   return jsonResponse(JSON.stringify({ code, message, status }), status, jsonHeaders(headers));
 }

@@ -8,6 +8,10 @@ export interface HttpResponse {
   readonly body: string | Uint8Array | null;
 }
 
+export interface JsonResponse extends HttpResponse {
+  readonly body: string;
+}
+
 export interface JsonHeaders extends Headers {
   readonly 'content-type': 'application/json';
 }
@@ -18,6 +22,6 @@ export function jsonHeaders(others?: Headers): JsonHeaders {
 
 export const JSON_ONLY: JsonHeaders = jsonHeaders();
 
-export function jsonResponse(body: string, status = 200, headers = JSON_ONLY): HttpResponse {
+export function jsonResponse(body: string, status = 200, headers = JSON_ONLY): JsonResponse {
   return { status, headers, body };
 }

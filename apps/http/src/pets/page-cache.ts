@@ -1,12 +1,12 @@
 import type { PetPage } from '@animal-store/domain';
-import type { HttpResponse } from '../http/response.ts';
+import type { JsonResponse } from '../http/response.ts';
 import { type Cache, createCache } from './cache.ts';
 
 /** A page with its parsed query and its response. */
 export interface CachedPage<Query> extends PetPage {
   /** The parsed query string. */
   readonly query: Query;
-  readonly response: HttpResponse;
+  readonly response: JsonResponse;
 }
 
 /** The size of each generation of pages, in bytes, if a character takes one. */
@@ -22,7 +22,7 @@ const PAGE_BYTES = 400;
 export function createPageCache<Query>(): Cache<string, CachedPage<Query>> {
   return createCache(
     SIZE_MAX,
-    (text, { pets, response }) => PAGE_BYTES + text.length + 8 * pets.length + (response.body?.length ?? 0),
+    (text, { pets, response }) => PAGE_BYTES + text.length + 8 * pets.length + response.body.length,
   );
 }
 
