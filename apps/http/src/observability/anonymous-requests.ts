@@ -28,7 +28,7 @@ export function createAnonymousCount(info: Log['info']): CountAnonymous {
 
   return ({ method, route, client, rejectedKey, unavailable }, status) => {
     const common = { method, route, status, client, key: rejectedKey ?? undefined, reason: unavailable?.reason };
-    const name = Object.values(common).join(' ');
+    const name = Object.values(common).join();
     const known = kinds.get(name);
     if (known === undefined && kinds.size < KINDS_MAX) {
       if (kinds.size === 0) setTimeout(summarize, INTERVAL).unref();

@@ -79,13 +79,16 @@ describe('createRequestLog', () => {
     ]);
   });
 
-  test('writes no requests below its level, except for warnings of status 503', () => {
-    const { lines, warnings, log } = requestLog({ level: 'warn' });
+  test.each([
+    ['warn', 0],
+    ['info', 4],
+  ] as const)('warns of status 503 at level %s, and writes %i lines of requests', (level, count) => {
+    const { lines, warnings, log } = requestLog({ level });
     log();
     log({ unavailable: { reason: 'storage', error: new Error('connect ECONNREFUSED') } }, 503);
     log({ unavailable: { reason: 'overload', error: new Error('overload') } }, 503);
     log({ unavailable: { reason: 'stopping', error: new Error('stopping') } }, 503);
-    expect(lines).toEqual([]);
+    expect(lines).toHaveLength(count);
     expect(warnings).toEqual([
       ['requests are rejected with 503: the storage failed', { reason: 'connect ECONNREFUSED' }],
       ['requests are rejected with 503: the service is overloaded', {}],
@@ -119,6 +122,24 @@ describe('createRequestLog', () => {
     log(invalid, 401);
     expect(lines).toHaveLength(7);
     vi.advanceTimersByTime(60_000);
+    expect(summaries).toHaveLength(3);
+  });
+
+  test('logs the number of further requests without a valid key once in a minute', () => {
+    vi.useFakeTimers();
+    const { summaries, log } = requestLog();
+    const logTwice = (client: string) => {
+      for (let count = 0; count < 2; count += 1) log({ key: null, client }, 401);
+    };
+    logTwice('203.0.113.7');
+    vi.advanceTimersByTime(30_000);
+    logTwice('203.0.113.8');
+    vi.advanceTimersByTime(30_000);
+    expect(summaries).toHaveLength(2);
+    logTwice('203.0.113.9');
+    vi.advanceTimersByTime(59_999);
+    expect(summaries).toHaveLength(2);
+    vi.advanceTimersByTime(1);
     expect(summaries).toHaveLength(3);
   });
 

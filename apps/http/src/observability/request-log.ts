@@ -57,13 +57,9 @@ export function createRequestLog({
 
 /** Caches the text of the last key, which is often the next one: 2 % of a request. */
 function createKeyMembers(): (key: AuthenticatedKey) => string {
-  let last = '';
-  let members = '';
+  let last: { readonly id: string; readonly members: string } | undefined;
   return ({ id, holder }) => {
-    if (id !== last) {
-      last = id;
-      members = `,"keyId":${JSON.stringify(id)},"holder":${JSON.stringify(holder)}`;
-    }
-    return members;
+    if (last?.id !== id) last = { id, members: `,"keyId":${JSON.stringify(id)},"holder":${JSON.stringify(holder)}` };
+    return last.members;
   };
 }
