@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError, STORAGES } from '@animal-store/app-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -46,12 +46,18 @@ test('treats an empty variable as unset', () => {
   expect(readConfiguration(empty)).toEqual(readConfiguration({}));
 });
 
+/** Several processes can share its storage and its keys. */
+const SHARED = { MONGODB_URL: 'mongodb://h/d', API_KEYS: 'k'.repeat(16) };
+
 test.each([
   [
     { PORT: '0', PROBE_PORT: '0' },
     { PORT: 0, PROBE_PORT: 0 },
   ],
   [{ PORT: '65535' }, { PORT: 65_535 }],
+  [{ PORT: '3000', PROBE_PORT: '3001' }, { PROBE_PORT: 3001 }],
+  [{ ...SHARED, WORKERS: '2' }, { WORKERS: 2 }],
+  [{ ...SHARED, WORKERS: 'auto' }, { WORKERS: Math.min(availableParallelism(), 64) }],
   [{ HOST: '::1' }, { HOST: '::1' }],
   [{ BASE_PATH: '/animals/store-2/v1' }, { BASE_PATH: '/animals/store-2/v1' }],
   [{ BASE_PATH: '/~me/a.b_c/v1' }, { BASE_PATH: '/~me/a.b_c/v1' }],
@@ -88,6 +94,7 @@ test.each<[Record<string, string>, string | RegExp]>([
       'https://a.example:443',
       'https://a_b.example,https://ä.example',
       'chrome-https://a.example',
+      'ftp://http:21',
     ],
   ].map((origins): [Record<string, string>, RegExp] => [
     { CORS_ORIGINS: origins },
@@ -106,7 +113,10 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ PUBLIC_URL: '/v1' }, /^PUBLIC_URL must be an absolute URL/],
   [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb/],
   [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, /^STORAGE must be set if NODE_ENV is production/],
-  [{ NODE_ENV: 'prod' }, 'NODE_ENV must be one of development, production, test, was "prod"'],
+  ...['prod', 'preproduction', 'production-eu'].map((given): [Record<string, string>, string] => [
+    { NODE_ENV: given },
+    `NODE_ENV must be one of development, production, test, was "${given}"`,
+  ]),
   [{ MONGODB_URL: '"mongodb://h/d"' }, 'MONGODB_URL is in quotes: remove them, they are part of the value'],
   [{ API_KEYS: `"${'k'.repeat(20)}"` }, 'API_KEYS entry 1 must be without quotes'],
   [{ LOG_LEVEL: 'loud' }, /^LOG_LEVEL must be one of trace, debug, info, warn, error, fatal, silent, was "loud"$/],
@@ -129,6 +139,7 @@ describe('in production', () => {
   test('needs a key, unless the storage may hold some', () => {
     expect(errorsIn({ ...production, API_KEYS: '' })).toMatch(/^API_KEYS must be set/);
     expect(errorsIn({ ...production, API_KEYS: 'short' })).toMatch(/^API_KEYS entry 1 must be [^;]*$/);
+    expect(errorsIn({ NODE_ENV: 'production' })).toMatch(/^STORAGE must be set [^;]*$/);
     const issued = { NODE_ENV: 'production', MONGODB_URL: 'mongodb://h/d' };
     expect(() => readConfiguration(issued)).not.toThrow();
   });

@@ -1,5 +1,17 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { connectionLimit } from './open-files.ts';
+import { connectionLimit, openFilesLimit } from './open-files.ts';
+
+describe('openFilesLimit', () => {
+  test.runIf(existsSync('/proc/self/limits'))('is the one of a shell', () => {
+    expect(openFilesLimit()).toBe(Number(execFileSync('/bin/sh', ['-c', 'ulimit -n'])));
+  });
+
+  test.each(['/nothing/here', import.meta.filename])('is unknown from %s', (limits) => {
+    expect(openFilesLimit(limits)).toBeNull();
+  });
+});
 
 describe('connectionLimit', () => {
   test.each([

@@ -3,13 +3,12 @@ import { readFileSync } from 'node:fs';
 /** Descriptors that are not for clients: of Node.js, the log and the storage. */
 const RESERVED = 200;
 
-/** How many files and connections this process may have open; null if the system does not say. */
-export function openFilesLimit(): number | null {
+/** How many files and connections this process may have open; null if the system, other than Linux, does not say. */
+export function openFilesLimit(limits = '/proc/self/limits'): number | null {
   try {
-    const soft = /^Max open files +(\d+)/m.exec(readFileSync('/proc/self/limits', 'utf8'))?.[1];
+    const soft = /Max open files +(\d+)/.exec(String(readFileSync(limits)))?.[1];
     return soft === undefined ? null : Number(soft);
   } catch {
-    // The system is not Linux.
     return null;
   }
 }
