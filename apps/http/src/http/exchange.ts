@@ -166,7 +166,7 @@ export function createHandlers({
  */
 function respond(exchange: Exchange, response: HttpResponse, observe: Observer): Response {
   const { status, body, headers } = response;
-  const bytes = body === null ? 0 : typeof body === 'string' ? Buffer.byteLength(body) : body.byteLength;
+  const bytes = body === null ? 0 : Buffer.byteLength(body);
   observe(exchange, response, bytes, performance.now() - exchange.startedAt);
   return new Response(body, {
     status,
