@@ -44,8 +44,9 @@ describe(requireJson, () => {
 });
 
 describe(parseJson, () => {
-  test('keeps all digits of numbers', () => {
-    expect(read('[9007199254740993, 1.10, 1e400]')).toEqual([
+  test('reads integers as bigints, and keeps all digits of other numbers', () => {
+    expect(read('[1, 9007199254740993, 1.10, 1e400]')).toEqual([
+      1n,
       9_007_199_254_740_993n,
       ...['1.10', '1e400'].map((rawJSON) => expect.objectContaining({ rawJSON })),
     ]);
