@@ -1,49 +1,43 @@
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createLoadShedding } from './load-shedding.ts';
-
-vi.mock('node:perf_hooks', async (importOriginal) => {
-  const original = await importOriginal<typeof import('node:perf_hooks')>();
-  return { ...original, monitorEventLoopDelay: vi.fn(original.monitorEventLoopDelay) };
-});
 
 /** Keeps the event loop busy for so many milliseconds. */
 function block(milliseconds: number): void {
   for (const start = performance.now(); performance.now() - start < milliseconds; );
 }
 
-/** Keeps the event loop busy for so many milliseconds of each iteration. */
-function blockEveryIteration(milliseconds: number): () => void {
-  const timer = setInterval(block, 5, milliseconds);
-  onTestFinished(() => clearInterval(timer));
-  return () => clearInterval(timer);
-}
-
 /** How many of the next ten operations are shed, with this limit in milliseconds. */
-function shedOfTen(limit: number): () => number {
-  const shedding = createLoadShedding(limit);
+function shedOfTen(...options: Parameters<typeof createLoadShedding>): () => number {
+  const shedding = createLoadShedding(...options);
   onTestFinished(() => shedding.stop());
   return () => Array.from({ length: 10 }, shedding.shouldShed).filter((shed) => shed !== false).length;
 }
 
+/** A measurement of the event-loop delay that takes what the test says, under fake timers. */
+function fakeMonitor() {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const measured = { count: 0, min: 0, enable: vi.fn(), disable: vi.fn(), reset: () => measure(0, 2 ** 63) };
+  const measure = (count: number, min: number) => void Object.assign(measured, { count, min });
+  /** A period whose smallest delay is so many milliseconds. Each measured delay includes the resolution. */
+  const pass = (delay: number | null) => {
+    if (delay !== null) measure(1, (delay + 10) * 1e6);
+    vi.advanceTimersByTime(100);
+  };
+  return { measured, monitor: () => measured, pass };
+}
+
 describe('createLoadShedding', () => {
   test('sheds from the second period in a row over the limit to the first one within it', () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    onTestFinished(() => void vi.useRealTimers());
-    const measured = { count: 0, min: 0, enable: vi.fn(), disable: vi.fn(), reset: () => measure(0, 2 ** 63) };
-    const measure = (count: number, min: number) => Object.assign(measured, { count, min });
-    vi.mocked(monitorEventLoopDelay).mockReturnValueOnce(
-      measured as unknown as ReturnType<typeof monitorEventLoopDelay>,
-    );
+    const { measured, monitor, pass } = fakeMonitor();
     const interval = vi.spyOn(globalThis, 'setInterval');
-    const { shouldShed, stop } = createLoadShedding(30);
+    const { shouldShed, stop } = createLoadShedding(30, monitor);
     expect(measured.enable).toHaveBeenCalledOnce();
     expect(interval.mock.results[0]?.value.hasRef()).toBe(false);
+    // null: nothing was measured.
     const shed = [31, null, 31, 31, 30, 31, 31, null, 0].map((delay) => {
-      // Each measured delay includes the resolution; null: nothing was measured.
-      if (delay !== null) measure(1, (delay + 10) * 1e6);
-      vi.advanceTimersByTime(100);
+      pass(delay);
       return Array.from({ length: 10 }, shouldShed).filter(Boolean).length;
     });
     expect(shed).toEqual([0, 0, 9, 9, 0, 0, 9, 9, 0]);
@@ -72,10 +66,13 @@ describe('createLoadShedding', () => {
     await expect.poll(shed).toBe(0);
   });
 
-  test('sheds nothing if the limit is 0', async () => {
-    const shed = shedOfTen(0);
-    blockEveryIteration(80);
-    await sleep(600);
-    expect(shed()).toBe(0);
+  test('sheds nothing if the limit is 0', () => {
+    const { monitor, pass } = fakeMonitor();
+    const shed = shedOfTen(0, monitor);
+    const seen = [31, 31, 31].map((delay) => {
+      pass(delay);
+      return shed();
+    });
+    expect(seen).toEqual([0, 0, 0]);
   });
 });

@@ -22,10 +22,11 @@ export interface LoadShedding {
  * single long task, such as a garbage collection, leaves a queue that empties by itself; a standing queue does not.
  *
  * @param limit The greatest acceptable delay in milliseconds; 0 disables load shedding.
+ * @param monitor Makes what measures the delay.
  */
-export function createLoadShedding(limit: number): LoadShedding {
+export function createLoadShedding(limit: number, monitor = monitorDelay): LoadShedding {
   if (limit === 0) return { shouldShed: () => false, stop() {} };
-  const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
+  const delay = monitor();
   delay.enable();
   let wasDelayed = false;
   let isOverloaded = false;
@@ -50,4 +51,11 @@ export function createLoadShedding(limit: number): LoadShedding {
       delay.disable();
     },
   };
+}
+
+function monitorDelay(): Pick<
+  ReturnType<typeof monitorEventLoopDelay>,
+  'count' | 'min' | 'enable' | 'disable' | 'reset'
+> {
+  return monitorEventLoopDelay({ resolution: RESOLUTION });
 }
