@@ -51,8 +51,8 @@ function bad(message: string): Rejection {
 }
 
 /** The rejection for an error of `clientError`. */
-export function parserRejection({ code = '' }: NodeJS.ErrnoException): Rejection {
-  return PARSER_REJECTIONS[code] ?? NOT_HTTP;
+export function parserRejection({ code }: NodeJS.ErrnoException): Rejection {
+  return PARSER_REJECTIONS[String(code)] ?? NOT_HTTP;
 }
 
 /** An error of `clientError`. */
@@ -64,8 +64,8 @@ interface ParserError extends NodeJS.ErrnoException {
 }
 
 /** Whether malformed bytes begin as a HEAD request. A response to that has no body (RFC 9110, section 9.3.2). */
-export function isHead({ rawPacket, bytesParsed }: ParserError): boolean {
-  const parsed = rawPacket?.toString('latin1', 0, bytesParsed) ?? '';
+export function isHead({ rawPacket = Buffer.alloc(0), bytesParsed }: ParserError): boolean {
+  const parsed = rawPacket.toString('latin1', 0, bytesParsed);
   const end = parsed.lastIndexOf('\r\n\r\n');
   return parsed.startsWith('HEAD ', end === -1 ? 0 : end + 4);
 }
@@ -81,9 +81,9 @@ const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/
  * Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or malformed (section 3.2).
  * Needs `joinDuplicateHeaders`.
  */
-export function headRejection({ headers, httpVersion, httpVersionMajor, url = '' }: IncomingMessage): Rejection | null {
+export function headRejection({ headers, httpVersion, httpVersionMajor, url }: IncomingMessage): Rejection | null {
   if (httpVersionMajor !== 1) return UNKNOWN_VERSION;
-  if (EMPTY_HOST.test(url)) return NO_AUTHORITY;
+  if (EMPTY_HOST.test(String(url))) return NO_AUTHORITY;
   const { host } = headers;
   if (host === undefined) return httpVersion === '1.0' ? null : BAD_HOST;
   return HOST.test(host) ? null : BAD_HOST;
