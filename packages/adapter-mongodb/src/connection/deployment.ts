@@ -68,8 +68,7 @@ export function unusableFile({ options: { ca, tlsCAFile } }: MongoClient): Stora
 
 function hasCertificate(text: string): boolean {
   try {
-    // This would read the format DER, too.
-    return text.includes('-----BEGIN ') && new X509Certificate(text).raw.length > 0;
+    return Boolean(new X509Certificate(text));
   } catch {
     return false;
   }
