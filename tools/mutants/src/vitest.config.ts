@@ -11,5 +11,6 @@ export default defineConfig({
     // Below the limit of Stryker, which ends the worker and starts another one.
     testTimeout: 10_000,
     hookTimeout: 10_000,
+    expect: { poll: { timeout: 5_000 } },
   },
 });
