@@ -10,7 +10,9 @@ export const TIME_LIMITS = {
   close: 4_800,
   /** The writer thread, while another process holds the lock, before it replies. */
   lock: 100,
-  /** The pause between two tries while another process holds a lock. */
+  /** The pause of the writer thread between two tries while another process holds the lock. */
+  lockRetry: 0.5,
+  /** The pause of a call between two tries while another process holds a lock. */
   retry: 10,
   /** The time between two checks for overdue writes. */
   overdueCheck: 250,

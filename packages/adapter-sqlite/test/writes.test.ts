@@ -44,3 +44,26 @@ test('a process that does not close the storage ends when its writes are done', 
   expect((await acknowledged()).size).toBe(50);
   expect(await everyPet(storageAt(file))).toHaveLength(50);
 });
+
+test('creations of two processes at the same time all succeed, and neither waits for the end of the other', async () => {
+  const file = freshFile();
+  // Each process creates pets, 20 at a time, until both have created 500.
+  const program = (first: number, own: string, other: string) => `
+    let isOtherDone = false;
+    for (let key = ${first}; key < ${first + 500} || !isOtherDone; key += 20) {
+      await addFrom(key, 20);
+      if (key === ${first + 480}) await storage.pets.add({ ...rex, status: '${own}' });
+      isOtherDone = (await storage.pets.list({ status: '${other}', after: 0n, limit: 1 })).length > 0;
+    }
+  `;
+  const running = [program(0, 'sold', 'pending'), program(1_000_000, 'pending', 'sold')].map((each) =>
+    startProcess(file, each),
+  );
+  const acknowledged = await Promise.all(running.map((each) => each.acknowledged()));
+  expect(running.map(({ process }) => process.exitCode)).toEqual([0, 0]);
+  for (const { size } of acknowledged) expect(size).toBeGreaterThanOrEqual(500);
+  const ids = acknowledged.flatMap((each) => [...each.values()]);
+  expect(new Set(ids).size).toBe(ids.length);
+  const { pets } = databaseAt(file).prepare('SELECT count(*) AS pets FROM pets').get() as { pets: number };
+  expect(pets).toBe(ids.length + 2);
+});

@@ -5,27 +5,22 @@ import { prepareSchema } from '../schema.ts';
 import { isBusy } from './errors.ts';
 import { checkPlace } from './place.ts';
 
-/**
- * Connects to a file that exists.
- *
- * @param busyTimeout How long a call blocks its thread while another connection holds a lock, in milliseconds. SQLite
- * doesn't wait in every case.
- */
-export function connect(path: string, busyTimeout: number): DatabaseSync {
+/** Connects to a file that exists. No call waits while another connection holds a lock. */
+export function connect(path: string): DatabaseSync {
   const url = pathToFileURL(path);
   url.searchParams.set('mode', 'rw');
-  const db = new DatabaseSync(url, { timeout: busyTimeout });
+  const db = new DatabaseSync(url);
   // FULL: a commit is on the disk before it is acknowledged, so that it survives a power cut; with NORMAL only checkpoints
   // wait for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
   db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
   return db;
 }
 
-/** Connects to a file, creates it if it doesn't exist, and checks its format. Never waits for a lock. */
+/** Connects to a file, creates it if it doesn't exist, and checks its format. */
 export function openFile(path: string): DatabaseSync {
   checkPlace(path);
   createFile(path);
-  const db = connect(path, 0);
+  const db = connect(path);
   try {
     prepareSchema(db);
     // With a write-ahead log, readers and a writer don't wait for each other.

@@ -3,7 +3,7 @@
 
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort, workerData } from 'node:worker_threads';
-import { type ErrorMessage, toMessage } from '../connection/errors.ts';
+import { type ErrorMessage, isBusy, toMessage } from '../connection/errors.ts';
 import { type FileIdentity, holdFiles } from '../connection/file-identity.ts';
 import { connect } from '../connection/open-file.ts';
 import { TIME_LIMITS } from '../time-limits.ts';
@@ -20,6 +20,8 @@ export interface WriterData {
 /** The thread's reply to a batch of writes: the results, or the error if nothing was committed. */
 export type Reply = Committed<ErrorMessage> | { readonly error: ErrorMessage };
 
+const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
+
 /** Commits writes on a connection of its own, which the first of them opens. Tests replace `openDatabase`. */
 export function createWriter({ path, identity }: WriterData, openDatabase = connect) {
   let opened: { readonly transaction: Transaction; close(): void } | null = null;
@@ -32,7 +34,7 @@ export function createWriter({ path, identity }: WriterData, openDatabase = conn
       files.close();
     };
     try {
-      db = openDatabase(path, TIME_LIMITS.lock);
+      db = openDatabase(path);
       return { transaction: prepareTransaction(db, files.check), close };
     } catch (error) {
       close();
@@ -40,11 +42,25 @@ export function createWriter({ path, identity }: WriterData, openDatabase = conn
     }
   }
 
+  /** Blocks this thread while another connection holds the lock. */
+  function commitWhenUnlocked(writes: readonly Write[]): Committed {
+    const end = performance.now() + TIME_LIMITS.lock;
+    for (;;) {
+      try {
+        opened ??= open();
+        return opened.transaction(writes);
+      } catch (error) {
+        if (!isBusy(error) || performance.now() >= end) throw error;
+        // The pauses of SQLite's own busy handler grow to 100 ms, in which other processes take the lock again and again.
+        Atomics.wait(NEVER_NOTIFIED, 0, 0, TIME_LIMITS.lockRetry);
+      }
+    }
+  }
+
   return {
     commit(writes: readonly Write[]): Reply {
       try {
-        opened ??= open();
-        const { results, errors } = opened.transaction(writes);
+        const { results, errors } = commitWhenUnlocked(writes);
         return { results, errors: new Map(Array.from(errors, ([index, error]) => [index, toMessage(error)])) };
       } catch (error) {
         return { error: toMessage(error) };
