@@ -80,7 +80,7 @@ export function createBatches<T, R>(work: BatchWork<T, R>, policy: BatchPolicy<T
       if (waiting.length > 0) start();
     };
     const timer = setTimeout(releaseSlot, maxWait);
-    finish(work, batch).finally(releaseSlot);
+    finish(work, batch).then(releaseSlot);
   }
 
   /** The calls of requests that arrived together make one batch, instead of one of the first call and one of the others. */

@@ -73,6 +73,14 @@ describeWithPostgres('stored rows', () => {
     expect(await sql('SELECT name FROM pets', url)).toEqual([{ name: 'Zoë\\0 \\\\ 🐕' }]);
   });
 
+  test('have the names of creations that arrive together as they are', async () => {
+    const { storage } = await opened();
+    const names = ['"', '\\', '\\"', "'", ',', '{}', 'NULL', ' ', 'a"b\\', '\n', '\u0000'];
+    const added = await Promise.all(names.map((name) => addTo(storage.pets, { name, categoryId: 1n })));
+    expect((await storage.pets.list({ after: 0n, limit: 20 })).map(({ name }) => name)).toEqual(names);
+    expect(added.map((pet) => pet?.name)).toEqual(names);
+  });
+
   test('keep their ids if they are restored without the counter, and new pets get higher ones', async () => {
     const { url, storage } = await opened();
     for (let index = 0; index < 2; index += 1) await addTo(storage.pets, rex);

@@ -4,6 +4,7 @@ import pg from 'pg';
 import type { TimeLimits } from '../time-limits.ts';
 import { isDefect, mustBeRepeated, toPortError } from './failures.ts';
 import { startSession } from './session.ts';
+import { Statement } from './statement.ts';
 
 /**
  * Runs one statement, which is a transaction of its own. Its text is a constant: every connection prepares it once.
@@ -40,7 +41,6 @@ export function createConnection(
   limits: TimeLimits,
   prepare: (query: Query) => Promise<void>,
 ): Connection {
-  const names = new Map<string, string>();
   const pool = new pg.Pool({
     connectionString: url,
     fallback_application_name: 'animal-store',
@@ -51,7 +51,6 @@ export function createConnection(
     // Idle connections keep no process alive, even if the server is silent when they are closed.
     allowExitOnIdle: true,
     onConnect: (client) => startSession(client, limits),
-    types: { getTypeParser: () => (text: string) => text },
   });
   // An idle connection was lost. The pool has removed it.
   pool.on('error', () => {});
@@ -59,12 +58,9 @@ export function createConnection(
   let isClosed = false;
 
   const query: Query = async (sql, ...values) => {
-    const name = names.get(sql) ?? `animal_store_${names.size}`;
-    names.set(sql, name);
-    const statement = { name, text: sql, values, rowMode: 'array' as const, query_timeout: limits.response };
     for (let tried = 1; ; tried += 1) {
       try {
-        return (await pool.query(statement)).rows as never;
+        return (await pool.query(new Statement(sql, values, limits.response))).rows as never;
       } catch (failure) {
         if (!mustBeRepeated(failure) || tried === MAX_TRIES) throw failure;
       }
@@ -103,7 +99,7 @@ export function createConnection(
   function withTimeout<R>(work: Promise<R>): Promise<R> {
     return new Promise((resolve, reject) => {
       const timer = setTimeout(() => reject(new Error(`no response within ${limits.call} ms`)), limits.call);
-      work.then(resolve, reject).finally(() => clearTimeout(timer));
+      work.then(resolve, reject).then(() => clearTimeout(timer));
     });
   }
 

@@ -29,10 +29,10 @@ const START = `SELECT ${Object.entries(SETTINGS).map(([name, value]) => `set_con
  */
 export async function startSession(client: pg.ClientBase, { statement, response }: TimeLimits): Promise<void> {
   const query = { text: START, values: [String(statement)], query_timeout: response };
-  const { encoding, isReadOnly } = (await client.query(query)).rows[0] as { encoding: string; isReadOnly: string };
+  const { encoding, isReadOnly } = (await client.query(query)).rows[0] as { encoding: string; isReadOnly: boolean };
   if (encoding !== 'UTF8') {
     throw new StorageMisconfigured(`the database has the encoding ${encoding}: create one with the encoding UTF8`);
   }
   // A standby may not have every acknowledged pet yet.
-  if (isReadOnly === 't') throw new Error('the server is read-only: a standby, or set to read-only');
+  if (isReadOnly) throw new Error('the server is read-only: a standby, or set to read-only');
 }
