@@ -69,6 +69,16 @@ describe('an operation after a slow authentication', () => {
   });
 });
 
+test('an operation is rejected for overload before the storage is asked for the key', () => {
+  const authenticate = vi.fn();
+  const guard = createGuard({ authenticate, rateLimit: null, shouldShed: () => true });
+  const request = { env: { incoming: { rawHeaders: ['Authorization', 'Bearer the-key-of-the-tests'] } } };
+  const call = () =>
+    guard(() => RESPONSE)(request as unknown as Parameters<ReturnType<typeof guard>>[0], {} as Exchange);
+  expect(call).toThrow(expect.objectContaining({ code: 'service_unavailable', reason: 'overload' }));
+  expect(authenticate).not.toHaveBeenCalled();
+});
+
 test.each([
   [249, 'its response', RESPONSE],
   [250, 'a timeout', LATE],
