@@ -94,7 +94,7 @@ test.each<[Record<string, string>, string | RegExp]>([
       'https://a.example:443',
       'https://a_b.example,https://ä.example',
       'chrome-https://a.example',
-      'ftp://http:21',
+      'ftp://http:80',
     ],
   ].map((origins): [Record<string, string>, RegExp] => [
     { CORS_ORIGINS: origins },
