@@ -39,7 +39,7 @@ const STRING = { type: 'string' };
 
 /** A header field that is present on every response that lists it. */
 export function header(description: string, example?: string, schema: object = STRING) {
-  return { description, required: true, schema, ...(example === undefined ? {} : { example }) };
+  return { description, required: true, schema, example };
 }
 
 /** A header field that may be absent. */

@@ -84,7 +84,7 @@ function described(
   const own = Object.entries(description.responses).map(([status, response]) => {
     if ('$ref' in response) return [status, response];
     // A quota is counted for a valid key only, and an error before that has none.
-    const quota = Number(status) < 300 ? quotaHeaders : {};
+    const quota = status.startsWith('2') ? quotaHeaders : {};
     return [status, withHeaders(response, { ...fixed, ...quota, ...requestIdHeader })];
   });
   const others = Object.entries(SHARED_RESPONSES).map(([status, name]) => {
