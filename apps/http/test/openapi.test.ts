@@ -1,8 +1,6 @@
-import { Validator } from '@seriousme/openapi-schema-validator';
 import * as fc from 'fast-check';
 import Schema from 'typebox/schema';
 import { describe, expect } from 'vitest';
-import { ERROR_STATUS } from '../src/http/http-error.ts';
 import { type Call, KEY, OTHER_KEY, type Reply, type Service, startService, test } from './service.ts';
 
 interface Described {
@@ -19,16 +17,13 @@ interface OperationObject {
   responses: Record<string, Described>;
 }
 interface Document {
-  openapi: string;
   servers: { url: string }[];
-  security: object[];
   paths: Record<string, Record<string, OperationObject>>;
-  components: { schemas: Record<string, Record<string, unknown>>; securitySchemes: Record<string, unknown> };
+  components: { schemas: Record<string, Record<string, unknown>> };
 }
 
-async function documentOf({ call }: Service): Promise<{ document: Document; text: string }> {
-  const { text, json } = await call('GET', '/openapi.json', { key: null });
-  return { document: json as Document, text };
+async function documentOf({ call }: Service): Promise<Document> {
+  return (await call('GET', '/openapi.json', { key: null })).json as Document;
 }
 
 /** Follows references within the document. */
@@ -68,16 +63,8 @@ function checkReply(document: Document, operation: OperationObject, reply: Reply
 }
 
 describe('the document', () => {
-  test('is valid OpenAPI 3.1', async () => {
-    const { document } = await documentOf(await startService());
-    expect(document.openapi).toMatch(/^3\.1\./);
-    const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>);
-    expect(result).toMatchObject({ valid: true });
-  });
-
   test('has its operations, and only them, under the base path', async () => {
-    const { document, text } = await documentOf(await startService({ BASE_PATH: '/shop/v1' }));
-    const { components, paths, security, servers } = document;
+    const { paths, servers } = await documentOf(await startService({ BASE_PATH: '/shop/v1' }));
     expect(servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
     const operations = Object.entries(paths).flatMap(([path, methods]) =>
       Object.entries(methods).map(([method, { operationId, deprecated }]) => [method, path, operationId, deprecated]),
@@ -87,36 +74,6 @@ describe('the document', () => {
       ['post', '/pets', 'createPet', undefined],
       ['get', '/pets/{petId}', 'getPet', true],
     ]);
-    expect(security).toEqual([{ apiKey: [] }]);
-    expect(components.securitySchemes).toEqual({ apiKey: expect.objectContaining({ type: 'http', scheme: 'bearer' }) });
-    const { Error: error, Pet: pet } = components.schemas;
-    expect(error).toMatchObject({
-      required: ['code', 'message', 'status'],
-      additionalProperties: false,
-      properties: { code: { enum: Object.keys(ERROR_STATUS) } },
-    });
-    expect(pet).toMatchObject({ required: ['id', 'name', 'categoryId'], properties: { id: { maximum: 2 ** 53 - 1 } } });
-    // The bounds digit for digit, which JSON.parse has rounded above.
-    expect(text).toContain('"format":"int64","minimum":-9223372036854775808,"maximum":9223372036854775807');
-    const schema = { type: 'integer', minimum: 1, maximum: 100, default: 20 };
-    expect(paths['/pets']?.['get']?.parameters?.[0]).toMatchObject({ name: 'limit', schema });
-  });
-
-  test('has examples that match their schemas', async () => {
-    const { document } = await documentOf(await startService());
-    let examples = 0;
-    const walk = (value: unknown): void => {
-      if (typeof value !== 'object' || value === null) return;
-      if ('schema' in value && 'example' in value) {
-        examples += 1;
-        expect(accepts(document, value.schema as object, value.example), JSON.stringify(value)).toBe(true);
-      }
-      Object.values(value).forEach(walk);
-    };
-    walk(document);
-    expect(examples).toBeGreaterThan(8);
-    // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
-    expect(JSON.stringify(document)).not.toMatch(/"example":[^}]*\d{16}/);
   });
 });
 
@@ -124,7 +81,7 @@ describe('the service follows the document', () => {
   test('returns every response of every operation, and no other, errors as the examples word them', async () => {
     const time = { now: Date.now() };
     const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
-    const { document } = await documentOf(service);
+    const document = await documentOf(service);
     const { call } = service;
     const [pets, pet] = ['/pets', '/pets/{petId}'];
     const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';
@@ -181,7 +138,7 @@ describe('the service follows the document', () => {
   });
 
   test('accepts a body exactly if the schema of NewPet does', { timeout: 180_000 }, async ({ service }) => {
-    const { document } = await documentOf(service);
+    const document = await documentOf(service);
     const schema = document.components.schemas['NewPet'] as object;
     const oddities = fc.oneof(
       fc.constantFrom('', ' ', '\t', '\u00a0', 'x'.repeat(200), 'x'.repeat(201), '🐕'.repeat(200), '🐕'.repeat(201)),
@@ -217,7 +174,7 @@ describe('the service follows the document', () => {
   });
 
   test('accepts a query exactly if the schemas of its parameters do', async ({ service }) => {
-    const { document } = await documentOf(service);
+    const document = await documentOf(service);
     const [limit, status] = document.paths['/pets']?.['get']?.parameters ?? [];
     const limits = fc.oneof(fc.integer({ min: -5, max: 120 }).map(String), fc.constantFrom('', '1.5', 'x', '100', '1'));
     const statuses = fc.constantFrom('available', 'pending', 'sold', 'Sold', '', 'x');

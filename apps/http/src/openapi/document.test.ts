@@ -1,0 +1,231 @@
+import { LIMITS } from '@animal-store/domain';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import Schema from 'typebox/schema';
+import { describe, expect, test } from 'vitest';
+import { ERROR_STATUS } from '../http/http-error.ts';
+import { petOperations } from '../pets/index.ts';
+import { openApiDocument } from './document.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+type Reference = { readonly $ref: string };
+
+interface OperationObject {
+  readonly operationId: string;
+  readonly tags: readonly string[];
+  readonly deprecated?: boolean;
+  readonly parameters: readonly { name: string; in: string; required?: boolean; schema: Json }[];
+  readonly requestBody?: { required: boolean };
+  readonly responses: Readonly<Record<string, { headers?: Readonly<Record<string, Json | Reference>> } | Reference>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly servers: readonly { url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
+  readonly security: readonly Json[];
+  readonly tags: readonly { name: string }[];
+  readonly components: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+}
+
+/** The document of a service. */
+function read(): { text: string; document: Document } {
+  const operations = petOperations({ basePath: '/v1' } as Parameters<typeof petOperations>[0]);
+  const server = 'https://api.example.org/v1';
+  const text = openApiDocument({ server, basePath: '/v1', operations, notFoundMessage: 'no such path' });
+  return { text, document: JSON.parse(text) };
+}
+
+const operationsOf = ({ paths }: Document) => Object.values(paths).flatMap((methods) => Object.values(methods));
+
+/** Each value of the document, and where it is. */
+function* valuesOf(value: unknown, at = ''): Generator<readonly [string, unknown]> {
+  yield [at, value];
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, member] of Object.entries(value)) {
+    yield* valuesOf(member, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  }
+}
+
+const isReference = (value: unknown): value is Reference =>
+  typeof value === 'object' && value !== null && '$ref' in value;
+
+/** Follows a reference within the document. */
+function resolve<T>(document: Document, value: T | Reference): T {
+  if (!isReference(value)) return value;
+  const found = [...valuesOf(document)].find(([at]) => `#${at}` === value.$ref);
+  expect(found, value.$ref).toBeDefined();
+  return found?.[1] as T;
+}
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', async () => {
+    const { document } = read();
+    expect(document.openapi).toMatch(/^3\.1\./);
+    const result = await new Validator().validate(structuredClone(document) as unknown as Record<string, unknown>);
+    expect(result).toMatchObject({ valid: true });
+  });
+
+  test('has examples that match their schemas', () => {
+    const { document } = read();
+    let examples = 0;
+    for (const [at, value] of valuesOf(document)) {
+      if (typeof value !== 'object' || value === null || !('schema' in value && 'example' in value)) continue;
+      examples += 1;
+      const schema = Schema.Compile({ ...(value.schema as object), components: document.components } as object);
+      expect(schema.Check(value.example), at).toBe(true);
+      expect(value.example).not.toEqual([]);
+    }
+    expect(examples).toBeGreaterThan(8);
+    // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
+    expect(JSON.stringify(document)).not.toMatch(/"example":[^}]*\d{16}/);
+  });
+
+  test('describes each of its parts in sentences, and has no empty text', () => {
+    const { document } = read();
+    const part =
+      /^\/(?:info|paths\/[^/]+\/[^/]+|components\/\w+\/\w+)$|\/(?:responses|headers|parameters|properties)\/[^/]+$/;
+    const parts = [...valuesOf(document)].filter(([at, value]) => part.test(at) && !isReference(value));
+    expect(parts.length).toBeGreaterThan(50);
+    for (const [at, value] of parts) {
+      const description = expect.stringMatching(/^(?:[A-Z]|[a-z_]+: ).*\.$/s);
+      expect([at, value]).toEqual([at, expect.objectContaining({ description })]);
+    }
+    for (const [at, value] of valuesOf(document)) expect([at, value]).not.toEqual([at, '']);
+  });
+
+  test('refers to each of its components, and to no others', () => {
+    const { document } = read();
+    const references = [...valuesOf(document)].flatMap(([, value]) => (isReference(value) ? [value] : []));
+    for (const reference of references) expect(Object.keys(reference)).toEqual(['$ref']);
+    const components = ['schemas', 'headers', 'responses'].flatMap((kind) =>
+      Object.keys(document.components[kind] as object).map((name) => `#/components/${kind}/${name}`),
+    );
+    expect([...new Set(references.map(({ $ref }) => $ref))].sort()).toEqual(components.sort());
+  });
+
+  test('has the members of pets and errors', () => {
+    const { text, document } = read();
+    const members = Object.entries(document.components['schemas'] ?? {}).flatMap(([name, { required, properties }]) =>
+      properties === undefined ? [] : [[name, required, Object.keys(properties as object)]],
+    );
+    expect(members).toEqual([
+      ['NewPet', ['name', 'categoryId'], ['name', 'categoryId', 'status']],
+      ['Pet', ['id', 'name', 'categoryId'], ['id', 'name', 'categoryId', 'status']],
+      ['Error', ['code', 'message', 'status'], ['code', 'message', 'status']],
+    ]);
+    expect(document.components['schemas']?.['Error']).toMatchObject({
+      additionalProperties: false,
+      properties: { code: { enum: Object.keys(ERROR_STATUS) } },
+    });
+    // The bounds digit for digit, which JSON.parse has rounded above.
+    for (const bounds of ['-9223372036854775808,"maximum":9223372036854775807', '1,"maximum":9007199254740991']) {
+      expect(text).toContain(`"format":"int64","minimum":${bounds}`);
+    }
+  });
+
+  test('asks for an API key', () => {
+    const { security, components } = read().document;
+    expect(security).toEqual([{ apiKey: [] }]);
+    expect(components['securitySchemes']).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
+  });
+
+  test('begins the paths where clients find them, and the examples where the service has them', () => {
+    const { text, document } = read();
+    expect(document.servers).toMatchObject([{ url: 'https://api.example.org/v1' }]);
+    for (const example of ['</v1/pets?limit=20&', '"/v1/pets/1"', '</v1/pets>;']) expect(text).toContain(example);
+  });
+});
+
+describe('an operation of the document', () => {
+  test('has the tag of the document', () => {
+    const { document } = read();
+    const tags = document.tags.map(({ name }) => name);
+    expect(operationsOf(document).map((operation) => operation.tags)).toEqual([tags, tags, tags]);
+  });
+
+  test('says when it is removed', () => {
+    expect(read().text).toContain('Returns one animal. Removed on 5 December 2030: use');
+  });
+
+  test('has the parameters that it takes', () => {
+    const { text, document } = read();
+    const required = operationsOf(document).map(({ operationId, deprecated, parameters, requestBody }) => [
+      operationId,
+      deprecated,
+      ...parameters.map(({ name, in: place, required }) => `${name} in ${place}${required ? ', required' : ''}`),
+      ...(requestBody?.required ? ['body, required'] : []),
+    ]);
+    expect(required).toEqual([
+      ['listPets', undefined, 'limit in query', 'status in query', 'cursor in query'],
+      ['createPet', undefined, 'Idempotency-Key in header', 'body, required'],
+      ['getPet', true, 'petId in path, required'],
+    ]);
+    const schemas = operationsOf(document).flatMap(({ parameters }) => parameters.map(({ schema }) => schema));
+    expect(schemas).toMatchObject([
+      { type: 'integer', minimum: 1, maximum: 100, default: 20 },
+      { $ref: '#/components/schemas/PetStatus' },
+      { type: 'string' },
+      { type: 'string', minLength: 1, maxLength: 255, pattern: LIMITS.idempotencyKey.pattern.source },
+      { type: 'integer', format: 'int64', minimum: 1 },
+    ]);
+    // Digit for digit, which JSON.parse has rounded.
+    expect(text).toContain('"format":"int64","minimum":1,"maximum":9223372036854775807');
+  });
+
+  test('has the header fields of each response', () => {
+    const { document } = read();
+    const id = ['X-Request-Id'];
+    const quota = ['RateLimit', 'RateLimit-Policy', ...id];
+    const deprecation = ['Deprecation', 'Sunset', 'Link'];
+    const shared = {
+      401: ['WWW-Authenticate', ...id],
+      429: ['Retry-After', ...quota],
+      500: id,
+      503: ['Retry-After', ...id],
+      default: ['Allow', ...id],
+    };
+    const fields = operationsOf(document).map(({ responses }) =>
+      Object.fromEntries(
+        Object.entries(responses).map(([status, response]) => [
+          status,
+          Object.keys(resolve(document, response).headers ?? {}).sort(),
+        ]),
+      ),
+    );
+    const sorted = (responses: Readonly<Record<string, readonly string[]>>) =>
+      Object.fromEntries(Object.entries(responses).map(([status, names]) => [status, [...names].sort()]));
+    const deprecated = Object.entries({ ...shared, 200: quota, 404: id, 410: id }).map(([status, names]) => [
+      status,
+      status === 'default' ? names : [...deprecation, ...names],
+    ]);
+    expect(fields).toEqual([
+      sorted({ ...shared, 200: ['Link', ...quota], 400: id }),
+      sorted({ ...shared, 201: ['Location', 'Idempotent-Replayed', ...quota], 400: id, 413: id, 415: id, 422: id }),
+      sorted(Object.fromEntries(deprecated)),
+    ]);
+  });
+
+  test('says which header fields each of its responses has, and with which values', () => {
+    const { document } = read();
+    const required = new Map<string, unknown>();
+    for (const { responses } of operationsOf(document)) {
+      for (const response of Object.values(responses)) {
+        for (const [name, field] of Object.entries(resolve(document, response).headers ?? {})) {
+          const { required: isRequired, example, schema } = resolve<Json>(document, field);
+          expect(schema).toHaveProperty('type');
+          if (isRequired) required.set(name, example ?? schema);
+          else expect(['Link', 'Allow', 'RateLimit', 'RateLimit-Policy', 'Idempotent-Replayed']).toContain(name);
+        }
+      }
+    }
+    expect(Object.fromEntries(required)).toEqual({
+      'X-Request-Id': expect.any(String),
+      'WWW-Authenticate': 'Bearer realm="animal-store"',
+      'Retry-After': { type: 'integer', minimum: 1 },
+      Location: '/v1/pets/1',
+      Deprecation: '@1795132800',
+      Sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+      Link: '</v1/pets>; rel="successor-version"',
+    });
+  });
+});
