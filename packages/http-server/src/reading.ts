@@ -10,9 +10,9 @@ export class FairScheduler {
   }
 
   readonly #next = (): void => {
-    const callback = this.#callbacks.shift();
+    const callback = this.#callbacks.shift() as () => void;
     if (this.#callbacks.length > 0) setImmediate(this.#next);
-    callback?.();
+    callback();
   };
 }
 

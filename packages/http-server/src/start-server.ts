@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import { Connections } from './connections.ts';
@@ -66,12 +67,7 @@ export function createServer(listener: Listener, options: Omit<ServerOptions, 'h
  */
 export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {
   const { server, connections } = createServer(listener, options);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  server.listen(options.port, options.host);
+  await once(server, 'listening');
   return runningServer(server, connections);
 }

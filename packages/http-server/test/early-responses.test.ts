@@ -133,5 +133,6 @@ describe('a client that expects 100 Continue', () => {
       get('/', 'Expect: 100-continue\r\n') + get('/') + get('/', 'Connection: close\r\n'),
     );
     expect(client.statuses()).toEqual([200, 200, 200]);
+    expect(client.received()).toMatch(/^HTTP\/1\.1 200 OK\r\nConnection: keep-alive\r\n/);
   });
 });

@@ -1,0 +1,69 @@
+import type { Socket } from 'node:net';
+import { Duplex } from 'node:stream';
+import { setImmediate as turn } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { FairScheduler, Reading } from './reading.ts';
+
+/** A connection whose socket is being read, and what the parser has got of its bytes. */
+async function connection(scheduler = new FairScheduler()) {
+  const socket = new Duplex({ read() {} });
+  const parsed: string[] = [];
+  socket.on('data', (chunk) => parsed.push(String(chunk)));
+  await turn();
+  return { socket, parsed, reading: new Reading(socket as unknown as Socket, scheduler) };
+}
+
+describe(Reading, () => {
+  test('reads nothing while it is held, even if Node resumes the socket', async () => {
+    const { socket, parsed, reading } = await connection();
+    reading.hold();
+    socket.push('one');
+    await turn();
+    expect(parsed).toEqual([]);
+    socket.resume();
+    await turn();
+    expect(parsed).toEqual([]);
+  });
+
+  test('reads on when it is released as often as it was held', async () => {
+    const { socket, parsed, reading } = await connection();
+    reading.hold();
+    reading.hold();
+    socket.push('one');
+    reading.release();
+    await turn();
+    expect(parsed).toEqual([]);
+    reading.release();
+    await turn();
+    expect(parsed).toEqual(['one']);
+  });
+
+  test('yields to others for one turn, however often it has to, and again later', async () => {
+    const scheduler = new FairScheduler();
+    const [first, second] = [await connection(scheduler), await connection(scheduler)];
+    for (const text of ['one', 'two']) {
+      for (const { reading } of [first, first, second]) reading.yieldToOthers();
+      for (const { socket } of [first, second]) socket.push(text);
+      const before = second.parsed.length;
+      expect(first.parsed).toHaveLength(before);
+      await turn();
+      expect([first.parsed.at(-1), second.parsed.length]).toEqual([text, before]);
+      await turn();
+      expect(second.parsed.at(-1)).toBe(text);
+    }
+  });
+
+  test('discards what arrives, whatever it is held for, a piece in each turn', async () => {
+    const { socket, parsed, reading } = await connection();
+    reading.hold();
+    socket.push('one');
+    socket.push('two');
+    reading.discard();
+    await turn();
+    expect(socket.readableLength).toBe('two'.length);
+    await turn();
+    await turn();
+    expect(socket.readableLength).toBe(0);
+    expect(parsed).toEqual([]);
+  });
+});
