@@ -34,23 +34,21 @@ export function createPetCreation(
     reserve: async (count) => BigInt((await query<[string]>(PET_SQL.reserveIds, count))[0]?.[0] as string),
   });
 
-  /** @returns The ids of the pets, except of those that earlier creations stand for. */
-  async function insert(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow, bigint>> {
+  /** @returns The ids of the pets, null for those that earlier creations stand for. */
+  async function insert(rows: readonly NewRow[]): Promise<readonly (bigint | null)[]> {
     // Ids are assigned as late as possible, so that they are stored nearly in order.
     const taken = await ids.take(rows.length);
-    const all = rows.map((row, index) => [row, taken[index] as bigint] as const);
-    const [only, ...more] = all.map(([row, id]) => [id, ...row]);
+    const [row, another] = rows;
     const created =
-      only !== undefined && more.length === 0
-        ? await query<[string]>(PET_SQL.create, ...only)
+      row !== undefined && another === undefined
+        ? await query<[string]>(PET_SQL.create, taken[0], ...row)
         : await query<[string]>(PET_SQL.createSeveral, taken, ...columnsOf(rows));
-    const stored = new Set(created.flat());
-    return new Map(all.filter(([, id]) => stored.has(String(id))));
+    const stored = new Set(created.map(([id]) => id));
+    return taken.map((id) => (stored.has(String(id)) ? id : null));
   }
 
   /** @returns Earlier creations by row; null if the key stands for another pet. */
   async function findCreated(rows: readonly NewRow[]): Promise<ReadonlyMap<NewRow | undefined, Creation | null>> {
-    if (rows.length === 0) return new Map();
     const keys = columnsOf(rows).slice(-3);
     const found = await query<[number: string, isSame: string, pet: string]>(PET_SQL.findCreated, ...keys);
     return new Map(
@@ -62,7 +60,7 @@ export function createPetCreation(
   }
 
   const createAll: BatchWork<NewRow, Creation | null> = async (rows) => {
-    let inserted: ReadonlyMap<NewRow, bigint>;
+    let inserted: readonly (bigint | null)[];
     try {
       inserted = await insert(rows).catch((failure) => {
         if (!isDuplicate(failure, 'pets_pkey')) throw failure;
@@ -76,11 +74,12 @@ export function createPetCreation(
       if (rows.length === 1) throw failure;
       return createEach(rows);
     }
-    const [earlier] = await Promise.allSettled([findCreated(rows.filter((row) => !inserted.has(row)))]);
-    return (row) => {
-      const id = inserted.get(row);
-      if (id !== undefined) return { pet: petOf([id, ...row.slice(0, 3)].join(' ')), created: true };
-      if (earlier.status === 'rejected') throw earlier.reason;
+    const repeated = rows.filter((_, index) => inserted[index] === null);
+    const [earlier] = await Promise.allSettled(repeated.length > 0 ? [findCreated(repeated)] : []);
+    return (row, index) => {
+      const id = inserted[index];
+      if (typeof id === 'bigint') return { pet: petOf([id, ...row.slice(0, 3)].join(' ')), created: true };
+      if (earlier?.status !== 'fulfilled') throw earlier?.reason;
       const creation = earlier.value.get(row);
       if (creation === undefined) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
       return creation;
