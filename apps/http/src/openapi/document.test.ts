@@ -93,6 +93,13 @@ describe('the OpenAPI document', () => {
     for (const [at, value] of valuesOf(document)) expect([at, value]).not.toEqual([at, '']);
   });
 
+  test('names each error code in the description of a response', () => {
+    const descriptions = operationsOf(read().document).flatMap(({ responses }) =>
+      Object.values(responses).map((response) => (resolve(read().document, response) as Json)['description']),
+    );
+    for (const code of Object.keys(ERROR_STATUS)) expect(descriptions.join('\n')).toMatch(new RegExp(`\\b${code}\\b`));
+  });
+
   test('refers to each of its components, and to no others', () => {
     const { document } = read();
     const references = [...valuesOf(document)].flatMap(([, value]) => (isReference(value) ? [value] : []));
