@@ -18,7 +18,7 @@ export interface CollectedMetrics {
 /** @param linesLost The number of lines of all logs that this process could not write. */
 export function collectMetrics(workers: ReadonlySet<Worker>, linesLost: () => number): CollectedMetrics {
   const latest = new Map<Worker, MetricsSnapshot>();
-  const waiting = new Map<Worker, () => void>();
+  const waiting = new WeakMap<Worker, () => void>();
   let retired: MetricsSnapshot = [];
 
   const read = singleFlight(async () => {
@@ -47,7 +47,6 @@ export function collectMetrics(workers: ReadonlySet<Worker>, linesLost: () => nu
       retired = mergeCounts([retired, latest.get(worker) ?? []]);
       latest.delete(worker);
       waiting.get(worker)?.();
-      waiting.delete(worker);
     },
   };
 }
