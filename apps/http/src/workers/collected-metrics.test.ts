@@ -37,6 +37,7 @@ function start() {
       sent,
       state,
       collected: (snapshot: Snapshot) => metrics.receive(worker, { type: 'collected', snapshot }),
+      becomeReady: () => metrics.receive(worker, { type: 'ready' }),
       read: () => metrics.receive(worker, { type: 'read metrics' }),
       end() {
         running.delete(worker);
@@ -109,6 +110,29 @@ describe('the metrics of all workers', () => {
     a.collected(snapshotOf(4));
     await soon();
     expect(a.sample('requests_total')).toBe('6');
+  });
+
+  test('are those of the others if a worker has begun or ended without any', async () => {
+    const { a, b } = start();
+    b.becomeReady();
+    a.collected(snapshotOf(1));
+    a.read();
+    await vi.advanceTimersByTimeAsync(1_000);
+    expect(a.sample('requests_total')).toBe('1');
+    b.end();
+    a.read();
+    a.collected(snapshotOf(2));
+    await soon();
+    expect(a.sample('requests_total')).toBe('2');
+  });
+
+  test('do not wait for a worker that ends without a request for them', async () => {
+    const { a, b } = start();
+    b.end();
+    a.read();
+    a.collected(snapshotOf(1));
+    await soon();
+    expect(a.sample('requests_total')).toBe('1');
   });
 
   test('are not sent to a worker that has disconnected', async () => {
