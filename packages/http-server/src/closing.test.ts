@@ -3,6 +3,11 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { closeGracefully } from './closing.ts';
 
+function useFakeTimers(): void {
+  vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
 /** Both sides of a connection. Each can end its own. */
 async function connection(): Promise<{ socket: Socket; client: Socket }> {
   const server = createServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
@@ -28,8 +33,7 @@ describe(closeGracefully, () => {
   });
 
   test('ends its side, and has one timer until the client has ended its own', async () => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'setTimeout', 'clearTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
+    useFakeTimers();
     const { socket, client } = await connection();
     const ended = once(client, 'end');
     closeGracefully(socket, { idle: 60_000, max: 60_000 });
@@ -39,5 +43,32 @@ describe(closeGracefully, () => {
     client.end();
     await once(socket, 'close');
     expect(vi.getTimerCount()).toBe(0);
+  });
+
+  test('closes the connection if the client does not end its side', async () => {
+    useFakeTimers();
+    const { socket, client } = await connection();
+    const ended = once(client, 'end');
+    closeGracefully(socket, { idle: 60_000, max: 1_000 });
+    await ended;
+    vi.advanceTimersByTime(999);
+    expect(socket.destroyed).toBe(false);
+    vi.advanceTimersByTime(1);
+    expect(socket.destroyed).toBe(true);
+  });
+
+  test('waits for a client that reads its response slowly, unless it continues to send', async () => {
+    useFakeTimers();
+    const { socket, client } = await connection();
+    client.pause();
+    // More than fits into the buffers of both sides.
+    socket.write(Buffer.alloc(20_000_000));
+    closeGracefully(socket, { idle: 60_000, max: 1_000 });
+    vi.advanceTimersByTime(10_000);
+    expect(socket.destroyed).toBe(false);
+    client.write('more');
+    await once(socket, 'data');
+    vi.advanceTimersByTime(1_000);
+    expect(socket.destroyed).toBe(true);
   });
 });
