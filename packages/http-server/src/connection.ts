@@ -100,7 +100,8 @@ export class Connection implements ResponseConnection {
 
   /** Rejects a request for a tunnel, whose socket Node's server releases. */
   rejectTunnel(request: IncomingRequest): void {
-    this.#socket.on('error', () => this.drop());
+    // An error without a listener would end the process. It has closed the socket.
+    this.#socket.on('error', () => {});
     this.#socket.on('timeout', () => this.drop());
     if (this.#isClosing) return;
     this.#isBroken = true;

@@ -155,7 +155,7 @@ describe('a rejection', () => {
     const seen: unknown[] = [];
     const { port } = await serve(undefined, undefined, {
       renderRejection({ status }, { request, socket }) {
-        seen.push([status, request?.headers['x-request-id'], socket.remoteAddress]);
+        seen.push([status, request?.headers['x-request-id'] ?? request, socket.remoteAddress]);
         return { headers: {}, body: '' };
       },
     });
@@ -163,7 +163,7 @@ describe('a rejection', () => {
       await exchange(port, bytes);
     }
     expect(seen).toEqual([
-      [400, undefined, '127.0.0.1'],
+      [400, null, '127.0.0.1'],
       [400, 'one', '127.0.0.1'],
     ]);
   });

@@ -42,6 +42,27 @@ describe('requests that are sent without waiting for responses', () => {
     }
     await sendUntilClosed(client, 'x', 20);
     expect(client.statuses()).toEqual([...Array(before.split('GET').length - 1).fill(200), 408]);
+    // Otherwise the listener has rejected the body.
+    if (what === 'header section') expect(client.received()).toMatch(/\r\n\r\nthe request did not arrive in time$/);
+  });
+
+  test('are dropped with their connections if too many wait, those on which most wait first', async () => {
+    const { promise: work, resolve: finishWork } = Promise.withResolvers<void>();
+    const { port, drops } = await serve(async (_request, response) => {
+      await work;
+      response.end();
+    });
+    const modest = open(port, get('/') + get('/'));
+    const greedy = Array.from({ length: 20 }, () => open(port, 'GET / HTTP/1.1\r\nHost:\r\n\r\n'.repeat(2_200)));
+    const dropped = () => greedy.filter(({ socket }) => socket.destroyed).length;
+    await expect.poll(dropped).toBeGreaterThan(4);
+    finishWork();
+    const waiting = () =>
+      greedy.filter(({ socket, statuses }) => !socket.destroyed && statuses().length < 2_200).length;
+    await expect.poll(waiting, { interval: 300 }).toBe(0);
+    await expect.poll(modest.statuses).toEqual([200, 200]);
+    expect(dropped()).toBeLessThan(20);
+    expect(drops).toEqual(Array(dropped()).fill('requests'));
   });
 
   test('have their own time limit after one that was late while it waited', async () => {
