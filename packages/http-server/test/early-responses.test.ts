@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readBody } from '../src/index.ts';
+import { MAX_AWAITED_BODY } from '../src/size-limits.ts';
 import { type Client, exchange, get, open, openPaused, post, respondWith, sendUntilClosed, serve } from './serving.ts';
 
 /** A client that reads nothing before it has sent everything, as many HTTP libraries do. */
@@ -51,6 +52,15 @@ describe('a response that comes before the body of its request', () => {
     await closed;
     expect(received().length).toBeGreaterThan(text.length);
     expect(errors).toEqual([]);
+  });
+
+  test.each([
+    ['stays open', 'keep-alive', MAX_AWAITED_BODY],
+    ['closes', 'close', MAX_AWAITED_BODY + 1],
+  ])('names whether the connection %s, which depends on the length of the body', async (_what, field, length) => {
+    const { port } = await serve();
+    const { received } = open(port, head(length));
+    await expect.poll(received).toContain(`\r\nConnection: ${field}\r\n`);
   });
 
   test('is the only one for a client that never ends the body, and the connection is closed', async () => {

@@ -65,6 +65,16 @@ describe('requests that are sent without waiting for responses', () => {
     expect(drops).toEqual(Array(dropped()).fill('requests'));
   });
 
+  test('leave a connection that may be idle for longer than a request may take', async () => {
+    const { port } = await serve(undefined, SHORT);
+    const { socket, statuses, closed } = open(port, get('/').repeat(3));
+    await expect.poll(statuses).toEqual([200, 200, 200]);
+    await sleep(4 * SHORT.requestTimeout);
+    socket.write(get('/', 'Connection: close\r\n'));
+    await closed;
+    expect(statuses()).toEqual([200, 200, 200, 200]);
+  });
+
   test('have their own time limit after one that was late while it waited', async () => {
     const { port } = await serve(respondToBody, { ...SHORT, requestTimeout: 3_000 });
     const { socket, statuses, closed } = open(port, get('/?3500') + get('/') + get('/').slice(0, -2));
