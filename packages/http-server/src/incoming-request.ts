@@ -65,10 +65,11 @@ export class IncomingRequest extends IncomingMessage {
     const { headers, socket } = this;
     const { parser } = socket as Socket & { parser?: { getCurrentBuffer?(): Buffer } };
     const packet = parser?.getCurrentBuffer?.();
-    const isKnown = packet?.length === socket.bytesRead && headers['transfer-encoding'] === undefined;
-    this.#end = isKnown
-      ? packet.indexOf(HEAD_END) + HEAD_END.length + Number(headers['content-length'] ?? 0)
-      : Number.NaN;
+    // A body in chunks counts as empty: if a byte of it has arrived, that is behind this end; if none has, it is incomplete.
+    this.#end =
+      packet?.length === socket.bytesRead
+        ? packet.indexOf(HEAD_END) + HEAD_END.length + Number(headers['content-length'] ?? 0)
+        : Number.NaN;
   }
 
   /** Has the client asked for the body with `100 Continue` as soon as the body is read. */

@@ -136,6 +136,20 @@ describe('a client that expects 100 Continue', () => {
     expect(received()).toMatch(pattern);
   });
 
+  test('gets no 100 Continue within its response', async () => {
+    const { port } = await serve(async (request, response) => {
+      response.flushHeaders();
+      request.resume();
+      await sleep(1);
+      response.end('done');
+    });
+    const { socket, received, closed } = open(port, head(5, 'Expect: 100-continue\r\n'));
+    await expect.poll(received).toContain('done');
+    socket.end();
+    await closed;
+    expect(received()).not.toContain('100 Continue');
+  });
+
   test('gets the responses to the requests after it if it has no body', async () => {
     const { port } = await serve();
     const client = await exchange(
