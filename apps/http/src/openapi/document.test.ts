@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest';
 import { ERROR_STATUS } from '../http/http-error.ts';
 import { petOperations } from '../pets/index.ts';
 import { openApiDocument } from './document.ts';
+import { describePetOperations } from './pet-operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Reference = { readonly $ref: string };
@@ -27,9 +28,10 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, Json>>>>;
 }
 
+const OPERATIONS = petOperations({ basePath: '/v1' } as Parameters<typeof petOperations>[0]);
+
 /** The document of a service. */
-function read(): { text: string; document: Document } {
-  const operations = petOperations({ basePath: '/v1' } as Parameters<typeof petOperations>[0]);
+function read(operations = OPERATIONS): { text: string; document: Document } {
   const server = 'https://api.example.org/v1';
   const text = openApiDocument({ server, basePath: '/v1', operations, notFoundMessage: 'no such path' });
   return { text, document: JSON.parse(text) };
@@ -141,9 +143,25 @@ describe('the OpenAPI document', () => {
     expect(document.servers).toMatchObject([{ url: 'https://api.example.org/v1' }]);
     for (const example of ['</v1/pets?limit=20&', '"/v1/pets/1"', '</v1/pets>;']) expect(text).toContain(example);
   });
+
+  test.each([
+    ['post', '/pets/{petId}'],
+    ['get', '/orders'],
+  ] as const)('throws an error that names an operation without a description: %s %s', (method, path) => {
+    const operation = { method, path, handle: () => expect.unreachable() };
+    expect(() => read([...OPERATIONS, operation])).toThrow(new Error(`no description of ${method} ${path}`));
+  });
 });
 
 describe('an operation of the document', () => {
+  test.each(OPERATIONS)(
+    'has a description of each of its header fields: $method $path',
+    ({ method, path, headers }) => {
+      const described = Object.keys(describePetOperations('/v1')[path]?.[method]?.headers ?? {});
+      expect(described.map((name) => name.toLowerCase()).sort()).toEqual(Object.keys(headers ?? {}).sort());
+    },
+  );
+
   test('has the tag of the document', () => {
     const { document } = read();
     const tags = document.tags.map(({ name }) => name);

@@ -32,14 +32,19 @@ export interface DocumentParts {
   readonly notFoundMessage: string;
 }
 
-/** The OpenAPI document (version 3.1) of the service as JSON text. */
+/**
+ * The OpenAPI document (version 3.1) of the service as JSON text.
+ *
+ * @throws Error naming an operation that has no description.
+ */
 export function openApiDocument({ server, basePath, operations, notFoundMessage }: DocumentParts): string {
   const responses = sharedResponses(notFoundMessage);
   const paths: Record<string, Record<string, object>> = {};
   const descriptions = describePetOperations(basePath);
   for (const operation of operations) {
     const { method, path } = operation;
-    const description = descriptions[path]?.[method] as OperationDescription;
+    const description = descriptions[path]?.[method];
+    if (description === undefined) throw new Error(`no description of ${method} ${path}`);
     paths[path] = { ...paths[path], [method]: described(operation, description, responses) };
   }
   return stringify({
