@@ -22,7 +22,10 @@ export class IncomingRequest extends IncomingMessage {
   #receiver: BodyReceiver | null = null;
   #reading: Reading | null = null;
   #chunks = 0;
-  /** The number of bytes of its connection up to its end, if it asks for another protocol; NaN if that is unknown. */
+  /**
+   * The number of bytes of its connection up to its end, or up to the end of its header section if the body comes in chunks.
+   * NaN if that is unknown, null if it asks for no other protocol.
+   */
   #end: number | null = null;
 
   /** Called before the body arrives. */

@@ -50,7 +50,7 @@ describe('toPortError', () => {
 
   test.each<[string, Error]>([
     ['an error of the domain', new DomainError('pet_not_found', 'no')],
-    ['a value that the driver cannot send', new TypeError('a defect')],
+    ['an error for an argument of the wrong type', new TypeError('a defect')],
     ...['0A000', '21000', '22003', '23514', '42703'].map((code): [string, Error] => [code, serverError(code)]),
   ])('returns %s unchanged', (_, failure) => {
     expect(toPortError(failure)).toBe(failure);
