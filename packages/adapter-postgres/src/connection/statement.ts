@@ -22,11 +22,15 @@ export class Statement implements pg.Submittable {
     const names = prepared.get(connection) ?? new Map<string, string>();
     const name = names.get(this.#text) ?? `animal_store_${names.size}`;
     connection.stream.cork();
-    if (!names.has(this.#text)) connection.parse({ name, text: this.#text, types: [] }, true);
-    connection.bind({ statement: name, values: this.#values }, true);
-    connection.execute(null, true);
-    connection.sync();
-    connection.stream.uncork();
+    try {
+      if (!names.has(this.#text)) connection.parse({ name, text: this.#text, types: [] }, true);
+      connection.bind({ statement: name, values: this.#values }, true);
+      connection.execute(null, true);
+      connection.sync();
+    } finally {
+      // A stream that stays corked sends nothing more.
+      connection.stream.uncork();
+    }
     prepared.set(connection, names.set(this.#text, name));
   }
 
@@ -45,8 +49,8 @@ export class Statement implements pg.Submittable {
   }
 }
 
-/** A value as the server reads it. */
+/** A value as the server reads it; null if there is none, as the driver does it. */
 function textOf(value: unknown): string | null {
-  if (!Array.isArray(value)) return value === null ? null : String(value);
+  if (!Array.isArray(value)) return value === null || value === undefined ? null : String(value);
   return `{${value.map((item) => (typeof item === 'string' ? `"${item.replace(/["\\]/g, '\\$&')}"` : (item ?? 'NULL'))).join()}}`;
 }
