@@ -34,8 +34,8 @@ async function get(app: Apps['main'], path: string) {
   return { status: response.status, headers: response.headers, text: await response.text() };
 }
 
-describe.each(['main', 'probes'] as const)('the probes of the application %s', (name) => {
-  test('say that the service lives, that it is ready, and its metrics', async () => {
+describe.each(['main', 'probes'] as const)('the application %s', (name) => {
+  test('reports that the service is live and ready, and returns its metrics', async () => {
     const app = start()[name];
     expect(await get(app, '/livez')).toMatchObject({ status: 200, text: '{"status":"live"}' });
     for (const path of ['/readyz', '/healthz']) {
@@ -45,14 +45,14 @@ describe.each(['main', 'probes'] as const)('the probes of the application %s', (
     expect([headers.get('content-type'), text]).toEqual(['text/plain', 'up 1']);
   });
 
-  test('say that a service that stops is not ready, but lives', async () => {
+  test('reports that a service that stops is live, but not ready', async () => {
     const { [name]: app, reasons } = start({ isStopping: () => true });
     expect((await get(app, '/readyz')).status).toBe(503);
     expect((await get(app, '/livez')).status).toBe(200);
     expect(reasons).toEqual(['stopping', undefined]);
   });
 
-  test('check the storage once for several requests', async () => {
+  test('checks the storage once for several requests to /readyz', async () => {
     let checks = 0;
     const ready = async () => {
       checks += 1;
@@ -62,12 +62,12 @@ describe.each(['main', 'probes'] as const)('the probes of the application %s', (
     expect(checks).toBe(1);
   });
 
-  test('have no metrics if they are off', async () => {
+  test('returns 404 for /metrics if metrics are off', async () => {
     expect((await get(start({ metrics: null })[name], '/metrics')).status).toBe(404);
   });
 });
 
-test('a port of their own is the only one of the probes', async () => {
+test('a probe port serves the probes instead of the main port, and nothing else', async () => {
   const { main, probes } = start({ hasProbePort: true });
   expect((await get(main, '/livez')).status).toBe(404);
   expect((await get(probes, '/livez')).status).toBe(200);

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 /** Descriptors that are not for clients: of Node.js, the log and the storage. */
 const RESERVED = 200;
 
-/** How many files and connections this process may have open; null if the system, other than Linux, does not say. */
+/** How many files and connections this process may have open; null on systems other than Linux. */
 export function openFilesLimit(limits = '/proc/self/limits'): number | null {
   try {
     const soft = /Max open files +(\d+)/.exec(String(readFileSync(limits)))?.[1];

@@ -22,7 +22,7 @@ export interface LoadShedding {
  * single long task, such as a garbage collection, leaves a queue that empties by itself; a standing queue does not.
  *
  * @param limit The greatest acceptable delay in milliseconds; 0 disables load shedding.
- * @param monitor Makes what measures the delay.
+ * @param monitor Creates the monitor of the delay.
  */
 export function createLoadShedding(limit: number, monitor = monitorDelay): LoadShedding {
   if (limit === 0) return { shouldShed: () => false, stop() {} };

@@ -10,7 +10,7 @@ export interface ReplicaSet<Entry> {
   log(): readonly Entry[];
   /** A linearizable read: the primary confirms that it is still the primary. */
   confirm(): Promise<void>;
-  /** A read of what the majority has. */
+  /** Reads the entries that a majority has. */
   read(name: string): Promise<readonly Entry[]>;
   /** Resolves once the majority has the entry, to the length of the log with it. */
   write(entry: Entry): Promise<number>;
@@ -18,7 +18,7 @@ export interface ReplicaSet<Entry> {
   mayElect(): void;
 }
 
-/** @param stored What the majority has had for long. */
+/** @param stored The entries that a majority has at the start. */
 export function createReplicaSet<Entry>(world: World, stored: readonly Entry[] = []): ReplicaSet<Entry> {
   const first = { address: 'a' };
   const shared = world.shared({

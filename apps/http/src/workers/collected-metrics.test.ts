@@ -55,8 +55,8 @@ function start() {
 
 const soon = () => vi.advanceTimersByTimeAsync(0);
 
-describe('the metrics of all workers', () => {
-  test('are sums of those of each, and of the lines that the supervisor lost', async () => {
+describe('collectMetrics', () => {
+  test('sums the metrics of all workers, and adds the log lines that the supervisor lost', async () => {
     const { a, b } = start();
     a.read();
     expect([a.sent, b.sent]).toEqual([[{ type: 'collect' }], [{ type: 'collect' }]]);
@@ -75,7 +75,7 @@ describe('the metrics of all workers', () => {
     expect(b.sent).toHaveLength(1);
   });
 
-  test('are collected once for several that read them', async () => {
+  test('collects the metrics once for several workers that read them', async () => {
     const { a, b } = start();
     a.read();
     b.read();
@@ -87,7 +87,7 @@ describe('the metrics of all workers', () => {
     ]);
   });
 
-  test('have the last ones of a worker that does not respond within a second', async () => {
+  test('uses the last metrics of a worker that does not respond within a second', async () => {
     const { a, b } = start();
     b.collected(snapshotOf(2));
     a.read();
@@ -98,7 +98,7 @@ describe('the metrics of all workers', () => {
     expect(a.sample('requests_total')).toBe('3');
   });
 
-  test('keep the counts of a worker that has ended', async () => {
+  test('keeps the counters of a worker that has ended, but not its gauges', async () => {
     const { a, b } = start();
     b.collected(snapshotOf(2));
     a.read();
@@ -112,7 +112,7 @@ describe('the metrics of all workers', () => {
     expect(a.sample('requests_total')).toBe('6');
   });
 
-  test('are those of the others if a worker has begun or ended without any', async () => {
+  test('sums the metrics of the others if a worker has begun or ended without any', async () => {
     const { a, b } = start();
     b.becomeReady();
     a.collected(snapshotOf(1));
@@ -126,7 +126,7 @@ describe('the metrics of all workers', () => {
     expect(a.sample('requests_total')).toBe('2');
   });
 
-  test('do not wait for a worker that ends without a request for them', async () => {
+  test('does not wait for a worker that ended before the metrics were read', async () => {
     const { a, b } = start();
     b.end();
     a.read();
@@ -135,7 +135,7 @@ describe('the metrics of all workers', () => {
     expect(a.sample('requests_total')).toBe('1');
   });
 
-  test('are not sent to a worker that has disconnected', async () => {
+  test('sends nothing to a worker that has disconnected', async () => {
     const { a, b } = start();
     a.read();
     a.collected(snapshotOf(1));
