@@ -101,6 +101,7 @@ packages/exact-json/src/parse.ts
 packages/http-server/src/size-limits.ts
   docs/http-interface.md: have {MAX_HEADER_SIZE} KiB or more in total
   docs/http-interface.md: if the body has more than {MAX_AWAITED_BODY} MiB
+  docs/settings.md: all connections together: {MAX_QUEUED_REQUESTS} waiting
   docs/decisions/0020-lingering-close.md: if more than {MAX_AWAITED_BODY} MiB of the request is missing
   packages/http-server/README.md: rejects it from {MAX_HEADER_SIZE} KiB on
   packages/http-server/README.md: reads {CHUNKS_BEFORE_YIELD} chunks at a time
