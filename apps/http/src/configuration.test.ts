@@ -144,6 +144,13 @@ describe('in production', () => {
     expect(() => readConfiguration(issued)).not.toThrow();
   });
 
+  test('names a missing key beside other errors, unless the storage is unknown', () => {
+    expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'memory', PORT: 'x' })).toMatch(
+      /^PORT must be [^;]*; API_KEYS must be set if NODE_ENV is production$/,
+    );
+    expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'x', WORKERS: '2' })).toMatch(/^STORAGE must be one of [^;]*$/);
+  });
+
   test('reads secrets from files, and names only the missing file', () => {
     const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));

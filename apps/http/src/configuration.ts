@@ -97,19 +97,22 @@ export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Stor
 function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors: string[]) {
   const values = readVariables(environment, VARIABLES, errors);
   const production = values.NODE_ENV === 'production';
-  const storage = readStorageSettings(environment, storages, production ? 'if named' : 'allowed', errors);
+  const storageErrors: string[] = [];
+  const storage = readStorageSettings(environment, storages, production ? 'if named' : 'allowed', storageErrors);
+  errors.push(...storageErrors);
+  const isInMemory = storageErrors.length === 0 && storage.adapter.variable === undefined;
   const configuredKeys = readApiKeys(environment, errors);
   if (values.PROBE_PORT !== 0 && values.PROBE_PORT === values.PORT) {
     errors.push(`PROBE_PORT must differ from PORT, both are ${values.PORT}`);
   }
-  if (values.WORKERS > 1 && storage.adapter.variable === undefined) {
+  if (values.WORKERS > 1 && isInMemory) {
     errors.push('WORKERS must be 1 if the animals are kept in memory: each process would have its own');
   }
   if (values.WORKERS > 1 && configuredKeys.size === 0 && !production) {
     errors.push('API_KEYS must be set if WORKERS is more than 1');
   }
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
-  if (production && configuredKeys.size === 0 && storage.adapter.variable === undefined && errors.length === 0) {
+  if (production && configuredKeys.size === 0 && isInMemory) {
     errors.push('API_KEYS must be set if NODE_ENV is production');
   }
   return { ...values, production, storage, configuredKeys };
