@@ -5,12 +5,14 @@ import { Stryker } from '@stryker-mutator/core';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Makes deliberate errors in modules, one at a time, and prints those that no test finds. */
-const targets = process.argv.slice(2).filter((path) => !path.endsWith('.test.ts'));
-const tests = process.argv.slice(2).filter((path) => path.endsWith('.test.ts'));
+/** Makes deliberate errors in modules, one at a time, and prints those that no test, or no scenario, finds. */
+const paths = process.argv.slice(2);
+const tests = paths.filter((path) => path.endsWith('.test.ts'));
+const scenarios = paths.filter((path) => path.startsWith('tools/explorer/scenarios/'));
+const targets = paths.filter((path) => !tests.includes(path) && !scenarios.includes(path));
 if (targets.length === 0 || !targets.every((path) => existsSync(join(ROOT, path)))) {
   console.error(
-    'usage: npm run mutants -- packages/domain [further folders, modules, and tests that are not beside them]',
+    'usage: npm run mutants -- packages/domain [further folders and modules] [tests that are not beside them, or scenarios of tools/explorer]',
   );
   process.exit(2);
 }
@@ -20,17 +22,28 @@ process.env['TESTS'] = JSON.stringify([
   ...tests,
 ]);
 
+const byTests: PartialStrykerOptions = {
+  testRunner: 'vitest',
+  vitest: { configFile: 'tools/mutants/src/vitest.config.ts', related: true },
+  plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
+  coverageAnalysis: 'perTest',
+};
+process.env['SEEDED_ERRORS'] = 'off';
+const command = scenarios.map((path) => `${process.execPath} --conditions=@animal-store/source ${path}`).join(' && ');
+const byScenarios: PartialStrykerOptions = {
+  testRunner: 'command',
+  commandRunner: { command },
+  coverageAnalysis: 'off',
+};
+
 const options: PartialStrykerOptions = {
+  ...(scenarios.length === 0 ? byTests : byScenarios),
   mutate: [
     ...targets.map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.ts`)),
     '!**/test/**',
     '!**/dist/**',
     '!**/*.test.ts',
   ],
-  testRunner: 'vitest',
-  vitest: { configFile: 'tools/mutants/src/vitest.config.ts', related: true },
-  plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
-  coverageAnalysis: 'perTest',
   // A busy machine is slow, which must not count as a mutant that hangs.
   timeoutMS: 15_000,
   timeoutFactor: 4,
