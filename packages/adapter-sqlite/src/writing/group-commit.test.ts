@@ -80,7 +80,7 @@ describe('while another process holds the lock', () => {
     const { write, fail, transactions, outcomes } = groupCommit();
     write('a');
     while (!('a' in outcomes)) {
-      // SQLite waits for a tenth of a second itself.
+      // The writer thread replies after a tenth of a second.
       await pass(100);
       await fail(LOCKED);
       await pass(20);
