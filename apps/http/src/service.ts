@@ -56,9 +56,7 @@ async function serve(
     for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
     const url = originOf(server) + configuration.BASE_PATH;
     const workers = configuration.WORKERS > 1 ? configuration.WORKERS : undefined;
-    const storageName = configuration.storage.name;
-    if (workers !== undefined && storageName === 'sqlite') log.warn(OPERATOR_MESSAGES.manyWriters);
-    const names = { storage: storageName, probes: probes && originOf(probes), workers };
+    const names = { storage: configuration.storage.name, probes: probes && originOf(probes), workers };
     if (developmentKey === null) log.info('listening', { url, ...names, ...version });
     else log.print(startupMessage({ url, key: developmentKey, storage: description, ...version }));
   }

@@ -12,8 +12,6 @@ export const OPERATOR_MESSAGES = {
   } satisfies Record<DropReason, string>,
   fewerConnections: 'fewer connections than MAX_CONNECTIONS are accepted: raise the limit of open files (ulimit -n)',
   ignoresSigusr1: 'SIGUSR1 is ignored in production',
-  manyWriters:
-    'creations in a SQLite file are slower with several workers: set WORKERS=1 unless nearly all requests are reads',
   noKey: 'there is no API key: set API_KEYS or issue a key',
   noValidKey: 'there is no API key that is valid, all are revoked or expired: set API_KEYS or issue a key',
   storageMisconfigured: 'requests that need the storage are rejected with 503',
