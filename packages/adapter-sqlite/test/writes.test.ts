@@ -46,8 +46,8 @@ test('a process that does not close the storage ends when its writes are done', 
   expect(await everyPet(storageAt(file))).toHaveLength(50);
 });
 
-test('creations of two processes at the same time all succeed, and neither waits for the end of the other', async () => {
-  // On a disk a process holds the lock most of the time.
+test('creations of two processes at the same time all succeed, each with an id of its own', async () => {
+  // In memory the processes hardly ever meet. On most systems the folder for temporary files is on a disk.
   const file = freshFile(tmpdir());
   // Each process creates pets, 20 at a time, until both have created 2,000.
   const program = (first: number, own: string, other: string) => `
