@@ -22,8 +22,12 @@ export type Reply = Committed<ErrorMessage> | { readonly error: ErrorMessage };
 
 const NEVER_NOTIFIED = new Int32Array(new SharedArrayBuffer(4));
 
-/** Commits writes on a connection of its own, which the first of them opens. Tests replace `openDatabase`. */
-export function createWriter({ path, identity }: WriterData, openDatabase = connect) {
+function blockThread(milliseconds: number): void {
+  Atomics.wait(NEVER_NOTIFIED, 0, 0, milliseconds);
+}
+
+/** Commits writes on a connection of its own, which the first of them opens. Tests replace `openDatabase` and `pause`. */
+export function createWriter({ path, identity }: WriterData, openDatabase = connect, pause = blockThread) {
   let opened: { readonly transaction: Transaction; close(): void } | null = null;
 
   function open(): NonNullable<typeof opened> {
@@ -52,7 +56,7 @@ export function createWriter({ path, identity }: WriterData, openDatabase = conn
       } catch (error) {
         if (!isBusy(error) || performance.now() >= end) throw error;
         // The pauses of SQLite's own busy handler grow to 100 ms, in which other processes take the lock again and again.
-        Atomics.wait(NEVER_NOTIFIED, 0, 0, TIME_LIMITS.lockRetry);
+        pause(TIME_LIMITS.lockRetry);
       }
     }
   }
