@@ -10,8 +10,10 @@ export const TIME_LIMITS = {
   close: 4_800,
   /** The writer thread, while another process holds the lock, before it replies. */
   lock: 100,
-  /** The pause of the writer thread between two tries while another process holds the lock. */
-  lockRetry: 0.5,
+  /** The first pause of the writer thread between two tries while another process holds the lock. The next ones double. */
+  lockRetryMin: 0.5,
+  /** Its longest pause. */
+  lockRetryMax: 5,
   /** The pause of a call between two tries while another process holds a lock. */
   retry: 10,
   /** The time between two checks for overdue writes. */

@@ -83,6 +83,7 @@ packages/adapter-postgres/src/time-limits.ts
 packages/adapter-sqlite/src/time-limits.ts
   docs/storage-sqlite.md: if it waits {wait} seconds for another process's lock, or {write} seconds for the disk
   docs/storage-sqlite.md: Another process holds the lock: calls wait {read} seconds
+  docs/decisions/0024-group-commit-in-a-thread.md: pauses that grow from {lockRetryMin} to {lockRetryMax} ms
 packages/app-kit/src/rate-limiter.ts
   docs/storage-mongodb.md: the process counts alone for {FALLBACK_DURATION} s
   docs/storage-postgres.md: the process counts alone for {FALLBACK_DURATION} s

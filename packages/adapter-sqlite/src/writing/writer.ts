@@ -49,14 +49,16 @@ export function createWriter({ path, identity }: WriterData, openDatabase = conn
   /** Blocks this thread while another connection holds the lock. */
   function commitWhenUnlocked(writes: readonly Write[]): Committed {
     const end = performance.now() + TIME_LIMITS.lock;
+    // The pauses of SQLite's own busy handler grow to 100 ms, in which other processes take the lock again and again.
+    let duration: number = TIME_LIMITS.lockRetryMin;
     for (;;) {
       try {
         opened ??= open();
         return opened.transaction(writes);
       } catch (error) {
         if (!isBusy(error) || performance.now() >= end) throw error;
-        // The pauses of SQLite's own busy handler grow to 100 ms, in which other processes take the lock again and again.
-        pause(TIME_LIMITS.lockRetry);
+        pause(duration);
+        duration = Math.min(2 * duration, TIME_LIMITS.lockRetryMax);
       }
     }
   }
