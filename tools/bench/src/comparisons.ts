@@ -91,6 +91,7 @@ export async function compare(name: keyof typeof COMPARISONS, options: BenchOpti
     const present = contenders(storage, options).filter(isThere);
     const measurements = await measure({
       ...plan,
+      workloads: options.workloads ?? plan.workloads,
       storage: open,
       contenders: present,
       sizes: sizes(storage),
@@ -98,7 +99,8 @@ export async function compare(name: keyof typeof COMPARISONS, options: BenchOpti
     console.log(measurementTable(storage.title, measurements));
     const [last, ...others] = present.map((contender) => contender.name).reverse();
     for (const other of others.reverse()) console.log(ratioTable(measurements, last as string, other));
-    if (chart && !options.quick) writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
+    if (chart && !options.quick && !options.workloads)
+      writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
   });
 }
 

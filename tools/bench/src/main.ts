@@ -7,7 +7,8 @@ import { parseArgs } from 'node:util';
 import { COMPARISONS, compare } from './comparisons.ts';
 import type { BenchOptions } from './options.ts';
 import { moveToLoadCores } from './server.ts';
-import { STORAGES, type StorageName } from './storages.ts';
+import { STORAGES } from './storages.ts';
+import { WORKLOADS } from './workloads.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
@@ -20,6 +21,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
 
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
+  --workload NAME   ${Object.keys(WORKLOADS).join(', ')}; may be repeated
 
 Whole runs of requests and growth write the charts of docs/.`;
 
@@ -28,16 +30,30 @@ function fail(reason: string): never {
   process.exit(2);
 }
 
+function checkNames<Name extends string>(
+  what: string,
+  names: readonly string[] | undefined,
+  known: Readonly<Record<Name, unknown>>,
+): asserts names is readonly Name[] | undefined {
+  const unknown = names?.find((name) => !Object.hasOwn(known, name));
+  if (unknown !== undefined) throw new Error(`there is no ${what} "${unknown}"`);
+}
+
 function readArguments(): BenchOptions & { readonly suite: string } {
   try {
     const { values, positionals } = parseArgs({
       allowPositionals: true,
-      options: { quick: { type: 'boolean', default: false }, storage: { type: 'string', multiple: true } },
+      options: {
+        quick: { type: 'boolean', default: false },
+        storage: { type: 'string', multiple: true },
+        workload: { type: 'string', multiple: true },
+      },
     });
-    const unknown = values.storage?.find((name) => !Object.hasOwn(STORAGES, name));
-    if (unknown !== undefined) throw new Error(`there is no storage "${unknown}"`);
+    const { quick, storage: storages, workload: workloads } = values;
+    checkNames('storage', storages, STORAGES);
+    checkNames('workload', workloads, WORKLOADS);
     const [suite = 'requests', checkout] = positionals;
-    return { suite, checkout, quick: values.quick, storages: values.storage as StorageName[] | undefined };
+    return { suite, checkout, quick, storages, workloads };
   } catch (error) {
     return fail((error as Error).message);
   }

@@ -1,4 +1,5 @@
 import type { StorageName } from './storages.ts';
+import type { WorkloadName } from './workloads.ts';
 
 /** The options of every suite. */
 export interface BenchOptions {
@@ -6,6 +7,8 @@ export interface BenchOptions {
   readonly quick: boolean;
   /** Undefined: the suite chooses. */
   readonly storages: readonly StorageName[] | undefined;
+  /** Undefined: those of the suite. */
+  readonly workloads: readonly WorkloadName[] | undefined;
   /** The folder of another checkout. */
   readonly checkout: string | undefined;
 }
