@@ -66,12 +66,12 @@ const EXIT_MISCONFIGURED = 2;
 /** What the present run does when the process or a server is called. */
 let machine: {
   readonly process: Partial<NodeJS.Process>;
-  listen(server: Server, port: number, done: () => void): void;
+  listen(server: Server, port: number): void;
   close(server: Server, done: () => void): void;
 };
 Object.assign(Server.prototype, {
-  listen(this: Server, port: number, _host: string, done: () => void) {
-    machine.listen(this, port, done);
+  listen(this: Server, port: number) {
+    machine.listen(this, port);
   },
   close(this: Server, done: () => void) {
     machine.close(this, done);
@@ -139,10 +139,10 @@ const scenario =
         exit: killed as never,
         kill: killed as never,
       },
-      listen(server, port, done) {
+      listen(server, port) {
         void world.command(`listen at ${port}`, { run: () => true }).then(() => {
           servers.set(server, { port, sockets: new Set(), isOpen: true });
-          done();
+          server.emit('listening');
         });
       },
       close(server, done) {
