@@ -97,8 +97,8 @@ export async function compare(name: keyof typeof COMPARISONS, options: BenchOpti
       sizes: sizes(storage),
     });
     console.log(measurementTable(storage.title, measurements));
-    const [last, ...others] = present.map((contender) => contender.name).reverse();
-    for (const other of others.reverse()) console.log(ratioTable(measurements, last as string, other));
+    const names = present.map((contender) => contender.name);
+    for (const other of names.slice(0, -1)) console.log(ratioTable(measurements, names.at(-1) as string, other));
     if (chart && !options.quick && !options.workloads)
       writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
   });
