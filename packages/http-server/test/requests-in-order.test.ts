@@ -46,27 +46,6 @@ describe('requests that are sent without waiting for responses', () => {
     if (what === 'header section') expect(client.received()).toMatch(/\r\n\r\nthe request did not arrive in time$/);
   });
 
-  test('are dropped with their connections if more than 20,000 wait, those on which most wait first', async () => {
-    const { promise: work, resolve: finishWork } = Promise.withResolvers<void>();
-    const { port, drops, served } = await serve(async (_request, response) => {
-      await work;
-      response.end();
-    });
-    // On each connection one is being served, and 100 wait, because all arrive in one packet.
-    const greedy = Array.from({ length: 200 }, () => open(port, get('/').repeat(101)));
-    await expect.poll(served).toBe(200);
-    expect(drops).toEqual([]);
-    const modest = open(port, get('/').repeat(2));
-    await expect.poll(() => drops).not.toEqual([]);
-    finishWork();
-    await expect.poll(modest.statuses).toEqual([200, 200]);
-    const kept = () => greedy.filter(({ socket }) => !socket.destroyed);
-    await expect.poll(() => kept().length).toBe(200 - drops.length);
-    expect(kept().length).toBeGreaterThan(0);
-    for (const { statuses } of kept()) await expect.poll(statuses).toEqual(Array(101).fill(200));
-    expect(drops).toEqual(drops.map(() => 'requests'));
-  });
-
   test('leave a connection that may be idle for longer than a request may take', async () => {
     const { port } = await serve(undefined, SHORT);
     const { socket, statuses, closed } = open(port, get('/').repeat(3));
