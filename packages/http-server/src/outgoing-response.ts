@@ -30,11 +30,9 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   }
 
   override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
-    if (!this.headersSent) {
-      if (this.#connection.closesAfter(this)) this.#becomeLast();
-      // Otherwise Node closes the connection after a response that no `100 Continue` came before.
-      else if (this.req.awaitsContinue) this.setHeader('Connection', 'keep-alive');
-    }
+    if (this.#connection.closesAfter(this)) this.#becomeLast();
+    // Otherwise Node closes the connection after a response that no `100 Continue` came before.
+    else if (this.req.awaitsContinue) this.setHeader('Connection', 'keep-alive');
     return super.writeHead(status, reason as string, headers);
   }
 
