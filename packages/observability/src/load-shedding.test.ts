@@ -7,11 +7,16 @@ function block(milliseconds: number): void {
   for (const start = performance.now(); performance.now() - start < milliseconds; );
 }
 
-/** How many of the next ten operations are shed, with this limit in milliseconds. */
-function shedOfTen(...options: Parameters<typeof createLoadShedding>): () => number {
+const OPERATIONS = Array.from({ length: 30 }, (_, index) => index + 1);
+
+/** Which of the next thirty operations are shed, by number. */
+const shedOf = ({ shouldShed }: ReturnType<typeof createLoadShedding>) =>
+  OPERATIONS.filter(() => shouldShed() !== false);
+
+function start(...options: Parameters<typeof createLoadShedding>) {
   const shedding = createLoadShedding(...options);
   onTestFinished(() => shedding.stop());
-  return () => Array.from({ length: 10 }, shedding.shouldShed).filter((shed) => shed !== false).length;
+  return shedding;
 }
 
 /** A measurement of the event-loop delay that takes what the test says, under fake timers. */
@@ -32,47 +37,57 @@ describe('createLoadShedding', () => {
   test('sheds from the second period in a row over the limit to the first one within it', () => {
     const { measured, monitor, pass } = fakeMonitor();
     const interval = vi.spyOn(globalThis, 'setInterval');
-    const { shouldShed, stop } = createLoadShedding(30, monitor);
+    const shedding = createLoadShedding(30, monitor);
     expect(measured.enable).toHaveBeenCalledOnce();
     expect(interval.mock.results[0]?.value.hasRef()).toBe(false);
     // null: nothing was measured.
     const shed = [31, null, 31, 31, 30, 31, 31, null, 0].map((delay) => {
       pass(delay);
-      return Array.from({ length: 10 }, shouldShed).filter(Boolean).length;
+      return shedOf(shedding).length;
     });
-    expect(shed).toEqual([0, 0, 9, 9, 0, 0, 9, 9, 0]);
-    stop();
+    expect(shed).toEqual([0, 0, 18, 18, 0, 0, 18, 18, 0]);
+    shedding.stop();
     expect(vi.getTimerCount()).toBe(0);
     expect(measured.disable).toHaveBeenCalledOnce();
   });
 
+  test('runs the first ten operations of each period, and one of ten further ones', () => {
+    const { monitor, pass } = fakeMonitor();
+    const shedding = start(30, monitor);
+    for (const delay of [31, 31]) pass(delay);
+    const shed = OPERATIONS.filter((number) => number > 10 && number !== 20 && number !== 30);
+    expect(shedOf(shedding)).toEqual(shed);
+    pass(31);
+    expect(shedOf(shedding)).toEqual(shed);
+  });
+
   // The machine may keep the process waiting after a task, too.
   test('sheds nothing because of a single long task', { retry: 2 }, async () => {
-    const shed = shedOfTen(100);
+    const shedding = start(100);
     const seen = new Set<number>();
     for (let task = 0; task < 3; task += 1) {
       block(500);
       for (let check = 0; check < 10; check += 1) {
         await sleep(30);
-        seen.add(shed());
+        seen.add(shedOf(shedding).length);
       }
     }
     expect([...seen]).toEqual([0]);
   });
 
   test('does not count the time between two measurements as delay', async () => {
-    const shed = shedOfTen(9);
+    const shedding = start(9);
     await sleep(300);
-    await expect.poll(shed).toBe(0);
+    await expect.poll(() => shedOf(shedding)).toEqual([]);
   });
 
   test('sheds nothing if the limit is 0', () => {
     const { monitor, pass } = fakeMonitor();
-    const shed = shedOfTen(0, monitor);
+    const shedding = start(0, monitor);
     const seen = [31, 31, 31].map((delay) => {
       pass(delay);
-      return shed();
+      return shedOf(shedding);
     });
-    expect(seen).toEqual([0, 0, 0]);
+    expect(seen).toEqual([[], [], []]);
   });
 });

@@ -6,8 +6,11 @@ const PERIOD = 100;
 /** The resolution of the measurement, in milliseconds. Each measured delay includes it. */
 const RESOLUTION = 10;
 
-/** One operation of so many still runs, because another process may cause the delay, which shedding does not help. */
-const ONE_IN = 10;
+/**
+ * So many operations of each period still run, and one of so many further ones: if other processes cause the delay, shedding
+ * does not help, and a client that waits for each response does not send more.
+ */
+const RUN = { first: 10, oneIn: 10 };
 
 /** Decides which operations are rejected because the service is overloaded. */
 export interface LoadShedding {
@@ -17,8 +20,8 @@ export interface LoadShedding {
 }
 
 /**
- * Sheds load by sustained event-loop delay: nine of ten operations once every delay in 200 ms has been over the limit, none
- * after the first 100 ms with a delay below it. The smallest delay of a period counts, as in CoDel (RFC 8289, section 3): a
+ * Sheds load by sustained event-loop delay: nine of ten operations after the first ten of 100 ms, once every delay in 200 ms
+ * has been over the limit, and none after the first 100 ms with a delay below it. The smallest delay of a period counts, as in CoDel (RFC 8289, section 3): a
  * single long task, such as a garbage collection, leaves a queue that empties by itself; a standing queue does not.
  *
  * @param limit The greatest acceptable delay in milliseconds; 0 disables load shedding.
@@ -30,8 +33,10 @@ export function createLoadShedding(limit: number, monitor = monitorDelay): LoadS
   delay.enable();
   let wasDelayed = false;
   let isOverloaded = false;
+  /** How many operations of this period were to be shed. */
   let count = 0;
   const judge = setInterval(() => {
+    count = 0;
     if (delay.count === 0) return;
     // In nanoseconds.
     const isDelayed = delay.min / 1e6 - RESOLUTION > limit;
@@ -43,8 +48,8 @@ export function createLoadShedding(limit: number, monitor = monitorDelay): LoadS
   return {
     shouldShed() {
       if (!isOverloaded) return false;
-      count = (count + 1) % ONE_IN;
-      return count !== 0;
+      count += 1;
+      return count > RUN.first && count % RUN.oneIn !== 0;
     },
     stop() {
       clearInterval(judge);
