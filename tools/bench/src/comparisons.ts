@@ -78,6 +78,8 @@ export const COMPARISONS = {
     rounds: 3,
     // The samples are short, so that the creations of one size do not reach the next one.
     seconds: 0.5,
+    // A restart would lose millions of pets in memory, and processes of one program differ.
+    keepsServers: true,
     quick: { sizes: ({ sizes }) => sizes.slice(0, 2) },
     chart: growthChart,
   },

@@ -17,6 +17,8 @@ export interface Plan {
   readonly rounds: number;
   /** Length of a sample. */
   readonly seconds: number;
+  /** Whether one process of each contender serves all sizes and rounds. Absent: each round starts them anew. */
+  readonly keepsServers?: boolean;
 }
 
 /** A sample, with what a database server did for it. */
@@ -47,6 +49,11 @@ interface Entry {
   catalogue: Catalogue;
 }
 
+interface Running {
+  readonly entry: Entry;
+  readonly server: Server;
+}
+
 /**
  * Measures each contender in each round with each workload. A round starts all of them anew, because processes of one
  * program differ, and takes its samples of one cell right after each other, in turns, because the machine's speed changes.
@@ -56,41 +63,46 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
     return { contender, environment: plan.storage.environment(), pets: 0, catalogue: { ids: [], pages: [] } };
   });
   const measured = new Map<string, Measurement>();
-  for (const size of plan.sizes) {
-    for (let round = 1; round <= plan.rounds; round += 1) {
+  const running: Running[] = [];
+  const stopAll = () => Promise.all(running.splice(0).map(({ server }) => server.stop()));
+  try {
+    for (const { size, round } of plan.sizes.flatMap((size) => roundsOf(plan).map((round) => ({ size, round })))) {
       const label = `${size.toLocaleString('en')} pets, round ${round} of ${plan.rounds}`;
-      const running: { entry: Entry; server: Server }[] = [];
-      try {
+      if (running.length === 0) {
         for (const entry of round % 2 === 0 ? entries.toReversed() : entries) {
           show(`${label}: starting ${entry.contender.name}`);
-          const server = await entry.contender.start(entry.environment);
-          running.push({ entry, server });
-          await grow(entry, server, { size, walk: plan.workloads.includes(FROM_ANYWHERE) });
-          await verify(server, entry.catalogue.ids[0] as string);
+          running.push({ entry, server: await entry.contender.start(entry.environment) });
         }
-        await measureRound(running, { ...plan, label }, (entry, workload, connections, sample) => {
-          const contender = entry.contender.name;
-          const key = JSON.stringify([size, workload, connections, contender]);
-          const measurement = measured.get(key) ?? { contender, workload, connections, pets: size, samples: [] };
-          measurement.samples.push(sample);
-          measured.set(key, measurement);
-        });
-      } finally {
-        await Promise.all(running.map(({ server }) => server.stop()));
       }
+      for (const { entry, server } of running) {
+        await grow(entry, server, { size, walk: plan.workloads.includes(FROM_ANYWHERE) });
+        await verify(server, entry.catalogue.ids[0] as string);
+      }
+      await measureRound(running, { ...plan, label }, (entry, workload, connections, sample) => {
+        const contender = entry.contender.name;
+        const key = JSON.stringify([size, workload, connections, contender]);
+        const measurement = measured.get(key) ?? { contender, workload, connections, pets: size, samples: [] };
+        measurement.samples.push(sample);
+        measured.set(key, measurement);
+      });
+      if (!plan.keepsServers) await stopAll();
     }
+  } finally {
+    await stopAll();
   }
   show('');
   return [...measured.values()];
 }
 
+const roundsOf = ({ rounds }: Plan) => Array.from({ length: rounds }, (_, index) => index + 1);
+
 async function measureRound(
-  running: readonly { entry: Entry; server: Server }[],
+  running: readonly Running[],
   { workloads, connections, seconds, storage, label }: Plan & { label: string },
   onSample: (entry: Entry, workload: WorkloadName, connections: number, sample: StorageSample) => void,
 ): Promise<void> {
   for (const workload of workloads) {
-    const run = async ({ entry, server }: (typeof running)[number], count: number, length: number) => {
+    const run = async ({ entry, server }: Running, count: number, length: number) => {
       show(`${label}: ${workload}, ${count} connections, ${server.name}`);
       const options = { catalogue: entry.catalogue, connections: count, seconds: length };
       const before = await storage.usage?.();
