@@ -38,8 +38,8 @@ export interface Measurement {
   readonly samples: StorageSample[];
 }
 
-/** Time in which V8 compiles what a workload uses, in seconds. */
-const WARM_UP = 0.7;
+/** Time in which V8 compiles what a workload uses, in seconds. The first one after a start uses nearly all of the program. */
+const WARM_UP = { first: 4, further: 0.7 };
 
 /** A contender, and the place of its pets. */
 interface Entry {
@@ -68,7 +68,8 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   try {
     for (const { size, round } of plan.sizes.flatMap((size) => roundsOf(plan).map((round) => ({ size, round })))) {
       const label = `${size.toLocaleString('en')} pets, round ${round} of ${plan.rounds}`;
-      if (running.length === 0) {
+      const starts = running.length === 0;
+      if (starts) {
         for (const entry of round % 2 === 0 ? entries.toReversed() : entries) {
           show(`${label}: starting ${entry.contender.name}`);
           running.push({ entry, server: await entry.contender.start(entry.environment) });
@@ -78,7 +79,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
         await grow(entry, server, { size, walk: plan.workloads.includes(FROM_ANYWHERE) });
         await verify(server, entry.catalogue.ids[0] as string);
       }
-      await measureRound(running, { ...plan, label }, (entry, workload, connections, sample) => {
+      await measureRound(running, { ...plan, label, starts }, (entry, workload, connections, sample) => {
         const contender = entry.contender.name;
         const key = JSON.stringify([size, workload, connections, contender]);
         const measurement = measured.get(key) ?? { contender, workload, connections, pets: size, samples: [] };
@@ -96,9 +97,10 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
 
 const roundsOf = ({ rounds }: Plan) => Array.from({ length: rounds }, (_, index) => index + 1);
 
+/** @param plan.starts Whether the servers have just been started. */
 async function measureRound(
   running: readonly Running[],
-  { workloads, connections, seconds, storage, label }: Plan & { label: string },
+  { workloads, connections, seconds, storage, label, starts }: Plan & { label: string; starts: boolean },
   onSample: (entry: Entry, workload: WorkloadName, connections: number, sample: StorageSample) => void,
 ): Promise<void> {
   for (const workload of workloads) {
@@ -116,7 +118,8 @@ async function measureRound(
     };
     // A lone request runs other code than many.
     for (const count of new Set([Math.max(...connections), Math.min(...connections)])) {
-      for (const each of running) await run(each, count, WARM_UP);
+      for (const each of running)
+        await run(each, count, starts && workload === workloads[0] ? WARM_UP.first : WARM_UP.further);
     }
     for (const count of connections) {
       for (const each of running) onSample(each.entry, workload, count, await run(each, count, seconds));
