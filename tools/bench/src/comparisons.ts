@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { growthChart, requestsChart, writeChart } from './charts.ts';
+import { runLoad } from './load.ts';
 import { type Measurement, measure, type Plan } from './measure.ts';
 import type { BenchOptions } from './options.ts';
 import { animalStore, application, preparePeers } from './peers.ts';
@@ -8,8 +9,9 @@ import { type Contender, program } from './server.ts';
 import { eachStorage, type Storage, type StorageName } from './storages.ts';
 import { measurementTable, ratioTable } from './tables.ts';
 import { FROM_ANYWHERE } from './workloads.ts';
+import { runWrk } from './wrk.ts';
 
-interface Comparison extends Omit<Plan, 'storage' | 'contenders' | 'sizes'> {
+interface Comparison extends Omit<Plan, 'storage' | 'contenders' | 'sizes' | 'runLoad'> {
   readonly contenders: (storage: Storage, options: BenchOptions) => readonly Contender[];
   readonly sizes: (storage: Storage) => readonly number[];
   /** Absent: all. */
@@ -95,13 +97,14 @@ export async function compare(name: keyof typeof COMPARISONS, options: BenchOpti
       ...plan,
       workloads: options.workloads ?? plan.workloads,
       storage: open,
+      runLoad: options.wrk ? runWrk : runLoad,
       contenders: present,
       sizes: sizes(storage),
     });
     console.log(measurementTable(storage.title, measurements));
     const names = present.map((contender) => contender.name);
     for (const other of names.slice(0, -1)) console.log(ratioTable(measurements, names.at(-1) as string, other));
-    if (chart && !options.quick && !options.workloads)
+    if (chart && !options.quick && !options.workloads && !options.wrk)
       writeChart(`${name}-${storageName}`, chart(storage.title, measurements));
   });
 }

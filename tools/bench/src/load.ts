@@ -15,7 +15,7 @@ export interface Sample {
   readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;
-  /** The failed responses with 503, after which a client may try again. */
+  /** The failed responses with 503, after which a client may try again; NaN if they are not counted. */
   readonly unavailable: number;
 }
 
@@ -32,18 +32,28 @@ export interface LoadOptions {
 /** Operations that a run chooses in advance: about as many as a second needs, so that caches don't make them cheap. */
 const VARIETY = 20_000;
 
+/** The requests that a run sends, again and again. */
+export function requestsOf(
+  { api, headers }: Server,
+  workload: Workload,
+  { catalogue, connections, seed = connections }: LoadOptions,
+): Buffer[] {
+  const random = seededRandom(seed);
+  return Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, catalogue)), headers));
+}
+
 /**
  * Each connection sends a request, waits for its response and sends the next.
  *
  * @throws Error If no response was successful.
  */
-export async function runLoad(
-  { name, url, api, headers, cpuSeconds }: Server,
-  workload: Workload,
-  { catalogue, connections, seconds, perSecond, seed = connections }: LoadOptions,
-): Promise<Sample> {
-  const random = seededRandom(seed);
-  const requests = Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, catalogue)), headers));
+export type RunLoad = (server: Server, workload: Workload, options: LoadOptions) => Promise<Sample>;
+
+/** Puts load on a server from this process. */
+export const runLoad: RunLoad = async (server, workload, options) => {
+  const { name, url, cpuSeconds } = server;
+  const { connections, seconds, perSecond } = options;
+  const requests = requestsOf(server, workload, options);
   const latencies: number[] = [];
   let sent = 0;
   let failed = 0;
@@ -75,4 +85,4 @@ export async function runLoad(
     failed: failed + lost,
     unavailable,
   };
-}
+};

@@ -22,6 +22,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
   --workload NAME   ${Object.keys(WORKLOADS).join(', ')}; may be repeated
+  --wrk             wrk (github.com/wg/wrk) puts the load on the servers, where ratios are compared
 
 Whole runs of requests and growth write the charts of docs/.`;
 
@@ -47,13 +48,14 @@ function readArguments(): BenchOptions & { readonly suite: string } {
         quick: { type: 'boolean', default: false },
         storage: { type: 'string', multiple: true },
         workload: { type: 'string', multiple: true },
+        wrk: { type: 'boolean', default: false },
       },
     });
-    const { quick, storage: storages, workload: workloads } = values;
+    const { quick, wrk, storage: storages, workload: workloads } = values;
     checkNames('storage', storages, STORAGES);
     checkNames('workload', workloads, WORKLOADS);
     const [suite = 'requests', checkout] = positionals;
-    return { suite, checkout, quick, storages, workloads };
+    return { suite, checkout, quick, wrk, storages, workloads };
   } catch (error) {
     return fail((error as Error).message);
   }

@@ -1,5 +1,5 @@
 import { fill, importPets, send, verify, walkPages } from './catalogue.ts';
-import { runLoad, type Sample } from './load.ts';
+import type { RunLoad, Sample } from './load.ts';
 import type { OpenStorage } from './open-storage.ts';
 import { show } from './progress.ts';
 import type { Contender, Server } from './server.ts';
@@ -8,6 +8,7 @@ import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './w
 /** A plan of measurements. */
 export interface Plan {
   readonly storage: OpenStorage;
+  readonly runLoad: RunLoad;
   /** The ratios are those to the first one. */
   readonly contenders: readonly Contender[];
   readonly workloads: readonly WorkloadName[];
@@ -100,7 +101,7 @@ const roundsOf = ({ rounds }: Plan) => Array.from({ length: rounds }, (_, index)
 /** @param plan.starts Whether the servers have just been started. */
 async function measureRound(
   running: readonly Running[],
-  { workloads, connections, seconds, storage, label, starts }: Plan & { label: string; starts: boolean },
+  { workloads, connections, seconds, storage, runLoad, label, starts }: Plan & { label: string; starts: boolean },
   onSample: (entry: Entry, workload: WorkloadName, connections: number, sample: StorageSample) => void,
 ): Promise<void> {
   for (const workload of workloads) {

@@ -9,6 +9,8 @@ export interface BenchOptions {
   readonly storages: readonly StorageName[] | undefined;
   /** Undefined: those of the suite. */
   readonly workloads: readonly WorkloadName[] | undefined;
+  /** Whether wrk puts the load on the servers, instead of the benchmark's own client. */
+  readonly wrk: boolean;
   /** The folder of another checkout. */
   readonly checkout: string | undefined;
 }
