@@ -67,7 +67,7 @@ const KEPT_PAGES = 10_000;
 const KEPT_IDS = 200_000;
 
 /** Follows the links of the service from its first page to the last one. `pets` is about their number. */
-export async function walkPages({ url, headers }: Server, pets: number): Promise<Catalogue> {
+export async function walkPages({ name, url, headers }: Server, pets: number): Promise<Catalogue> {
   const everyPage = Math.ceil(pets / 100 / KEPT_PAGES);
   const everyPet = Math.ceil(pets / KEPT_IDS);
   const pages: string[] = [];
@@ -77,6 +77,7 @@ export async function walkPages({ url, headers }: Server, pets: number): Promise
   for (let page = 0; next !== undefined; page += 1) {
     if (page % everyPage === 0) pages.push(next);
     const response: Response = await fetch(url + next, { headers });
+    if (!response.ok) throw new Error(`${name}: ${next} got ${response.status} ${await response.text()}`);
     for (const { id } of (await response.json()) as { id: number }[]) {
       if (position % everyPet === 0) ids.push(String(id));
       position += 1;
