@@ -147,8 +147,6 @@ export class Connection implements ResponseConnection {
   }
 
   clearQueue(): void {
-    if (this.#queue.length === 0) return;
-    this.#reading.release();
     this.#server.adjustQueued(-this.#queue.length);
     this.#queue.length = 0;
   }
