@@ -20,7 +20,7 @@ export class IncomingRequest extends IncomingMessage {
   #continueResponse: ServerResponse | null = null;
   #rejection: Rejection | null = null;
   #receiver: BodyReceiver | null = null;
-  #reading: Reading | null = null;
+  #reading!: Reading;
   #chunks = 0;
   /**
    * The number of bytes of its connection up to its end, or up to the end of its header section if the body comes in chunks.
@@ -66,8 +66,8 @@ export class IncomingRequest extends IncomingMessage {
    */
   noteUpgrade(): void {
     const { headers, socket } = this;
-    const { parser } = socket as Socket & { parser?: { getCurrentBuffer?(): Buffer } };
-    const packet = parser?.getCurrentBuffer?.();
+    const { parser } = socket as Socket & { parser: { getCurrentBuffer?(): Buffer } };
+    const packet = parser.getCurrentBuffer?.();
     // A body in chunks counts as empty: if a byte of it has arrived, that is behind this end; if none has, it is incomplete.
     this.#end =
       packet?.length === socket.bytesRead
@@ -88,12 +88,8 @@ export class IncomingRequest extends IncomingMessage {
       receiver.onFailure(reasonOf(this.errored));
       return;
     }
-    let arrived: Buffer | null = this.read();
-    while (arrived !== null) {
-      receiver.onChunk(arrived);
-      // Node 26 reads one chunk at a time, Node 24 all of them.
-      arrived = this.readableLength > 0 ? this.read() : null;
-    }
+    // Node 26 reads one chunk at a time, Node 24 all of them.
+    for (let arrived: Buffer | null = this.read(); arrived !== null; arrived = this.read()) receiver.onChunk(arrived);
     if (this.complete) receiver.onEnd();
     else this.#receiver = receiver;
   }
@@ -123,7 +119,7 @@ export class IncomingRequest extends IncomingMessage {
 
   #countChunk(): void {
     this.#chunks += 1;
-    if (this.#chunks % CHUNKS_BEFORE_YIELD === 0) this.#reading?.yieldToOthers();
+    if (this.#chunks % CHUNKS_BEFORE_YIELD === 0) this.#reading.yieldToOthers();
   }
 
   override _read(size: number): void {
