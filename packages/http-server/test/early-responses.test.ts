@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { readBody } from '../src/index.ts';
-import { MAX_AWAITED_BODY } from '../src/size-limits.ts';
+import { MAX_AWAITED_BODY, MAX_HEADER_SIZE } from '../src/size-limits.ts';
 import { type Client, exchange, get, open, openPaused, post, respondWith, sendUntilClosed, serve } from './serving.ts';
 
 /** A client that reads nothing before it has sent everything, as many HTTP libraries do. */
@@ -103,6 +103,15 @@ describe('a response that comes before the body of its request', () => {
     expect(received()).toMatch(/keep-alive[\s\S]*one,[\s\S]*two\r\n0\r\n\r\n$/);
     expect(performance.now() - started).toBeLessThan(4_000);
   });
+});
+
+test('a rejection reaches a client that takes its time to send a header section that is too large', async () => {
+  const { port } = await serve(undefined, { lingerTimeout: 50 });
+  const start = `GET / HTTP/1.1\r\nHost: x\r\nA: ${'x'.repeat(MAX_HEADER_SIZE)}`;
+  const { statuses, errors, closed } = await sendSlowly(port, start, ['x', 'x', '\r\n\r\n'], 150);
+  await closed;
+  expect(statuses()).toEqual([431]);
+  expect(errors).toEqual([]);
 });
 
 test('a last response is written to its end however slowly it is read', async () => {

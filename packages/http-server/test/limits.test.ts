@@ -1,10 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
+import { type Rejection, readBody } from '../src/index.ts';
 import {
   exchange,
   get,
   open,
   openPaused,
+  post,
   respondToBody,
   respondWith,
   sendUntilClosed,
@@ -26,6 +28,25 @@ test.each(['stops', 'trickles in'])('a body that %s fails with 408 in the listen
   const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n');
   await sendUntilClosed(client, how === 'trickles in' ? ' ' : '', 100);
   expect(client.statuses()).toEqual([408]);
+});
+
+test('a request after a body that was late is not served, though the rest of that body arrives', async () => {
+  const { promise: isLate, resolve: notify } = Promise.withResolvers<void>();
+  const { port, served } = await serve(
+    async (request, response) => {
+      const error = await readBody(request, 100).catch((thrown: Rejection) => thrown);
+      notify();
+      await sleep(50);
+      response.writeHead((error as Rejection).status).end();
+    },
+    { ...SHORT, requestTimeout: 400 },
+  );
+  const { socket, received, closed } = open(port, post('/', 'hello').slice(0, -1));
+  await isLate;
+  socket.write(`o${get('/')}`);
+  await closed;
+  expect(received()).toMatch(/^HTTP\/1\.1 408 .+\r\n(?:.+\r\n)*Connection: close\r\n/);
+  expect(served()).toBe(1);
 });
 
 test('bodies of tiny chunks that never end fail with 408, though they are read in turns', async () => {

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { type Rejection, readBody } from '../src/index.ts';
-import { exchange, open, serve } from './serving.ts';
+import { exchange, open, post, serve } from './serving.ts';
 
 const HEAD = 'POST / HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 11\r\n\r\n';
 
@@ -18,6 +18,16 @@ describe(readBody, () => {
     });
     const { received } = await exchange(port, `${HEAD}hello world`);
     expect(received().split('\r\n\r\n')[1]).toBe('true true null');
+  });
+
+  test('reads a body to its end that Node has stopped reading because its buffer was full', async () => {
+    const { port } = await serve(async (request, response) => {
+      await expect.poll(() => request.readableLength).toBeGreaterThanOrEqual(request.readableHighWaterMark);
+      const body = await readBody(request, 1_000_000);
+      response.end(String(body.length));
+    });
+    const { received } = await exchange(port, post('/', 'x'.repeat(1_000_000), 'Connection: close\r\n'));
+    expect(received().split('\r\n\r\n')[1]).toBe('1000000');
   });
 
   test.each([

@@ -186,6 +186,20 @@ describe('a malformed body', () => {
     expect(errors).toEqual([]);
   });
 
+  test('ends its stream with an error in a listener that pipes it, whose response closes the connection', async () => {
+    let error: unknown;
+    const { port, rejections } = await serve((request, response) => {
+      request.resume().on('error', (thrown) => {
+        error = thrown;
+        response.writeHead(400).end();
+      });
+    });
+    const { received } = await exchange(port, malformed());
+    expect(received()).toMatch(/^HTTP\/1\.1 400 [\s\S]*\r\nConnection: close\r\n/);
+    expect(error).toMatchObject({ name: 'Rejection', status: 400, message: 'a chunk of the body is malformed' });
+    expect(rejections).toEqual([]);
+  });
+
   test('changes nothing for a listener that does not read it', async () => {
     const { port } = await serve(respondAfter(50));
     expect((await exchange(port, malformed())).statuses()).toEqual([200]);

@@ -69,4 +69,16 @@ describe('requests that are sent without waiting for responses', () => {
     await closed;
     expect(statuses()).toEqual([200, 200, 200, 200]);
   });
+
+  test('leave a connection that may be idle, after one of them was late while it waited', async () => {
+    const { port } = await serve(respondToBody, { ...SHORT, requestTimeout: 800 });
+    const { socket, statuses, closed } = open(port, get('/?400') + get('/') + get('/').slice(0, -2));
+    await expect.poll(statuses, { interval: 5 }).toEqual([200, 200]);
+    socket.write(`\r\n${get('/').repeat(2)}`);
+    await expect.poll(statuses).toEqual([200, 200, 200, 200, 200]);
+    await sleep(1_500);
+    socket.write(get('/', 'Connection: close\r\n'));
+    await closed;
+    expect(statuses()).toEqual([200, 200, 200, 200, 200, 200]);
+  });
 });

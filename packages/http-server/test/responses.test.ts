@@ -1,6 +1,7 @@
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type ServerOptions, startServer } from '../src/index.ts';
-import { exchange, get, open, serve } from './serving.ts';
+import { exchange, get, open, post, serve, TUNNEL } from './serving.ts';
 
 test('a response names the time for which its connection stays open', async () => {
   const { port } = await serve(undefined, { keepAliveTimeout: 7_000 });
@@ -29,6 +30,76 @@ test('a listener is notified of the end of a response, also of the last one', as
   });
   await exchange(port, get('/') + get('/', 'Connection: close\r\n'));
   expect(finished).toBe(2);
+});
+
+test.each([
+  ['waits when', get('/').repeat(3), ''],
+  ['comes after', get('/'), get('/').repeat(2)],
+])('a request is not served if it %s the last response of its connection begins', async (_when, bytes, more) => {
+  const { port, served } = await serve(async (_request, response) => {
+    await turn();
+    response.shouldKeepAlive = false;
+    response.write('one,');
+    await sleep(50);
+    response.end('two');
+  });
+  const { socket, received, statuses, closed } = open(port, bytes);
+  await expect.poll(received, { interval: 5 }).toContain('one,');
+  socket.write(more);
+  await closed;
+  expect(statuses()).toEqual([200]);
+  expect(received()).toMatch(/two\r\n0\r\n\r\n$/);
+  expect(served()).toBe(1);
+});
+
+test.each([
+  ['nothing', ''],
+  ['CONNECT', TUNNEL],
+])('a connection closes soon after its last response if its client sends %s and stays', async (_what, bytes) => {
+  const { promise: isClosed, resolve: close } = Promise.withResolvers<void>();
+  const { port } = await serve(
+    async (request, response) => {
+      request.socket.on('close', () => close());
+      response.shouldKeepAlive = false;
+      response.write('one,');
+      await sleep(50);
+      response.end('two');
+    },
+    { lingerTimeout: 50 },
+  );
+  const { socket, received } = open(port, get('/'));
+  socket.removeAllListeners('end');
+  await expect.poll(received, { interval: 5 }).toContain('one,');
+  socket.write(bytes);
+  const started = performance.now();
+  await isClosed;
+  // Much less than `requestTimeout`.
+  expect(performance.now() - started).toBeLessThan(5_000);
+});
+
+test('a listener that destroys the connection gets none of the requests that wait on it', async () => {
+  const { port, served } = await serve((request, response) => {
+    response.end('x', () => request.socket.destroy());
+  });
+  const { statuses } = await exchange(port, get('/').repeat(3));
+  expect(statuses()).toEqual([200]);
+  expect(served()).toBe(1);
+});
+
+test('a listener that destroys a request closes its connection', async () => {
+  const { port } = await serve((request) => void request.destroy());
+  const { received } = await exchange(port, post('/', 'hello').slice(0, -1));
+  expect(received()).toBe('');
+});
+
+test('the last activity of a server is that of the last request', async () => {
+  const { port, running } = await serve();
+  const { socket, statuses } = open(port);
+  await expect.poll(() => running.lastActivityAt).toBeGreaterThan(0);
+  const connectedAt = running.lastActivityAt;
+  socket.write(get('/'));
+  await expect.poll(statuses).toEqual([200]);
+  expect(running.lastActivityAt).toBeGreaterThan(connectedAt);
 });
 
 test('a server fails to start with the error of the system if its port is in use', async () => {

@@ -41,6 +41,18 @@ describe('a request that asks for another protocol', () => {
     expect(statuses()).toEqual([200, 200]);
   });
 
+  test('closes the connection if it is not the first one, and its response comes before its body', async () => {
+    const { port } = await serve();
+    const first = get('/');
+    const { socket, received, statuses, closed } = open(port, first);
+    await expect.poll(statuses).toEqual([200]);
+    // As many bytes are missing as came before.
+    socket.write(post('/', first, UPGRADE).slice(0, -first.length));
+    await closed;
+    expect(statuses()).toEqual([200, 200]);
+    expect(received().split('HTTP/1.1 ').at(-1)).toMatch(/^200 OK\r\n(?:.+\r\n)*Connection: close\r\n/);
+  });
+
   // Node's parser drops the rest of the packet: what follows would be read from its middle.
   test.each([
     ['that is cut', get('/', UPGRADE), post('/second', get('/stolen')).length - get('/stolen').length],
