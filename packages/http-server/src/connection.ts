@@ -83,15 +83,17 @@ export class Connection implements ResponseConnection {
    * @param isHead Whether these bytes begin as a HEAD request.
    */
   onParserError(rejection: Rejection, isHead = false): void {
-    if (this.#isBroken || this.#isClosing || this.#socket.destroyed) return;
+    if (this.#isBroken || this.#socket.destroyed) return;
     if (rejection === TIMED_OUT && this.#queue.length > 0) {
       // The client could not send the rest because nothing was read.
       this.#isLate = true;
       return;
     }
+    const request = this.#lastRequest;
+    // Of a request whose response has begun, the listener may still read the body.
+    if (this.#isClosing && (this.#isIdle || !request?.isBodyIncomplete)) return;
     this.#isBroken = true;
     this.#reading.hold();
-    const request = this.#lastRequest;
     if (!request?.isBodyIncomplete) this.#reject(unparsedRequest(this.#socket, isHead), rejection);
     else if (!this.#isIdle) request.reject(rejection);
     // The request has its response already.

@@ -128,6 +128,25 @@ test('a last response is written to its end however slowly it is read', async ()
   expect(received().length).toBeGreaterThan(text.length);
 });
 
+describe('a listener that begins its response before it reads the body', () => {
+  test.each([
+    ['malformed', 'hello\r\n', 'a chunk of the body is malformed'],
+    ['late', '1\r\nx\r\n', 'the request did not arrive in time'],
+  ])('is notified of a body that is %s, and ends its response', async (_what, bytes, message) => {
+    const { port } = await serve(
+      async (request, response) => {
+        response.write('one,');
+        response.end(await readBody(request, 1_000).catch((error) => error.message));
+      },
+      { headersTimeout: 200, requestTimeout: 200, connectionsCheckingInterval: 20 },
+    );
+    const client = open(port, 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n');
+    await expect.poll(client.received, { interval: 5 }).toContain('one,');
+    await sendUntilClosed(client, bytes, 50);
+    expect(client.received()).toContain(`\r\n${message}\r\n0\r\n\r\n`);
+  });
+});
+
 const expecting = (expectation: string, body: string, version = '1.1') =>
   `POST / HTTP/${version}\r\nHost: x\r\nExpect: ${expectation}\r\nContent-Length: ${body.length}\r\nConnection: close\r\n\r\n${body}`;
 
