@@ -30,10 +30,19 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   }
 
   override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
-    if (this.#connection.closesAfter(this)) this.#becomeLast();
-    // Otherwise Node closes the connection after a response that no `100 Continue` came before.
-    else if (this.req.awaitsContinue) this.setHeader('Connection', 'keep-alive');
-    return super.writeHead(status, reason as string, headers);
+    // The state of the connection may have changed since the first call. Node throws an error.
+    if (this.headersSent) return super.writeHead(status, reason as string, headers);
+    if (this.#connection.closesAfter(this)) {
+      this.setHeader('Connection', 'close');
+      this.#becomeLast();
+    } else if (this.req.awaitsContinue) {
+      // Otherwise Node closes the connection after a response that no `100 Continue` came before.
+      this.setHeader('Connection', 'keep-alive');
+    }
+    super.writeHead(status, reason as string, headers);
+    // Also if the listener has written `Connection: close`.
+    if ((this as { _last?: boolean })._last) this.#becomeLast();
+    return this;
   }
 
   override end(chunk?: unknown, encoding?: unknown, callback?: unknown): this {
@@ -46,7 +55,6 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   #becomeLast(): void {
     this.#isLast = true;
     this.#connection.stopAccepting();
-    this.setHeader('Connection', 'close');
     for (const listener of this.listeners('finish') as (() => void)[]) {
       if (listener.name === CLOSES_CONNECTION) this.off('finish', listener);
     }

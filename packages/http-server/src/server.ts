@@ -5,7 +5,7 @@ import type { OutgoingResponse } from './outgoing-response.ts';
 import type { Rejection } from './rejection.ts';
 import type { TimeLimits } from './time-limits.ts';
 
-/** Responds to a request. */
+/** Responds to a request. After a response with `Connection: close` no further request of its connection is served. */
 export type Listener = (request: IncomingRequest, response: OutgoingResponse) => void;
 
 /** The source of a rejection. */

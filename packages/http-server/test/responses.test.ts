@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type ServerOptions, startServer } from '../src/index.ts';
@@ -9,15 +10,35 @@ test('a response names the time for which its connection stays open', async () =
   await expect.poll(received).toMatch(/\r\nConnection: keep-alive\r\nKeep-Alive: timeout=7\r\n/);
 });
 
-test('a listener closes the connection with a Connection field', async () => {
+test.each<[string, (response: ServerResponse) => void]>([
+  ['setHeader', (response) => response.setHeader('Connection', 'close')],
+  ['an object', (response) => response.writeHead(200, { connection: 'close' })],
+  ['an array', (response) => response.writeHead(200, ['Connection', 'Close'])],
+])('a listener closes the connection with a Connection field in %s', async (_where, close) => {
   const { port, served } = await serve((_request, response) => {
-    response.setHeader('Connection', 'close');
-    response.end();
+    close(response);
+    response.end('x');
   });
-  const { received, errors } = await exchange(port, get('/'));
-  expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n/);
+  const { received, statuses, errors } = await exchange(port, get('/') + post('/', 'hello'));
+  expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n(?:.+\r\n)*Connection: close\r\n/i);
+  expect(statuses()).toEqual([200]);
   expect(served()).toBe(1);
   expect(errors).toEqual([]);
+});
+
+test('a second head, which Node rejects, leaves the connection open for requests', async () => {
+  let writeAgain: () => void = () => {};
+  const { port, running } = await serve((_request, response) => {
+    response.end();
+    writeAgain = () => response.writeHead(500);
+  });
+  const { socket, statuses } = open(port, get('/'));
+  await expect.poll(statuses).toEqual([200]);
+  const stopped = running.stop({ grace: 0, deadline: 5_000 });
+  expect(writeAgain).toThrow('Cannot write headers after they are sent to the client');
+  socket.write(get('/'));
+  await expect.poll(statuses).toEqual([200, 200]);
+  expect(await stopped).toBe(0);
 });
 
 test('a listener is notified of the end of a response, also of the last one', async () => {
