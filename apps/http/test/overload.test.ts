@@ -23,7 +23,7 @@ test('sheds most of many operations while the event loop is delayed, and respond
   }, 5);
   onTestFinished(() => clearInterval(block));
   await expect.poll(async () => (await rejectedOf(40)).length).toBe(27);
-  // So few requests do not cause the delay. The period of the others ends first.
+  // Clients that wait for late responses send no more. The period of the others ends first.
   await expect.poll(() => rejectedOf(2)).toEqual([]);
   for (let count = 0; count < 5; count += 1) expect(await rejectedOf(2)).toEqual([]);
   const rejected = await rejectedOf(40);

@@ -134,7 +134,7 @@ describe(Connection, () => {
     expect(received().match(/HTTP\/1\.1 200/g)).toHaveLength(2);
   });
 
-  test('serves no request that waits if the client disconnects between two responses', async () => {
+  test('serves no request that waits if the socket is destroyed between two responses', async () => {
     const errors: Error[] = [];
     const fail = (error: Error) => errors.push(error);
     process.on('uncaughtException', fail);

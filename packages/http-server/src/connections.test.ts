@@ -38,18 +38,4 @@ describe('requests that wait for others on their connection', () => {
     }
     expect(drops).toEqual([]);
   });
-
-  // What is dropped leaves the memory when the event loop closes the sockets, after it has read others.
-  test('are joined by no further ones in the turn of the event loop that drops connections', async () => {
-    const { promise: joined, resolve } = Promise.withResolvers<number>();
-    const onDrop = () => {
-      const before = served();
-      setImmediate(() => resolve(served() - before));
-    };
-    const { port, served } = await serve(({ url }, response) => void (url === '/' && response.end()), {}, { onDrop });
-    const clients = Array.from({ length: 30 }, () => open(port, get('/')));
-    for (const { statuses } of clients) await expect.poll(statuses).toEqual([200]);
-    for (const { socket } of clients) socket.write(get('/slow').repeat(1_500));
-    expect(await joined).toBe(0);
-  });
 });

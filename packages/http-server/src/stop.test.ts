@@ -33,8 +33,8 @@ async function timeStop(server: Serving, times: Parameters<RunningServer['stop']
 }
 
 /** A client with a response and an open connection. */
-async function openIdle(port: number, request = get('/')): Promise<Client> {
-  const client = open(port, request);
+async function openIdle(port: number): Promise<Client> {
+  const client = open(port, get('/'));
   await expect.poll(client.statuses, { interval: 1 }).toEqual([200]);
   return client;
 }
@@ -49,6 +49,7 @@ async function serveNothing(): Promise<{ server: Serving; responses: OutgoingRes
 describe('the grace of a stop', () => {
   test('ends at once if no connection is open, and nothing came in the last 750 ms', async () => {
     const server = await serve();
+    expect(await timeStop(await serve(), GRACE)).toEqual({ duration: 0, dropped: 0 });
     await exchange(server.port, get('/', 'Connection: close\r\n'));
     await pass(750);
     expect(await timeStop(server, GRACE)).toEqual({ duration: 0, dropped: 0 });

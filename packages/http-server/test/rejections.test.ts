@@ -186,7 +186,7 @@ describe('a malformed body', () => {
     expect(errors).toEqual([]);
   });
 
-  test('ends its stream with an error in a listener that pipes it, whose response closes the connection', async () => {
+  test('ends its stream with an error in a listener that streams it, whose response closes the connection', async () => {
     let error: unknown;
     const { port, rejections } = await serve((request, response) => {
       request.resume().on('error', (thrown) => {

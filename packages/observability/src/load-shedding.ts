@@ -8,7 +8,7 @@ const RESOLUTION = 10;
 
 /**
  * So many operations of each period still run, and one of so many further ones: if other processes cause the delay, shedding
- * does not help, and a client that waits for each response does not send more.
+ * does not help, and a few clients that wait for each response rarely send more.
  */
 const RUN = { first: 10, oneIn: 10 };
 
@@ -21,8 +21,9 @@ export interface LoadShedding {
 
 /**
  * Sheds load by sustained event-loop delay: nine of ten operations after the first ten of 100 ms, once every delay in 200 ms
- * has been over the limit, and none after the first 100 ms with a delay below it. The smallest delay of a period counts, as in CoDel (RFC 8289, section 3): a
- * single long task, such as a garbage collection, leaves a queue that empties by itself; a standing queue does not.
+ * has been over the limit, and none after the first 100 ms with a delay below it. The smallest delay of a period counts, as in
+ * CoDel (RFC 8289, section 3): a single long task, such as a garbage collection, leaves a queue that empties by itself; a
+ * standing queue does not.
  *
  * @param limit The greatest acceptable delay in milliseconds; 0 disables load shedding.
  * @param monitor Creates the monitor of the delay.
@@ -33,7 +34,7 @@ export function createLoadShedding(limit: number, monitor = monitorDelay): LoadS
   delay.enable();
   let wasDelayed = false;
   let isOverloaded = false;
-  /** How many operations of this period were to be shed. */
+  /** How many operations have come in this period while the service was overloaded. */
   let count = 0;
   const judge = setInterval(() => {
     count = 0;
