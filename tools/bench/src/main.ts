@@ -3,12 +3,15 @@
 // A comparison (comparisons.ts) chooses contenders and workloads. For each storage (storages.ts, which also has the peers)
 // measure.ts starts the contenders and puts load on them in rounds; tables.ts prints the medians.
 
+import { spawnSync } from 'node:child_process';
 import { parseArgs } from 'node:util';
 import { COMPARISONS, compare } from './comparisons.ts';
 import type { BenchOptions } from './options.ts';
 import { moveToLoadCores } from './server.ts';
 import { STORAGES } from './storages.ts';
 import { WORKLOADS } from './workloads.ts';
+
+const WITH_WRK = ['requests', 'checkout', 'workers'];
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
@@ -22,7 +25,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
   --workload NAME   ${Object.keys(WORKLOADS).join(', ')}; may be repeated
-  --wrk             wrk (github.com/wg/wrk) puts the load on the servers, where ratios are compared
+  --wrk             wrk (github.com/wg/wrk) puts the load on the servers: requests, checkout, workers
 
 Whole runs of requests and growth write the charts of docs/.`;
 
@@ -55,6 +58,8 @@ function readArguments(): BenchOptions & { readonly suite: string } {
     checkNames('storage', storages, STORAGES);
     checkNames('workload', workloads, WORKLOADS);
     const [suite = 'requests', checkout] = positionals;
+    if (wrk && !WITH_WRK.includes(suite)) throw new Error(`${suite} has no option --wrk`);
+    if (wrk && spawnSync('wrk', ['-v']).error !== undefined) throw new Error('wrk is not installed');
     return { suite, checkout, quick, wrk, storages, workloads };
   } catch (error) {
     return fail((error as Error).message);

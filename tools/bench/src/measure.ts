@@ -39,8 +39,8 @@ export interface Measurement {
   readonly samples: StorageSample[];
 }
 
-/** Time in which V8 compiles what a workload uses, in seconds. The first one after a start uses nearly all of the program. */
-const WARM_UP = { first: 4, further: 0.7 };
+/** Times in which V8 compiles what each request uses, after a start, and what a workload uses, in seconds. */
+const WARM_UP = { server: 4, workload: 0.7 };
 
 /** A contender, and the place of its pets. */
 interface Entry {
@@ -56,8 +56,8 @@ interface Running {
 }
 
 /**
- * Measures each contender in each round with each workload. A round starts all of them anew, because processes of one
- * program differ, and takes its samples of one cell right after each other, in turns, because the machine's speed changes.
+ * Measures each contender in each round with each workload. A round starts all of them anew, unless the plan keeps them,
+ * because processes of one program differ, and takes its samples of one cell right after each other, in turns, because the machine's speed changes.
  */
 export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   const entries = plan.contenders.map((contender): Entry => {
@@ -67,7 +67,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   const running: Running[] = [];
   const stopAll = () => Promise.all(running.splice(0).map(({ server }) => server.stop()));
   try {
-    for (const { size, round } of plan.sizes.flatMap((size) => roundsOf(plan).map((round) => ({ size, round })))) {
+    for (const { size, round, workloads } of plan.sizes.flatMap((size) => visitsOf(plan, size))) {
       const label = `${size.toLocaleString('en')} pets, round ${round} of ${plan.rounds}`;
       const starts = running.length === 0;
       if (starts) {
@@ -80,7 +80,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
         await grow(entry, server, { size, walk: plan.workloads.includes(FROM_ANYWHERE) });
         await verify(server, entry.catalogue.ids[0] as string);
       }
-      await measureRound(running, { ...plan, label, starts }, (entry, workload, connections, sample) => {
+      await measureRound(running, { ...plan, workloads, label, starts }, (entry, workload, connections, sample) => {
         const contender = entry.contender.name;
         const key = JSON.stringify([size, workload, connections, contender]);
         const measurement = measured.get(key) ?? { contender, workload, connections, pets: size, samples: [] };
@@ -96,7 +96,12 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   return [...measured.values()];
 }
 
-const roundsOf = ({ rounds }: Plan) => Array.from({ length: rounds }, (_, index) => index + 1);
+/** The rounds of one size, each with its workloads. Processes that are kept finish one workload before the next creates pets. */
+function visitsOf({ rounds, workloads, keepsServers }: Plan, size: number) {
+  const visit = (some: typeof workloads) =>
+    Array.from({ length: rounds }, (_, index) => ({ size, round: index + 1, workloads: some }));
+  return keepsServers ? workloads.flatMap((workload) => visit([workload])) : visit(workloads);
+}
 
 /** @param plan.starts Whether the servers have just been started. */
 async function measureRound(
@@ -104,26 +109,29 @@ async function measureRound(
   { workloads, connections, seconds, storage, runLoad, label, starts }: Plan & { label: string; starts: boolean },
   onSample: (entry: Entry, workload: WorkloadName, connections: number, sample: StorageSample) => void,
 ): Promise<void> {
-  for (const workload of workloads) {
-    const run = async ({ entry, server }: Running, count: number, length: number) => {
-      show(`${label}: ${workload}, ${count} connections, ${server.name}`);
-      const options = { catalogue: entry.catalogue, connections: count, seconds: length };
-      const before = await storage.usage?.();
-      const sample = await runLoad(server, WORKLOADS[workload], options);
-      const after = await storage.usage?.();
-      if (workload === 'create') entry.pets += sample.succeeded;
-      const responses = sample.succeeded + sample.failed;
-      const share = (of: 'cpuSeconds' | 'commands') =>
-        before && after ? (after[of] - before[of]) / responses : Number.NaN;
-      return { ...sample, storageCpu: share('cpuSeconds') * 1e6, commands: share('commands') };
-    };
+  const run = async ({ entry, server }: Running, workload: WorkloadName, count: number, length: number) => {
+    show(`${label}: ${workload}, ${count} connections, ${server.name}`);
+    const options = { catalogue: entry.catalogue, connections: count, seconds: length };
+    const before = await storage.usage?.();
+    const sample = await runLoad(server, WORKLOADS[workload], options);
+    const after = await storage.usage?.();
+    if (workload === 'create') entry.pets += sample.succeeded;
+    const responses = sample.succeeded + sample.failed;
+    const share = (of: 'cpuSeconds' | 'commands') =>
+      before && after ? (after[of] - before[of]) / responses : Number.NaN;
+    return { ...sample, storageCpu: share('cpuSeconds') * 1e6, commands: share('commands') };
+  };
+  const warmUp = async (workload: WorkloadName, length: number) => {
     // A lone request runs other code than many.
     for (const count of new Set([Math.max(...connections), Math.min(...connections)])) {
-      for (const each of running)
-        await run(each, count, starts && workload === workloads[0] ? WARM_UP.first : WARM_UP.further);
+      for (const each of running) await run(each, workload, count, length);
     }
+  };
+  if (starts) await warmUp('get one', WARM_UP.server);
+  for (const workload of workloads) {
+    await warmUp(workload, WARM_UP.workload);
     for (const count of connections) {
-      for (const each of running) onSample(each.entry, workload, count, await run(each, count, seconds));
+      for (const each of running) onSample(each.entry, workload, count, await run(each, workload, count, seconds));
     }
   }
 }

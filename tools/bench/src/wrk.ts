@@ -20,12 +20,15 @@ end
 function done(summary, latency)
   local errors = summary.errors
   print(string.format('{"responses":%d,"rejected":%d,"lost":%d,"seconds":%f,"p50":%f,"p99":%f}', summary.requests, errors.status,
-    errors.connect + errors.read + errors.write + errors.timeout, summary.duration / 1e6,
+    errors.connect + errors.read + errors.write, summary.duration / 1e6,
     latency:percentile(50) / 1e3, latency:percentile(99) / 1e3))
 end
 `;
 
-/** Has wrk put the load on a server. It measures whole seconds. */
+/**
+ * Has wrk put the load on a server, for whole seconds. Its latencies are corrected for coordinated omission, so they are longer
+ * than those of the other client. It does not count connections that end without a response.
+ */
 export const runWrk: RunLoad = async (server: Server, workload: Workload, options: LoadOptions) => {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-wrk-'));
   try {
