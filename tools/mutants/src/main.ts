@@ -10,15 +10,17 @@ const paths = process.argv.slice(2);
 const tests = paths.filter((path) => path.endsWith('.test.ts'));
 const scenarios = paths.filter((path) => path.startsWith('tools/explorer/scenarios/'));
 const targets = paths.filter((path) => !tests.includes(path) && !scenarios.includes(path));
-if (targets.length === 0 || !targets.every((path) => existsSync(join(ROOT, path)))) {
+/** The path without its range of lines. */
+const withoutLines = (path: string) => path.replace(/:\d+-\d+$/, '');
+if (targets.length === 0 || !targets.every((path) => existsSync(join(ROOT, withoutLines(path))))) {
   console.error(
-    'usage: npm run mutants -- packages/domain [further folders and modules] [tests that are not beside them, or scenarios of tools/explorer]',
+    'usage: npm run mutants -- packages/domain [further folders, modules, and lines as in module.ts:10-20] [tests that are not beside them, or scenarios of tools/explorer]',
   );
   process.exit(2);
 }
 process.chdir(ROOT);
 process.env['TESTS'] = JSON.stringify([
-  ...targets.map((path) => `${path.replace(/\.ts$/, '')}{,/**/*}.test.ts`),
+  ...targets.map((path) => `${withoutLines(path).replace(/\.ts$/, '')}{,/**/*}.test.ts`),
   ...tests,
 ]);
 
@@ -39,7 +41,7 @@ const byScenarios: PartialStrykerOptions = {
 const options: PartialStrykerOptions = {
   ...(scenarios.length === 0 ? byTests : byScenarios),
   mutate: [
-    ...targets.map((path) => (path.endsWith('.ts') ? path : `${path}/**/*.ts`)),
+    ...targets.map((path) => (withoutLines(path).endsWith('.ts') ? path : `${path}/**/*.ts`)),
     '!**/test/**',
     '!**/dist/**',
     '!**/*.test.ts',
