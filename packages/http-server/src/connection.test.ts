@@ -8,6 +8,13 @@ import type { Listener } from './server.ts';
 import { MAX_QUEUED_REQUESTS } from './size-limits.ts';
 import { createServer } from './start-server.ts';
 
+/** A connection in memory has no time limit for inactivity. */
+class MemorySocket extends Duplex {
+  setTimeout(): this {
+    return this;
+  }
+}
+
 /** A server that does not listen: its connections are in memory, and their clients are the test. */
 function serve(listener: Listener) {
   const drops: string[] = [];
@@ -29,7 +36,7 @@ function serve(listener: Listener) {
   );
   const connect = async () => {
     let received = '';
-    const socket = new Duplex({
+    const socket = new MemorySocket({
       read() {},
       write(bytes, _encoding, done) {
         received += bytes;
@@ -37,7 +44,7 @@ function serve(listener: Listener) {
       },
     });
     onTestFinished(() => void socket.destroy());
-    server.emit('connection', Object.assign(socket, { setTimeout: () => socket }));
+    server.emit('connection', socket);
     await turn();
     return { socket, send: (bytes: string) => socket.push(bytes), received: () => received };
   };
