@@ -57,7 +57,8 @@ interface Running {
 
 /**
  * Measures each contender in each round with each workload. A round starts all of them anew, unless the plan keeps them,
- * because processes of one program differ, and takes its samples of one cell right after each other, in turns, because the machine's speed changes.
+ * because processes of one program differ. It takes its samples of one cell right after each other, in turns, because the
+ * machine's speed changes.
  */
 export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   const entries = plan.contenders.map((contender): Entry => {
