@@ -40,7 +40,7 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
       this.setHeader('Connection', 'keep-alive');
     }
     super.writeHead(status, reason as string, headers);
-    // Also if the listener has written `Connection: close`.
+    // A listener may have written `Connection: close` by itself.
     if ((this as { _last?: boolean })._last) this.#becomeLast();
     return this;
   }

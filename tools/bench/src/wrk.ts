@@ -3,9 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type LoadOptions, type RunLoad, requestsOf } from './load.ts';
-import type { Server } from './server.ts';
-import type { Workload } from './workloads.ts';
+import { type RunLoad, requestsOf } from './load.ts';
 
 /** Sends the requests of a file, which are separated by zero bytes, and prints what was measured. */
 const SCRIPT = `
@@ -29,7 +27,7 @@ end
  * Has wrk put the load on a server, for whole seconds. Its latencies are corrected for coordinated omission, so they are longer
  * than those of the other client. It does not count connections that end without a response.
  */
-export const runWrk: RunLoad = async (server: Server, workload: Workload, options: LoadOptions) => {
+export const runWrk: RunLoad = async (server, workload, options) => {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-wrk-'));
   try {
     const [script, requests] = [join(folder, 'load.lua'), join(folder, 'requests')];
