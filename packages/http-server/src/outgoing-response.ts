@@ -32,16 +32,13 @@ export class OutgoingResponse extends ServerResponse<IncomingRequest> {
   override writeHead(status: number, reason?: string | Headers, headers?: Headers): this {
     // The state of the connection may have changed since the first call. Node throws an error.
     if (this.headersSent) return super.writeHead(status, reason as string, headers);
-    if (this.#connection.closesAfter(this)) {
-      this.setHeader('Connection', 'close');
-      this.#becomeLast();
-    } else if (this.req.awaitsContinue) {
-      // Otherwise Node closes the connection after a response that no `100 Continue` came before.
-      this.setHeader('Connection', 'keep-alive');
-    }
+    const closes = this.#connection.closesAfter(this);
+    if (closes) this.setHeader('Connection', 'close');
+    // Otherwise Node closes the connection after a response that no `100 Continue` came before.
+    else if (this.req.awaitsContinue) this.setHeader('Connection', 'keep-alive');
     super.writeHead(status, reason as string, headers);
     // A listener may have written `Connection: close` by itself.
-    if ((this as { _last?: boolean })._last) this.#becomeLast();
+    if (closes || (this as { _last?: boolean })._last) this.#becomeLast();
     return this;
   }
 
