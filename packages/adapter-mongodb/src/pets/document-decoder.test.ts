@@ -60,6 +60,13 @@ describe('createDocumentDecoder', () => {
     );
   });
 
+  test('leaves out the idempotency key of a pet', () => {
+    const idempotency = { holder: 'shop', key: 'k1', fingerprint: '["Rex","1",null]' };
+    const decodePet = createDocumentDecoder(PLENTY);
+    const pet = decodePet(bytesOf({ _id: 1n, name: 'Rex', categoryId: 1n, idempotency }));
+    expect(pet).toStrictEqual({ id: 1n, name: 'Rex', categoryId: 1n });
+  });
+
   test('returns the same frozen pet for equal bytes', () => {
     const decodePet = createDocumentDecoder(PLENTY);
     const pet = decodePet(rex(1n));
