@@ -41,7 +41,8 @@ export async function sendRequests(options: ClientOptions): Promise<number> {
     // The connections send at different times.
     let due = performance.now() + (interval * index) / connections;
     for (;;) {
-      if (due > performance.now()) await pause(due - performance.now());
+      const early = due - performance.now();
+      if (early > 0) await pause(early);
       const sentAt = performance.now();
       const request = sentAt < until ? next() : null;
       if (request === null) break;
