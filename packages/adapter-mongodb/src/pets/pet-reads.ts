@@ -48,7 +48,7 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
     (ids: readonly bigint[]) =>
       barrier(async () => {
         const wanted = [...new Set(ids)];
-        // The server has a shorter way to one. A projection would take it longer than the service saves.
+        // The server has a shorter way to one. A projection would cost it more than it saves the service.
         const _id = wanted.length === 1 ? wanted[0] : { $in: wanted };
         const pets = await query(wanted.length, { filter: { _id } });
         const found = new Map(pets.map((pet) => [pet.id, pet]));
