@@ -37,7 +37,7 @@ const allowed = [
     from: { path: '^packages/adapter-[^/]+/' },
     to: { path: '^packages/domain/src/(?:index|ports)\\.ts$' },
   },
-  { from: { path: '^packages/client/' }, to: { path: '^packages/domain/src/index\\.ts$' } },
+  { from: { path: '^packages/client/' }, to: { path: '^packages/(?:domain|exact-json)/src/index\\.ts$' } },
   // Helpers for asynchronous code.
   {
     from: { path: '^packages/(?:adapter-|api-docs/|app-kit/|observability/)' },

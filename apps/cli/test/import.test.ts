@@ -147,7 +147,7 @@ describe('pets import', () => {
     expect([code, out]).toEqual([1, '']);
     expect(err.replaceAll(file, 'FILE').split('\n')).toEqual([
       'FILE:2: name must have a character that is not white space',
-      'FILE:3: the record is not valid JSON at column 1: expected a value, was "nonsense"',
+      `FILE:3: the record cannot be read as JSON: Unexpected token 'o', "nonsense" is not valid JSON`,
       'FILE:5: name must have a character that is not white space; status must be one of available, pending, sold, was "lost"',
       'animal-store: nothing was imported: correct the lines above, and repeat the command',
       '',

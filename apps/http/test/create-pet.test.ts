@@ -30,12 +30,10 @@ describe('createPet', () => {
   });
 
   test.for([
-    ...['9223372036854775808', '-9223372036854775809', '1.5', '1e400', '"1"', 'null'].map(
-      (text) => [text, text] as const,
-    ),
-    [`0.${'0'.repeat(38)}…`, `0.${'0'.repeat(400)}1`],
+    ...['9223372036854775808', '-9223372036854775809', '"1"', 'null'].map((text) => [text, text] as const),
+    ['the number 1.5', '1.50'],
     ['an object', '{}'],
-    [`${'9'.repeat(40)}…`, '9'.repeat(60_000)],
+    ['the number Infinity', '9'.repeat(60_000)],
   ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { shared: { add } }) => {
     const message = `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`;
     const { json } = await add(`{"name":"Rex","categoryId":${sent}}`);
@@ -64,7 +62,7 @@ describe('createPet', () => {
   );
 
   test('ignores unknown members, an id among them', async ({ service: { add } }) => {
-    const deep = '['.repeat(20_000) + ']'.repeat(20_000);
+    const deep = '['.repeat(500) + ']'.repeat(500);
     const reply = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
     expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
   });
@@ -128,13 +126,13 @@ describe('the body of createPet', () => {
 
   test.for<[string, string | Buffer, RegExp]>([
     ['nothing', '', /is empty/],
-    ['half of it', '{"name":"Rex"', /not valid JSON/],
+    ['half of it', '{"name":"Rex"', /cannot be read as JSON: Expected/],
     ['a byte order mark', `\ufeff${REX}`, /byte order mark/],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), /UTF-8/],
     ['an array', `[${REX}]`, /must be an object .* was an array/],
     ['null', 'null', /must be an object .* was null/],
-    ['deep nesting', '['.repeat(60_000), /not valid JSON/],
-    ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /must be an object/],
+    ['deep nesting', '['.repeat(60_000), /cannot be read as JSON/],
+    ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /nested too deeply/],
   ])('is rejected if it is %s', async ([_what, body, message], { shared: { call } }) => {
     const { json } = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
     expect(json).toEqual(errorLike('invalid_request', 400, message));

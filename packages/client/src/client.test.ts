@@ -150,8 +150,9 @@ describe('a rejected call', () => {
     ['an error without a message', respond(404, { code: 'not_found', message: {} }), 404],
     ['an error of a proxy', respond(403, { code: 'AccessDenied', message: 'no' }), 403],
     ["an error with a code of the client's own", respond(400, { code: 'no_response', message: 'no' }), 400],
-    ['a pet whose id is no integer', respond(200, '[{"id":1.5}]'), 200],
-    ['a pet whose id is an object', respond(200, '[{"id":{}}]'), 200],
+    ['a pet whose id is no integer', respond(200, '[{"id":1.5,"name":"Rex","categoryId":7}]'), 200],
+    ['a pet without a name', respond(200, '[{"id":1,"categoryId":7}]'), 200],
+    ['null', respond(200, 'null'), 200],
   ])('has the code unexpected_response after %s', async (_, step, status) => {
     const { client, requests } = await start(step);
     const message =
@@ -258,7 +259,9 @@ describe('a signal', () => {
 
 test('each deprecated operation is reported once', async () => {
   const headers = { deprecation: '@1760000000', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' };
-  const { url, requests } = await startServer(respond(200, REX, headers));
+  const { url, requests } = await startServer(
+    ...[REX, REX, `[${REX}]`, REX].map((body) => respond(200, body, headers)),
+  );
   const onDeprecation = vi.fn();
   const client = createClient({ url, key: KEY, onDeprecation });
   expect(await client.getPet(rex.id)).toEqual(rex);
@@ -280,5 +283,5 @@ test('throws at import in a runtime without JSON.rawJSON, so that no integer is 
     vi.unstubAllGlobals();
     vi.resetModules();
   });
-  await expect(import('./index.ts')).rejects.toThrow('@animal-store/client needs JSON.rawJSON, as Node.js 22');
+  await expect(import('./index.ts')).rejects.toThrow('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22');
 });

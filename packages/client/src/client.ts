@@ -1,6 +1,6 @@
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
+import { parse, stringify } from '@animal-store/exact-json';
 import { AnimalStoreError } from './error.ts';
-import { parse, stringify } from './json.ts';
 import { type CallOptions, send } from './send.ts';
 
 /** The service and the API key. */
@@ -67,7 +67,13 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
   if (!/^[!-~]+$/.test(key)) throw new TypeError('key must have visible ASCII characters only');
   const warned = new Set<string>();
 
-  async function call<T>(operation: string, target: string, options: CallOptions = {}, request: RequestInit = {}) {
+  async function call<T>(
+    operation: string,
+    target: string,
+    read: (value: unknown) => T,
+    options: CallOptions = {},
+    request: RequestInit = {},
+  ) {
     const headers = new Headers(request.headers);
     headers.set('authorization', `Bearer ${key}`);
     const [{ status, headers: received }, text] = await send(`${base}/pets${target}`, { ...request, headers }, options);
@@ -76,7 +82,7 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
       onDeprecation(`${operation} of the Animal Store is deprecated: it ends on ${received.get('sunset')}`);
     }
     try {
-      return { headers: received, value: parse(text) as T };
+      return { headers: received, value: read(parse(text)) };
     } catch (cause) {
       throw new AnimalStoreError('unexpected_response', 'the response is not the JSON of pets', { status, cause });
     }
@@ -85,7 +91,7 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
   async function listPets(query: Parameters<Client['listPets']>[0] = {}, options?: CallOptions): Promise<PetPage> {
     const given = Object.entries(query).filter(([, value]) => value !== undefined);
     const target = `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
-    const { headers, value } = await call<Pet[]>('listPets', target, options);
+    const { headers, value } = await call('listPets', target, petsIn, options);
     const following = /\?([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
     return { pets: value, next: new URLSearchParams(following).get('cursor') };
   }
@@ -106,14 +112,23 @@ export function createClient({ url, key, onDeprecation = console.warn }: ClientO
       if (!/^[!-~]{1,255}$/.test(idempotencyKey))
         throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
-      return (await call<Pet>('createPet', '', options, { method: 'POST', headers, body: stringify(newPet) })).value;
+      return (await call('createPet', '', petIn, options, { method: 'POST', headers, body: stringify(newPet) })).value;
     },
 
     async getPet(id, options) {
-      return (await call<Pet>('getPet', `/${id}`, options)).value;
+      return (await call('getPet', `/${id}`, petIn, options)).value;
     },
   };
 }
+
+/** @throws TypeError if the value is no pet. */
+function petIn(value: unknown): Pet {
+  const { id, name, categoryId } = value as Record<string, unknown>;
+  if (typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint') return value as Pet;
+  throw new TypeError('no pet');
+}
+
+const petsIn = (value: unknown): Pet[] => (value as unknown[]).map(petIn);
 
 function baseOf(url: string): string {
   try {

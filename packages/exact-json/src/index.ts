@@ -1,5 +1,41 @@
 /** @module @animal-store/exact-json */
 
-export type { ParseOptions } from './parse.ts';
-export { parse } from './parse.ts';
-export { stringify } from './stringify.ts';
+/** JSON text that `JSON.stringify` copies as it is (ECMA-262, JSON.parse source text access). */
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
+
+if (rawJSON === undefined) throw new Error('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22 has it');
+
+/** Converting digits to a bigint takes time that grows with the square of their number. */
+const MAX_LENGTH = 100;
+
+const NUMBER = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
+
+/**
+ * Like `JSON.parse`, with every integer as a bigint of all its digits, however it is written: `1.0` and `1e3` are integers,
+ * as in JSON Schema. Other numbers, and those of more than 100 characters, are numbers.
+ *
+ * @throws SyntaxError if the text is not JSON (RFC 8259), or is nested some thousand levels deep.
+ */
+export function parse(text: string): unknown {
+  try {
+    return JSON.parse(text, (_name: string, value: unknown, ...[context]: { readonly source: string }[]) =>
+      typeof value === 'number' ? (integerOf((context as { source: string }).source) ?? value) : value,
+    );
+  } catch (error) {
+    throw error instanceof SyntaxError ? error : new SyntaxError('JSON is nested too deeply', { cause: error });
+  }
+}
+
+/** Like `JSON.stringify`, with each bigint as a number of all its digits. */
+export function stringify(value: unknown): string {
+  return JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? rawJSON(String(member)) : member));
+}
+
+function integerOf(literal: string): bigint | null {
+  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
+  const shift = Number(exponent) - fraction.length;
+  if (literal.length > MAX_LENGTH || Math.abs(shift) > MAX_LENGTH) return null;
+  const power = 10n ** BigInt(Math.abs(shift));
+  const digits = BigInt(whole + fraction);
+  return shift >= 0 ? digits * power : digits % power === 0n ? digits / power : null;
+}

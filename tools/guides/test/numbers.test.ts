@@ -97,8 +97,6 @@ packages/client/src/send.ts
 packages/domain/src/api-keys/authentication.ts
   docs/storage-mongodb.md: The last use of a key is written once a {LAST_USE_RESOLUTION} minute
   docs/storage-postgres.md: The last use of a key is written once a {LAST_USE_RESOLUTION} minute
-packages/exact-json/src/parse.ts
-  docs/decisions/0003-exact-integers.md: A number of more than {MAX_DIGITS} digits never becomes a bigint
 packages/http-server/src/size-limits.ts
   docs/http-interface.md: have {MAX_HEADER_SIZE} KiB or more in total
   docs/http-interface.md: if the body has more than {MAX_AWAITED_BODY} MiB

@@ -16,9 +16,8 @@ function read(text: string): unknown {
   if (EMPTY.test(text)) return undefined;
   try {
     // A line without a pet is no empty line.
-    return parse(text, { integers: 'bigint', others: 'raw', name: 'record' }) ?? null;
+    return parse(text) ?? null;
   } catch (error) {
-    // A record is one line, whose number in the file is printed before the message.
-    throw new UnreadableRecord((error as SyntaxError).message.replace('line 1, ', ''));
+    throw new UnreadableRecord(`the record cannot be read as JSON: ${(error as SyntaxError).message}`);
   }
 }

@@ -5,6 +5,7 @@ export const CLIENT_MESSAGES = {
   badCursor: 'cursor must be one that a Link header of this service gave',
   bodyBeginsWithMark: 'the body must not begin with a byte order mark',
   bodyIsEmpty: 'the body is empty: send a JSON object with name and categoryId',
+  bodyIsNotJson: 'the body cannot be read as JSON',
   bodyIsNotUtf8: 'the body must be encoded in UTF-8',
   contentEncoding: 'send the animal without a Content-Encoding',
   contentType: 'send the animal as Content-Type: application/json',

@@ -44,25 +44,20 @@ describe(requireJson, () => {
 });
 
 describe(parseJson, () => {
-  test('reads integers as bigints, and keeps all digits of other numbers', () => {
-    expect(read('[1, 9007199254740993, 1.10, 1e400]')).toEqual([
-      1n,
-      9_007_199_254_740_993n,
-      ...['1.10', '1e400'].map((rawJSON) => expect.objectContaining({ rawJSON })),
-    ]);
+  test('reads integers as bigints', () => {
+    expect(read('[1, 9007199254740993, 1.1]')).toEqual([1n, 9_007_199_254_740_993n, 1.1]);
   });
 
   test.each([
     ['', 'the body is empty: send a JSON object with name and categoryId'],
     ['\ufeff{}', 'the body must not begin with a byte order mark'],
-    ['[object Object]', `the body is not valid JSON at line 1, column 2: expected a value or ']', was "object"`],
-    ['{"name":"Rex"', "the body is not valid JSON at line 1, column 14: expected ',' or '}', but the body ends"],
+    [
+      '{"name":"Rex"',
+      "the body cannot be read as JSON: Expected ',' or '}' after property value in JSON at position 13 (line 1 column 14)",
+    ],
+    ['['.repeat(30_000) + ']'.repeat(30_000), 'the body cannot be read as JSON: JSON is nested too deeply'],
     [Buffer.from([0x22, 0xff, 0x22]), 'the body must be encoded in UTF-8'],
     [Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), 'the body must be encoded in UTF-8'],
-    [
-      Buffer.from('{"name":"Rex","categoryId":1}', 'utf16le'),
-      `the body is not valid JSON at line 1, column 2: expected a name in double quotes or '}', was "\\u0000"`,
-    ],
   ])('rejects %j, which is not JSON in UTF-8', (body, message) => {
     expect(() => read(body)).toThrow(expect.objectContaining({ code: 'invalid_request', message }));
   });

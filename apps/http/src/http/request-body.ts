@@ -33,7 +33,7 @@ export function requireJson({ headers }: IncomingMessage): void {
 }
 
 /**
- * Parses the JSON of a body: integers are bigints, other numbers are `JSON.rawJSON` objects with all their digits.
+ * Parses the JSON of a body, with integers as bigints.
  *
  * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
  */
@@ -43,9 +43,9 @@ export function parseJson(bytes: Buffer): unknown {
   const text = bytes.toString();
   if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw invalid(CLIENT_MESSAGES.bodyBeginsWithMark);
   try {
-    return parse(text, { integers: 'bigint', others: 'raw', name: 'body' });
+    return parse(text);
   } catch (error) {
-    throw error instanceof SyntaxError ? invalid(error.message) : error;
+    throw invalid(`${CLIENT_MESSAGES.bodyIsNotJson}: ${(error as SyntaxError).message}`);
   }
 }
 

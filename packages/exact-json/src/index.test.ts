@@ -1,0 +1,101 @@
+import * as fc from 'fast-check';
+import { afterEach, describe, expect, test, vi } from 'vitest';
+import { parse, stringify } from './index.ts';
+
+describe('parse', () => {
+  test.each<[string, unknown]>([
+    ['9223372036854775807', 9223372036854775807n],
+    ['-9223372036854775808', -9223372036854775808n],
+    ['-0', 0n],
+    ['1.0', 1n],
+    ['1E+3', 1000n],
+    ['-12300.00e-2', -123n],
+    ['92233720368547758.07e2', 9223372036854775807n],
+    ['0e99', 0n],
+    ['1.5', 1.5],
+    ['1e-400', 0],
+    ['1.00000000000000000000000001', 1],
+    ['9007199254740993.5', 9007199254740994],
+    ['1e999999999999', Number.POSITIVE_INFINITY],
+    ['1e-999999999999', 0],
+  ])('reads %s', (text, value) => {
+    expect(parse(text)).toBe(value);
+    expect(parse(`{"id":[${text}],"other":"${text}"}`)).toEqual({ id: [value], other: text });
+  });
+
+  test('reads an integer of more than 100 characters as a number, in little time', () => {
+    expect(parse('9'.repeat(100))).toBe(10n ** 100n - 1n);
+    expect(parse('9'.repeat(101))).toBe(1e101);
+    expect(parse(`1${'0'.repeat(1_000_000)}`)).toBe(Number.POSITIVE_INFINITY);
+  });
+
+  test('reads any decimal without a fraction as an integer', () => {
+    const digits = fc.string({ unit: fc.constantFrom(...'0123456789'), maxLength: 12 });
+    const whole = fc.bigInt({ min: 0n, max: 10n ** 20n });
+    fc.assert(
+      fc.property(fc.constantFrom('', '-'), whole, digits, fc.integer({ min: -30, max: 30 }), (sign, ...decimal) => {
+        const [integer, fraction, exponent] = decimal;
+        const literal = `${sign}${integer}${fraction && `.${fraction}`}e${exponent}`;
+        // The point, moved in the text.
+        const text = `${'0'.repeat(30)}${integer}${fraction.padEnd(30, '0')}${'0'.repeat(30)}`;
+        const point = 30 + String(integer).length + exponent;
+        const isInteger = /^0*$/.test(text.slice(point));
+        expect(parse(literal)).toBe(isInteger ? BigInt(sign + text.slice(0, point)) : Number(literal));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test.each(['', '{"name":"Rex"', '{"status":None}', '[1,]', '01', '"a\nb"'])(
+    'rejects %j with the words of JSON.parse',
+    (text) => {
+      const error = (read: (text: string) => unknown) => {
+        try {
+          return read(text);
+        } catch (thrown) {
+          return thrown;
+        }
+      };
+      expect(error(parse)).toBeInstanceOf(SyntaxError);
+      expect(error(parse)).toEqual(error(JSON.parse));
+    },
+  );
+
+  test('rejects JSON that is nested too deeply with a SyntaxError', () => {
+    expect(parse('['.repeat(500) + ']'.repeat(500))).toBeInstanceOf(Array);
+    expect(() => parse('['.repeat(100_000) + ']'.repeat(100_000))).toThrow(
+      new SyntaxError('JSON is nested too deeply'),
+    );
+  });
+});
+
+describe('stringify', () => {
+  test('writes a bigint with all its digits, which parse reads again', () => {
+    fc.assert(
+      fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
+        expect(stringify({ id, nested: [id] })).toBe(`{"id":${id},"nested":[${id}]}`);
+        expect(parse(stringify({ id, nested: [id] }))).toEqual({ id, nested: [id] });
+      }),
+    );
+  });
+
+  test('writes everything else as JSON.stringify does', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), (value) => {
+        expect(stringify(value)).toBe(JSON.stringify(value));
+      }),
+    );
+  });
+});
+
+describe('a runtime without JSON.rawJSON', () => {
+  afterEach(() => {
+    vi.unstubAllGlobals();
+  });
+
+  test('is rejected at import, so that no integer is rounded', async () => {
+    vi.stubGlobal('JSON', { ...JSON, parse: JSON.parse, stringify: JSON.stringify });
+    vi.resetModules();
+    await expect(import('./index.ts')).rejects.toThrow('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22');
+  });
+});
