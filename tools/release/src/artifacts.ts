@@ -2,7 +2,6 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { PACKAGES, PNPM, packAll, ROOT, run, tarball } from '@animal-store/packaging/packages';
 import { manifests, read } from './repository.ts';
-import { readSurface, SURFACE } from './surface.ts';
 
 /** The artifacts of a release: tarballs and SBOMs (CycloneDX). */
 const ARTIFACTS: string = join(ROOT, 'tools/release/generated');
@@ -15,18 +14,13 @@ const buildah = (...args: readonly string[]): string => run('buildah', args, ROO
 const [npx, ...pnpmArgs] = PNPM;
 const pnpm = (...args: readonly string[]): string => run(npx, [...pnpmArgs, ...args], ROOT);
 
-/** Sets the next version, and writes the changelogs of the packages, the heading in CHANGELOG.md and the list of published names. */
-export async function version(): Promise<void> {
+/** Sets the next version, and writes the changelogs of the packages and the heading in CHANGELOG.md. */
+export function version(): void {
   run(join(ROOT, 'node_modules/.bin/changeset'), ['version'], ROOT);
   writeFileSync(
     join(ROOT, 'CHANGELOG.md'),
     read('CHANGELOG.md').replace(/^## Next$/m, `## ${manifests()[0]?.version}`),
   );
-  await writeSurface();
-}
-
-export async function writeSurface(): Promise<void> {
-  writeFileSync(join(ROOT, SURFACE), `${JSON.stringify(await readSurface(), null, 2)}\n`);
 }
 
 /** Packs each published package, with its SBOM beside it. */

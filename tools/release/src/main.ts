@@ -1,8 +1,4 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { ROOT } from '@animal-store/packaging/packages';
-import { audit, image, pack, publish, push, version, writeSurface } from './artifacts.ts';
-import { llmsTxt } from './llms-txt.ts';
+import { audit, image, pack, publish, push, version } from './artifacts.ts';
 import { rehearse } from './rehearse.ts';
 
 const commands: Record<string, () => void | Promise<void>> = {
@@ -10,11 +6,6 @@ const commands: Record<string, () => void | Promise<void>> = {
 
   /** Pushes the image to IMAGE, a name with its tag, and prints its digest. */
   push: () => console.log(push(`docker://${process.env['IMAGE']}`)),
-
-  llms: () => writeFileSync(join(ROOT, 'llms.txt'), llmsTxt()),
-
-  /** Writes the names and formats of this checkout as those that are published. */
-  surface: writeSurface,
 };
 
 const [name = '', ...others] = process.argv.slice(2);
