@@ -20,7 +20,7 @@ const drivers = globSync('packages/adapter-!(contract)/package.json', { cwd: imp
   .filter((name) => !name.startsWith('@animal-store/'));
 
 /**
- * The imports that each workspace, and each folder of apps/http, may have. Every other import between them is an error.
+ * The imports that each workspace may have. Every other import between them is an error.
  *
  * @type {import('dependency-cruiser').IAllowedRuleType[]}
  */
@@ -31,8 +31,8 @@ const allowed = [
   // Tests may use any package, the test tools, and every folder of their application.
   { from: { path: TESTS }, to: { path: '^(?:packages/|tools/test-)' } },
   { from: { path: '^(apps/[^/]+)/.*\\.test\\.ts$' }, to: { path: '^$1/' } },
-  // A workspace may import itself; apps/http has folders, see below.
-  { from: { path: '^([^/]+/[^/]+)/', pathNot: '^apps/http/src/[^/]+/' }, to: { path: '^$1/' } },
+  // A workspace may import itself.
+  { from: { path: '^([^/]+/[^/]+)/' }, to: { path: '^$1/' } },
   {
     from: { path: '^packages/adapter-[^/]+/' },
     to: { path: '^packages/domain/src/(?:index|ports)\\.ts$' },
@@ -40,22 +40,19 @@ const allowed = [
   { from: { path: '^packages/client/' }, to: { path: '^packages/(?:domain|exact-json)/src/index\\.ts$' } },
   // Helpers for asynchronous code.
   {
-    from: { path: '^packages/(?:adapter-|api-docs/|app-kit/|observability/)' },
+    from: { path: '^packages/(?:adapter-|api-docs/|app-kit/)' },
     to: { path: '^packages/(?:async|adapter-kit)/' },
   },
-  { from: { path: '^packages/(?:adapter-contract|async|observability)/' }, to: { path: '^packages/domain/' } },
+  { from: { path: '^packages/(?:adapter-contract|async)/' }, to: { path: '^packages/domain/' } },
   { from: { path: '^packages/app-kit/' }, to: { path: `^(?:packages/domain/|${ADAPTERS})` } },
   {
     from: { path: '^apps/' },
-    to: { path: '^packages/(?:domain|async|exact-json|http-server|observability|api-docs|app-kit)/' },
+    to: { path: '^packages/(?:domain|async|exact-json|api-docs|app-kit)/' },
   },
-  // All folders of apps/http may import http, and openapi also the operations that it describes.
-  { from: { path: '^(apps/http/src/[^/]+)/' }, to: { path: '^(?:$1|apps/http/src/http)/' } },
-  { from: { path: '^apps/http/src/openapi/' }, to: { path: '^apps/http/src/pets/' } },
 ];
 
-/** The parts of the OpenAPI document, in apps/http. */
-const DOCUMENT = ['^apps/http/src/openapi/'];
+/** The parts of the OpenAPI document that need TypeBox, in apps/http. */
+const DOCUMENT = ['^apps/http/src/openapi/(?:document|schemas)\\.ts$'];
 
 /** @type {Record<string, Omit<import('dependency-cruiser').IForbiddenRuleType, 'name'>>} */
 const forbidden = {
@@ -65,7 +62,7 @@ const forbidden = {
     to: { pathNot: '^packages/domain/' },
   },
   'only-apps-import-hono': {
-    comment: 'Neither an adapter nor the HTTP server knows the framework.',
+    comment: 'No package knows the framework.',
     from: { path: '^packages/' },
     to: { path: npm('hono', '@hono/[^/]+') },
   },

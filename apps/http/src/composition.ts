@@ -1,133 +1,124 @@
 // First of all imports: tsyringe throws if the Reflect metadata API is missing.
 import 'reflect-metadata';
-import { docsPage } from '@animal-store/api-docs';
+import type { RequestListener } from 'node:http';
 import { sha256, type Version } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { createAuthentication, createAwaitableCatalogue } from '@animal-store/domain/transport';
-import type { Listener, RenderRejection } from '@animal-store/http-server';
-import { createLoadShedding, createMetrics, type Log, type Metrics } from '@animal-store/observability';
-import { type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
-import { createRateLimit } from './access/rate-limit.ts';
-import { createApps } from './app.ts';
+import {
+  type Authenticate,
+  type AwaitableCatalogue,
+  createAuthentication,
+  createAwaitableCatalogue,
+} from '@animal-store/domain/transport';
+import { getRequestListener } from '@hono/node-server';
+import type { Hono } from 'hono';
+import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
+import { createApp } from './app.ts';
 import type { Configuration } from './configuration.ts';
-import { combineObservers, createRejectionRenderer, type Observer, type OnUnexpectedError } from './http/exchange.ts';
-import { createListener } from './http/listener.ts';
-import { createRequestMetrics, type RequestMetrics } from './observability/request-metrics.ts';
-import { completeSpan } from './observability/tracing.ts';
-import { petOperations } from './pets/index.ts';
+import { createExchange, type Env, type Exchange, SECURITY_HEADERS } from './http/exchange.ts';
+import { errorResponse } from './http/http-error.ts';
+import { BAD_TARGET } from './http/rejection.ts';
+import { createRequestLog, type Log } from './observability/log.ts';
+import { createMetrics, type Metrics } from './observability/metrics.ts';
+import { createReadiness, type Readiness } from './observability/readiness.ts';
+import { createPet } from './pets/create-pet.ts';
+import { getPet } from './pets/get-pet.ts';
+import { listPets } from './pets/list-pets.ts';
+import { createRateLimit } from './rate-limit.ts';
 
-/** The parts of a service, which tests replace. */
-export interface ServiceDependencies {
+/** What a service is made of. The container closes nothing: whoever opened the storage closes it. */
+export interface Parts {
   readonly configuration: Configuration;
   readonly version: Version;
-  /** The service closes it. */
   readonly storage: PetStorage;
-  readonly log: Pick<Log, 'linesLost' | 'unexpectedError' | 'warnThrottled'>;
-  readonly requestLog: Observer;
-  /** Reads the metrics of all workers; absent: there is only this process. */
-  readonly readMetrics?: (() => Promise<string>) | undefined;
+  readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'warnThrottled' | 'dropped'>;
+  /** Whether the service is stopping. */
+  readonly isStopping: () => boolean;
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. */
   readonly clock?: Clock;
 }
 
-/** A service that is put together and does not listen yet. */
-export interface ComposedService {
-  readonly listener: Listener;
-  readonly probeListener: Listener;
-  readonly renderRejection: RenderRejection;
-  readonly storage: PetStorage;
-  readonly metrics: Metrics;
-  readonly requestMetrics: RequestMetrics;
-  /** Makes the service unready. It continues to serve. */
-  beginStop(): void;
-  /** Releases everything that was opened here. */
-  close(): Promise<void>;
-}
+const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 
-/** Puts the service together, layer by layer. */
+/** The parts that a container resolves. */
+export const TOKENS = {
+  storage: token<PetStorage>('storage'),
+  catalogue: token<AwaitableCatalogue>('catalogue'),
+  authenticate: token<Authenticate>('authenticate'),
+  metrics: token<Metrics>('metrics'),
+  readiness: token<Readiness>('readiness'),
+  exchange: token<Exchange>('exchange'),
+  app: token<Hono<Env>>('app'),
+  listener: token<RequestListener>('listener'),
+};
+
+/** Registers every part of a service. */
 export function compose({
   configuration,
   version,
-  storage: opened,
+  storage,
   log,
-  requestLog,
-  readMetrics,
+  isStopping,
   clock = Date.now,
-}: ServiceDependencies): ComposedService {
-  const { BASE_PATH: basePath, TRUST_PROXY: trustedProxies } = configuration;
+}: Parts): DependencyContainer {
+  const { BASE_PATH: basePath, RATE_LIMIT: limit } = configuration;
   const container = root.createChildContainer();
-  /** Registers a singleton and returns its getter. */
-  const provide = <T>(name: string, make: () => T): (() => T) => {
-    const token: InjectionToken<T> = Symbol(name);
-    container.register(token, { useFactory: instanceCachingFactory(make) });
-    return () => container.resolve(token);
-  };
-  let stopping = false;
+  const provide = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) =>
+    container.register(name, { useFactory: instanceCachingFactory(make) });
 
-  // Observability
-  const metrics = provide('metrics', () => createMetrics({ ...version }, log.linesLost, readMetrics));
-  const requestMetrics = provide('request metrics', () => createRequestMetrics(metrics().registry));
-  const onUnexpectedError: OnUnexpectedError = (error, requestId) => {
-    metrics().countUnexpectedError();
-    log.unexpectedError(error, { requestId });
-  };
-  const observe = provide('observer', () =>
-    combineObservers([completeSpan, requestLog, requestMetrics().observe], onUnexpectedError),
-  );
-  const loadShedding = provide('load shedding', () => createLoadShedding(configuration.MAX_EVENT_LOOP_DELAY_MS));
-
-  // The use cases on the storage
-  const storage = provide('storage', () => metrics().instrument(opened));
-  const catalogue = provide('catalogue', () => createAwaitableCatalogue(storage().pets));
-  const authenticate = provide('authentication', () =>
-    createAuthentication({
-      configuredKeys: configuration.configuredKeys,
-      issuedKeys: storage().keys,
-      digest: sha256,
-      clock,
+  provide(TOKENS.readiness, () => createReadiness(storage, log));
+  provide(TOKENS.metrics, (c) =>
+    createMetrics({
+      version: { ...version },
+      inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
+      droppedLines: log.dropped,
+      isStorageUp: () => c.resolve(TOKENS.readiness).isUp(),
     }),
   );
+  provide(TOKENS.storage, (c) => c.resolve(TOKENS.metrics).instrument(storage));
+  provide(TOKENS.catalogue, (c) => createAwaitableCatalogue(c.resolve(TOKENS.storage).pets));
+  provide(TOKENS.authenticate, (c) => {
+    const { configuredKeys } = configuration;
+    return createAuthentication({ configuredKeys, issuedKeys: c.resolve(TOKENS.storage).keys, digest: sha256, clock });
+  });
+  provide(TOKENS.exchange, (c) => {
+    const logRequest = createRequestLog(log);
+    const { observe } = c.resolve(TOKENS.metrics);
+    return createExchange((record, response) => {
+      observe(record, response);
+      logRequest(record, response);
+    }, configuration.TRUST_PROXY);
+  });
+  provide(TOKENS.app, (c) => {
+    const dependencies = { catalogue: c.resolve(TOKENS.catalogue), clock, basePath };
+    return createApp({
+      ...{ basePath, isStopping, publicUrl: configuration.PUBLIC_URL, corsOrigins: configuration.CORS_ORIGINS },
+      operations: [listPets(dependencies), createPet(dependencies), getPet(dependencies)],
+      exchange: c.resolve(TOKENS.exchange),
+      authenticate: c.resolve(TOKENS.authenticate),
+      rateLimit: limit === 0 ? null : createRateLimit(limit),
+      readiness: c.resolve(TOKENS.readiness),
+      metrics: configuration.METRICS === 'on' ? c.resolve(TOKENS.metrics) : null,
+      docs: configuration.DOCS === 'on',
+    });
+  });
+  provide(TOKENS.listener, (c) => createListener(c.resolve(TOKENS.app)));
+  return container;
+}
 
-  // HTTP
-  const rateLimit = provide('rate limit', () =>
-    createRateLimit(configuration.RATE_LIMIT, storage(), onUnexpectedError, log.warnThrottled),
-  );
-  const apps = provide('apps', () =>
-    createApps({
-      basePath,
-      publicUrl: configuration.PUBLIC_URL || null,
-      trustedProxies,
-      operations: petOperations({ catalogue: catalogue(), clock, basePath }),
-      authenticate: authenticate(),
-      storage: storage(),
-      rateLimit: rateLimit(),
-      corsOrigins: configuration.CORS_ORIGINS,
-      observe: observe(),
-      inFlight: requestMetrics().inFlight,
-      onUnexpectedError,
-      metrics: configuration.METRICS === 'on' ? metrics() : null,
-      docs: configuration.DOCS === 'on' ? docsPage() : [],
-      hasProbePort: configuration.PROBE_PORT !== 0,
-      isStopping: () => stopping,
-      shouldShed: loadShedding().shouldShed,
-    }),
-  );
-
-  return {
-    listener: createListener(apps().main, onUnexpectedError),
-    probeListener: createListener(apps().probes, onUnexpectedError),
-    renderRejection: createRejectionRenderer(observe(), trustedProxies),
-    storage: storage(),
-    metrics: metrics(),
-    requestMetrics: requestMetrics(),
-    beginStop() {
-      stopping = true;
+function createListener(app: Hono<Env>): RequestListener {
+  return getRequestListener((request, env) => app.fetch(request, env as Env['Bindings']), {
+    // Node reads on after an early response: a client gets it that reads nothing before it has sent its body.
+    autoCleanupIncoming: false,
+    // For an empty Host field.
+    hostname: 'localhost',
+    // For request targets that are no URL. Handlers do not throw.
+    errorHandler() {
+      const { status, headers, body } = errorResponse(BAD_TARGET);
+      return new Response(body, {
+        status,
+        headers: { ...SECURITY_HEADERS, ...headers, 'x-request-id': crypto.randomUUID() },
+      });
     },
-    // tsyringe does not close what factories made.
-    async close() {
-      loadShedding().stop();
-      await storage().close();
-    },
-  };
+  });
 }

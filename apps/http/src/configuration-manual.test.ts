@@ -1,8 +1,10 @@
 import { readFileSync } from 'node:fs';
-import { MAX_HEADER_SIZE, MAX_QUEUED_REQUESTS, TIME_LIMITS } from '@animal-store/http-server';
 import { expect, test } from 'vitest';
+import { IN_FLIGHT_MAX } from './app.ts';
 import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
-import { BODY_MAX_BYTES } from './http/request-body.ts';
+import { MAX_HEADER_SIZE } from './http/rejection.ts';
+import { BODY_MAX_BYTES, CHUNKS_MAX } from './http/request-body.ts';
+import { INACTIVITY_TIMEOUT, TIME_LIMITS, UNANSWERED_MAX } from './server.ts';
 
 /** Variables without a default: they depend on the storage, or are secrets. */
 const OTHERS = VARIABLE_NAMES.filter((name) => !(name in VARIABLES)).sort();
@@ -30,11 +32,10 @@ test('docs/settings.md has the fixed limits that the code has', () => {
     `whole request: arrives within ${seconds('requestTimeout')}`,
     `body: at most ${kibibytes(BODY_MAX_BYTES)}`,
     `idle connection: closed after ${seconds('keepAliveTimeout')}`,
-    `client that reads nothing of its response: closed after ${seconds('inactivityTimeout')}`,
-    `client that does not close after the last response: closed after ${seconds('lingerTimeout')}; ` +
-      `after ${seconds('requestTimeout')} if its request is incomplete`,
-    `pipelined requests, all connections together: ${MAX_QUEUED_REQUESTS.toLocaleString('en')} waiting; ` +
-      'then the connections with most of them are dropped',
+    `connection without activity during a request: closed after ${INACTIVITY_TIMEOUT / 1_000} s`,
+    `connection with more than ${UNANSWERED_MAX} requests that have no response: closed`,
+    `body in more than ${CHUNKS_MAX.toLocaleString('en')} chunks: its connection is closed`,
+    `operations while more than ${IN_FLIGHT_MAX.toLocaleString('en')} requests are in flight: 503`,
     // A test of a silent storage measures it.
     'operation that waits for the storage: 503 after less than 5 s',
   ]);

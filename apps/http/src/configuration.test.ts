@@ -1,5 +1,5 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { availableParallelism, tmpdir } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError, STORAGES } from '@animal-store/app-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -19,7 +19,6 @@ test('has a default for everything', () => {
   expect(readConfiguration({})).toEqual({
     HOST: '127.0.0.1',
     PORT: 3000,
-    PROBE_PORT: 0,
     BASE_PATH: '/v1',
     PUBLIC_URL: '',
     storage: { name: 'memory', adapter: STORAGES.memory, setting: '' },
@@ -30,12 +29,9 @@ test('has a default for everything', () => {
     DOCS: 'on',
     CORS_ORIGINS: new Set(),
     RATE_LIMIT: 0,
-    STOP_GRACE_SECONDS: 5,
     STOP_DEADLINE_SECONDS: 10,
     NODE_ENV: 'development',
-    WORKERS: 1,
     MAX_CONNECTIONS: 10_000,
-    MAX_EVENT_LOOP_DELAY_MS: 50,
     TRUST_PROXY: 0,
     warnings: [],
   });
@@ -46,18 +42,9 @@ test('treats an empty variable as unset', () => {
   expect(readConfiguration(empty)).toEqual(readConfiguration({}));
 });
 
-/** Several processes can share its storage and its keys. */
-const SHARED = { MONGODB_URL: 'mongodb://h/d', API_KEYS: 'k'.repeat(16) };
-
 test.each([
-  [
-    { PORT: '0', PROBE_PORT: '0' },
-    { PORT: 0, PROBE_PORT: 0 },
-  ],
+  [{ PORT: '0' }, { PORT: 0 }],
   [{ PORT: '65535' }, { PORT: 65_535 }],
-  [{ PORT: '3000', PROBE_PORT: '3001' }, { PROBE_PORT: 3001 }],
-  [{ ...SHARED, WORKERS: '2' }, { WORKERS: 2 }],
-  [{ ...SHARED, WORKERS: 'auto' }, { WORKERS: Math.min(availableParallelism(), 64) }],
   [{ HOST: '::1' }, { HOST: '::1' }],
   [{ BASE_PATH: '/animals/store-2/v1' }, { BASE_PATH: '/animals/store-2/v1' }],
   [{ BASE_PATH: '/~me/a.b_c/v1' }, { BASE_PATH: '/~me/a.b_c/v1' }],
@@ -84,8 +71,6 @@ test.each<[Record<string, string>, string | RegExp]>([
     { PORT: port },
     `PORT must be an integer from 0 to 65535, was "${port}"`,
   ]),
-  [{ PROBE_PORT: '65536' }, 'PROBE_PORT must be an integer from 0 to 65535, was "65536"'],
-  [{ PROBE_PORT: '3000' }, 'PROBE_PORT must differ from PORT, both are 3000'],
   [{ CORS_ORIGINS: '*,https://a.example' }, /, or \* alone, was "\*,https:\/\/a.example"$/],
   ...[
     ...['example.org', 'https://a.example/', 'https://a.example:123456', 'https://a.example http://b.example'],
@@ -100,11 +85,6 @@ test.each<[Record<string, string>, string | RegExp]>([
     { CORS_ORIGINS: origins },
     /^CORS_ORIGINS must be origins as browsers send them/,
   ]),
-  [{ WORKERS: '0' }, 'WORKERS must be auto or an integer from 1 to 64, was "0"'],
-  [
-    { WORKERS: '2' },
-    /^WORKERS must be 1 if the animals are kept in memory: .*; API_KEYS must be set if WORKERS is more/,
-  ],
   [{ RATE_LIMIT: '-1' }, /^RATE_LIMIT must be an integer from 0/],
   [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be an integer from 0 to 10/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
@@ -148,7 +128,7 @@ describe('in production', () => {
     expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'memory', PORT: 'x' })).toMatch(
       /^PORT must be [^;]*; API_KEYS must be set if NODE_ENV is production$/,
     );
-    expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'x', WORKERS: '2' })).toMatch(/^STORAGE must be one of [^;]*$/);
+    expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'x' })).toMatch(/^STORAGE must be one of [^;]*$/);
   });
 
   test('reads secrets from files, and names only the missing file', () => {

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import {
   ADDRESS_VARIABLES,
   integer,
@@ -13,7 +12,7 @@ import {
   type Variable,
   variableNames,
 } from '@animal-store/app-kit';
-import { LOG_LEVELS } from '@animal-store/observability';
+import { LOG_LEVELS } from './observability/log.ts';
 
 /** Whether a text is an origin as browsers send it (HTML, 7.1.1): in lower case, without the default port of its scheme. */
 function isOrigin(text: string): boolean {
@@ -35,20 +34,9 @@ const nodeEnvironment: Variable<string> = {
   parse: (text) => (/^(?:development|production|test)$/i.test(text) ? text.toLowerCase() : null),
 };
 
-const MAX_WORKERS = 64;
-
-const workers: Variable<number> = {
-  fallback: '1',
-  rule: `auto or an integer from 1 to ${MAX_WORKERS}`,
-  parse: (text) =>
-    text === 'auto' ? Math.min(availableParallelism(), MAX_WORKERS) : integer(1, 1, MAX_WORKERS).parse(text),
-};
-
 /** The variables of this application. Those of the storages and `API_KEYS` are read by app-kit: every application has them. */
 export const VARIABLES = {
   ...ADDRESS_VARIABLES,
-  // 0: at PORT.
-  PROBE_PORT: integer(0, 0, 65_535),
   BASE_PATH: matching(
     '/v1',
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,
@@ -65,14 +53,10 @@ export const VARIABLES = {
   CORS_ORIGINS: origins,
   // Requests of each holder in a minute; 0: no limit.
   RATE_LIMIT: integer(0, 0, 1_000_000),
-  STOP_GRACE_SECONDS: integer(5, 0, 300),
   STOP_DEADLINE_SECONDS: integer(10, 1, 300),
   MAX_CONNECTIONS: integer(10_000, 1, 1_000_000),
-  // 0: operations are never shed.
-  MAX_EVENT_LOOP_DELAY_MS: integer(50, 0, 60_000),
   TRUST_PROXY: integer(0, 0, 10),
   NODE_ENV: nodeEnvironment,
-  WORKERS: workers,
 } as const satisfies Record<string, Variable<unknown>>;
 
 const OWN_NAMES = [...Object.keys(VARIABLES), 'API_KEYS'];
@@ -102,15 +86,6 @@ function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors
   errors.push(...storageErrors);
   const isInMemory = storageErrors.length === 0 && storage.adapter.variable === undefined;
   const configuredKeys = readApiKeys(environment, errors);
-  if (values.PROBE_PORT !== 0 && values.PROBE_PORT === values.PORT) {
-    errors.push(`PROBE_PORT must differ from PORT, both are ${values.PORT}`);
-  }
-  if (values.WORKERS > 1 && isInMemory) {
-    errors.push('WORKERS must be 1 if the animals are kept in memory: each process would have its own');
-  }
-  if (values.WORKERS > 1 && configuredKeys.size === 0 && !production) {
-    errors.push('API_KEYS must be set if WORKERS is more than 1');
-  }
   // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
   if (production && configuredKeys.size === 0 && isInMemory) {
     errors.push('API_KEYS must be set if NODE_ENV is production');

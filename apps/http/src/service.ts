@@ -1,92 +1,98 @@
 import { isatty } from 'node:tty';
-import { createDevelopmentKey, findStorages, openStorage, readVersion } from '@animal-store/app-kit';
+import { addressError, createDevelopmentKey, findStorages, openStorage, readVersion } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { isUsable } from '@animal-store/domain/transport';
-import { createLog, type Log, monitorStorage, openStandardOutput } from '@animal-store/observability';
-import { type ComposedService, compose } from './composition.ts';
+import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
-import { OPERATOR_MESSAGES, startupMessage } from './http/operator-messages.ts';
-import { listen, originOf } from './listening.ts';
-import { createRequestLog } from './observability/request-log.ts';
-import { createStop } from './stop.ts';
-import { superviseWorkers } from './workers/supervisor.ts';
-import { findSupervisor, isFirst, type Supervisor } from './workers/worker.ts';
+import { createLog, type Log } from './observability/log.ts';
+import { type RunningServer, startServer } from './server.ts';
+import { welcome } from './welcome.ts';
+
+/** How long a stopping service serves as before in production, in milliseconds, so that load balancers notice its `/readyz`. */
+export const GRACE = 5_000;
+
+/** How long everything after the deadline of a stop may take, in milliseconds: storage and log. */
+export const END_TIMEOUT = 7_000;
+
+const DROPPED = {
+  connections: 'connections are closed: there are as many as MAX_CONNECTIONS allows',
+  requests: 'connections are closed: they sent too many requests without waiting for responses',
+} as const;
 
 /** Runs the service as its environment says, until it is stopped. Throws ConfigurationError. */
-export async function startService(run: Run): Promise<void> {
-  const output = openStandardOutput();
-  const started = withDevelopmentKey(readConfiguration(process.env, await findStorages(process.env)));
-  const { configuration } = started;
-  const log = createLog(configuration.LOG_LEVEL, { output, readable: isatty(1) });
-  // Without a listener Node.js would open its debugger.
-  if (configuration.production) process.on('SIGUSR1', () => log.warn(OPERATOR_MESSAGES.ignoresSigusr1));
-  const supervisor = findSupervisor();
-  if (configuration.WORKERS > 1 && supervisor === null) {
-    const workers = superviseWorkers(configuration.WORKERS, log, () => void stop());
-    const stop = createStop({ server: workers, log, supervisor }, configuration, run.onStop);
-    return;
-  }
-  await serve(started, log, supervisor, run).catch((error) => {
-    supervisor?.disconnect();
+export async function startService({ onStop, reportMisconfiguration }: Run): Promise<void> {
+  const given = readConfiguration(process.env, await findStorages(process.env));
+  const { configuration, developmentKey } = withDevelopmentKey(given);
+  const version = readVersion(process.env);
+  const log = await createLog(configuration.LOG_LEVEL, isatty(1));
+  const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
+  let isStopping = false;
+  const container = compose({ configuration, version, storage, log, isStopping: () => isStopping });
+  const server = await listen(
+    container.resolve(TOKENS.listener),
+    container.resolve(TOKENS.exchange).reject,
+    configuration,
+    log,
+  ).catch(async (error) => {
+    await storage.close();
     throw error;
+  });
+
+  async function stop(grace: number, deadline: number): Promise<void> {
+    if (isStopping) return;
+    isStopping = true;
+    // The storage may hang.
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace + deadline + END_TIMEOUT).unref();
+    const connectionsClosed = await server.stop({ grace, deadline });
+    await storage.close();
+    log.info({ connectionsClosed }, 'stopped');
+    // `process.exit` would wait for the write.
+    if (!(await log.close())) process.kill(process.pid, 'SIGKILL');
+  }
+  onStop((signal) => {
+    log.info({ signal }, 'stopping');
+    void stop(configuration.production ? GRACE : 0, configuration.STOP_DEADLINE_SECONDS * 1_000);
+  });
+
+  for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
+  const url = originOf(server) + configuration.BASE_PATH;
+  if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...version }, 'listening');
+  else log.print(welcome({ url, key: developmentKey, storage: description, version: version.version }));
+
+  // The service starts without its storage, too. An error that only an operator can mend ends it.
+  const problem = await container
+    .resolve(TOKENS.readiness)
+    .check()
+    .then(() => missingKeys(configuration, storage))
+    .catch(misconfiguration);
+  if (problem === null || isStopping) return;
+  reportMisconfiguration(problem);
+  await stop(0, 0);
+}
+
+type Reject = Parameters<typeof startServer>[1]['reject'];
+
+async function listen(
+  listener: Parameters<typeof startServer>[0],
+  reject: Reject,
+  { HOST: host, PORT: port, MAX_CONNECTIONS }: Configuration,
+  log: Log,
+) {
+  const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);
+  return startServer(listener, { host, port, maxConnections: MAX_CONNECTIONS, reject, onDrop }).catch((error) => {
+    throw addressError(error, host, port);
   });
 }
 
-async function serve(
-  { configuration, developmentKey }: ReturnType<typeof withDevelopmentKey>,
-  log: Log,
-  supervisor: Supervisor | null,
-  { onStop, reportMisconfiguration }: Run,
-): Promise<void> {
-  const version = readVersion(process.env);
-  const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage, {
-    onKeyLookup: (cached) => service.metrics.keyLookedUp(cached),
-  });
-  const service = compose({
-    ...{ configuration, version, storage, log },
-    requestLog: createRequestLog(log),
-    readMetrics: supervisor?.readMetrics,
-  });
-  const { server, probes } = await listen(service, configuration, log).catch(async (error) => {
-    await service.close();
-    throw error;
-  });
-
-  if (isFirst()) {
-    for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
-    const url = originOf(server) + configuration.BASE_PATH;
-    const workers = configuration.WORKERS > 1 ? configuration.WORKERS : undefined;
-    const names = { storage: configuration.storage.name, probes: probes && originOf(probes), workers };
-    if (developmentKey === null) log.info('listening', { url, ...names, ...version });
-    else log.print(startupMessage({ url, key: developmentKey, storage: description, ...version }));
-  }
-
-  // The storage is checked after the start, because the service starts without it, too.
-  const monitor = monitorStorage({
-    storage: service.storage,
-    names: { storage: configuration.storage.name, at: service.storage.location },
-    messages: {
-      unavailable: OPERATOR_MESSAGES.storageUnavailable,
-      misconfigured: OPERATOR_MESSAGES.storageMisconfigured,
-    },
-    misconfiguration,
-    findMisconfiguration: () => missingKeys(configuration, service),
-    onMisconfiguration(message) {
-      reportMisconfiguration(message);
-      void stop(0, 0);
-    },
-    onCheck: service.metrics.storageChecked,
-    log,
-  });
-  const stop = createStop({ monitor, service, server, probes, log, supervisor }, configuration, onStop);
-  supervisor?.serve({ registry: service.metrics.registry, stop: () => void stop() });
+/** Where to call a server. One that listens at all addresses is called at localhost. */
+function originOf({ address: { address, port } }: RunningServer): string {
+  if (address === '0.0.0.0' || address === '::') return `http://localhost:${port}`;
+  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
 
 /** Outside production, a key is generated for this run if there is none. */
-function withDevelopmentKey(configuration: Configuration): {
-  configuration: Configuration;
-  developmentKey: string | null;
-} {
+function withDevelopmentKey(configuration: Configuration) {
   if (configuration.configuredKeys.size > 0 || configuration.production) return { configuration, developmentKey: null };
   const { key, configuredKeys } = createDevelopmentKey();
   return { configuration: { ...configuration, configuredKeys }, developmentKey: key };
@@ -94,13 +100,13 @@ function withDevelopmentKey(configuration: Configuration): {
 
 /** The error if no API key can be valid in production, or null. */
 async function missingKeys(
-  { configuredKeys, production, warnings }: Configuration,
-  { storage }: ComposedService,
+  { configuredKeys, production }: Configuration,
+  { keys }: PetStorage,
 ): Promise<string | null> {
   if (!production || configuredKeys.size > 0) return null;
-  const issued = await storage.keys.list();
+  const issued = await keys.list();
   const now = Date.now();
   if (issued.some((key) => isUsable(key, now))) return null;
-  const missing = issued.length === 0 ? OPERATOR_MESSAGES.noKey : OPERATOR_MESSAGES.noValidKey;
-  return [missing, ...warnings.filter((warning) => warning.includes('API_KEYS'))].join('; ');
+  const missing = issued.length === 0 ? 'there is no API key' : 'no API key is valid, all are revoked or expired';
+  return `${missing}: set API_KEYS or issue a key`;
 }

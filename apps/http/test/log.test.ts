@@ -9,8 +9,8 @@ const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 /** The id of KEY. */
 const ID = hash('sha256', KEY).slice(0, 16);
 
-test('logs each request as a line of JSON without secrets', async () => {
-  const running = startProcess({ API_KEYS: KEY, TRUST_PROXY: '1' });
+test('logs each request as a line of JSON without secrets: probes and rejected keys at level debug', async () => {
+  const running = startProcess({ API_KEYS: KEY, TRUST_PROXY: '1', LOG_LEVEL: 'debug' });
   const { add, call } = serviceAt(await listeningAt(running));
   const name = (id: string, others = {}) => ({ headers: { 'x-request-id': id, ...others } });
   const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
@@ -28,7 +28,7 @@ test('logs each request as a line of JSON without secrets', async () => {
   const anonymous = { ...common, bytes: expect.any(Number), client: '127.0.0.1' };
   const holder = { keyId: ID, holder: `configured-${ID}` };
   const bytes = Buffer.byteLength(added.text);
-  // A successful probe has no line, the visible prefix of a generated key is shown.
+  // The visible prefix of a generated key is shown.
   expect(running.logged('request')).toEqual([
     {
       ...{ ...common, requestId: 'one', method: 'POST', route: '/v1/pets', status: 201, bytes, client: '127.0.0.1' },
@@ -39,8 +39,14 @@ test('logs each request as a line of JSON without secrets', async () => {
       ...{ client: '203.0.113.7', ...holder },
     },
     { ...anonymous, requestId: 'three', method: 'GET', route: 'unmatched', status: 404 },
-    { ...anonymous, requestId: 'four', method: 'GET', route: '/v1/pets', status: 401 },
-    { ...anonymous, requestId: 'five', method: 'GET', route: '/v1/pets', status: 401, key: generated.slice(0, 9) },
+    { ...anonymous, level: 20, requestId: 'four', method: 'GET', route: '/v1/pets', status: 401 },
+    {
+      ...anonymous,
+      ...{ level: 20, requestId: 'five', method: 'GET', route: '/v1/pets' },
+      status: 401,
+      key: generated.slice(0, 9),
+    },
+    { ...anonymous, level: 20, requestId: 'six', method: 'GET', route: '/livez', status: 200 },
     { ...anonymous, requestId: 'seven', method: 'POST', route: 'unmatched', status: 405 },
   ]);
   for (const secret of [KEY, 'secret', 'a-wrong-key', generated]) expect(running.output.out).not.toContain(secret);

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync } from 'node:fs';
-import { createServer, request as sendRequest } from 'node:http';
+import { Agent, createServer, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -40,10 +40,6 @@ describe('a start', () => {
       revision: '0a1b2c3',
     });
     expect(running.output.out).not.toContain(KEY);
-    // No debugger is opened.
-    running.process.kill('SIGUSR1');
-    await running.says(/"level":40,.*"msg":"SIGUSR1 is ignored in production"/);
-    expect((await serviceAt(port).call('GET', '/v1/pets')).status).toBe(200);
     expect(running.output.err).toBe('');
   });
 
@@ -137,6 +133,36 @@ describe('a stop', () => {
     },
   );
 
+  test('loses no request that began before the signal or in the grace after it, and closes its connection', async () => {
+    const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
+    const port = await listeningAt(running);
+    const { call } = serviceAt(port);
+    const agent = new Agent({ keepAlive: true });
+    onTestFinished(() => agent.destroy());
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
+    const begin = () => {
+      const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers, agent });
+      request.write('{"name":"Rex",');
+      return { request, responded: once(request, 'response') };
+    };
+    const before = Array.from({ length: 50 }, begin);
+    expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
+    running.process.kill('SIGTERM');
+    await running.says(/"stopping"/);
+    expect((await call('GET', '/readyz', { key: null })).status).toBe(503);
+    const after = Array.from({ length: 50 }, begin);
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+    for (const { request } of [...before, ...after]) request.end('"categoryId":1}');
+    for (const { responded } of [...before, ...after]) {
+      const [response] = await responded;
+      response.resume();
+      expect([response.statusCode, response.headers.connection]).toEqual([201, 'close']);
+    }
+    expect((await call('GET', '/v1/pets?limit=100')).json).toHaveLength(100);
+    expect(await running.exit).toBe(0);
+    expect(running.output.out).toMatch(/^(?=.*"msg":"stopped").*"connectionsClosed":0/m);
+  });
+
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'])('is an end with 0 on %s while the service loads', async (signal) => {
     const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
     expect(await running.exit).toBe(0);
@@ -144,7 +170,7 @@ describe('a stop', () => {
   });
 
   test('ends with 0 at its deadline although a request is not complete', async () => {
-    const running = startProcess({ API_KEYS: KEY, STOP_DEADLINE_SECONDS: '1', STOP_GRACE_SECONDS: '0' });
+    const running = startProcess({ API_KEYS: KEY, STOP_DEADLINE_SECONDS: '1' });
     const port = await listeningAt(running);
     const socket = await openConnection(port);
     const closed = once(socket, 'close');

@@ -1,6 +1,5 @@
-import { unavailable } from '@animal-store/domain/ports';
-import { expect, vi } from 'vitest';
-import { createRateLimit } from '../src/access/rate-limit.ts';
+import { expect } from 'vitest';
+import { createRateLimit } from '../src/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService, test } from './service.ts';
 
 test('counts nothing without RATE_LIMIT', async ({ service: { call } }) => {
@@ -8,11 +7,8 @@ test('counts nothing without RATE_LIMIT', async ({ service: { call } }) => {
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });
 
-// A shared count that takes more than 500 ms is replaced by the count of the process.
-test('rejects a holder without quota with 429 and the time to wait, and serves the others', { retry: 2 }, async () => {
+test('rejects a holder without quota with 429 and the time to wait, and serves the others', async () => {
   const { add, call } = await startService({ RATE_LIMIT: '3' });
-  // The database is open before the first count.
-  await expect.poll(async () => (await call('GET', '/readyz', { key: null })).status).toBe(200);
   const responses = [
     await call('GET', '/v1/pets'),
     await add({ name: 'Rex', categoryId: 1 }),
@@ -48,37 +44,18 @@ test('adds the quota to the other header fields', async () => {
   }
 });
 
-const DEFECT = new TypeError('a defect');
-
-test.each([
-  [
-    'the storage',
-    unavailable(new Error('connect ECONNREFUSED')),
-    [],
-    [['requests are counted by this process alone: the shared count failed', { reason: 'connect ECONNREFUSED' }]],
-  ],
-  ['a defect', DEFECT, [[DEFECT]], []],
-])('counts alone if the shared count fails because of %s, and reports it', async (_, failure, reported, warned) => {
-  const storage = { createRateLimiter: () => ({ take: () => Promise.reject(failure) }) };
-  const [report, warn] = [vi.fn(), vi.fn()];
-  const count = createRateLimit(5, storage, report, warn);
-  expect(await count?.('the zoo')).toMatchObject({ headers: { ratelimit: '"default";r=4;t=60' }, rejection: null });
-  expect([report.mock.calls, warn.mock.calls]).toEqual([reported, warned]);
-});
-
-test.each([
-  [59_001, 60],
-  [2_000, 2],
-  [1_001, 2],
-  [1, 1],
-  // A Retry-After of no second would be ignored.
-  [0, 1],
-])('has a holder wait %d ms as %d s', async (resetsIn, seconds) => {
-  const storage = { createRateLimiter: () => ({ take: () => ({ allowed: false, remaining: 0, resetsIn }) }) };
-  const fail = () => expect.unreachable();
-  const count = createRateLimit(5, storage, fail, fail);
-  const { headers, rejection } = (await count?.('the zoo')) ?? {};
-  expect(headers?.['ratelimit']).toBe(`"default";r=0;t=${Math.ceil(resetsIn / 1_000)}`);
-  expect(rejection?.headers).toEqual({ 'retry-after': String(seconds) });
-  expect(rejection?.message).toContain(`try again in ${seconds} s`);
+test('counts in a window of a minute from the first request of each holder', () => {
+  let now = 1_000;
+  const count = createRateLimit(1, () => now);
+  expect(count('the zoo').rejection).toBeNull();
+  now += 58_001;
+  const { headers, rejection } = count('the zoo');
+  expect(headers['ratelimit']).toBe('"default";r=0;t=2');
+  expect(rejection).toMatchObject({
+    headers: { 'retry-after': '2' },
+    message: expect.stringContaining('try again in 2 s'),
+  });
+  expect(count('the farm').rejection).toBeNull();
+  now += 1_999;
+  expect(count('the zoo').rejection).toBeNull();
 });

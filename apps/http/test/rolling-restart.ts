@@ -19,7 +19,7 @@ export interface Instances {
 export async function startInstances(): Promise<Instances> {
   const ports: [number, number] = [await freePort(), await freePort()];
   const start = async (port: number): Promise<Running> => {
-    const running = startProcess({ API_KEYS: KEY, PORT: String(port) });
+    const running = startProcess({ API_KEYS: KEY, PORT: String(port), NODE_ENV: 'production', STORAGE: 'memory' });
     await listeningAt(running);
     return running;
   };

@@ -1,5 +1,4 @@
 import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
-import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
 import { storageEnvironment } from './service.ts';
@@ -19,8 +18,7 @@ export interface Running {
   logged(which: number | string): Record<string, unknown>[];
 }
 
-/** Load must not be shed on a machine that is busy with other work. */
-const DEFAULTS = { PORT: '0', MAX_EVENT_LOOP_DELAY_MS: '0' };
+const DEFAULTS = { PORT: '0' };
 
 interface ProcessOptions {
   readonly args?: readonly string[];
@@ -64,17 +62,3 @@ export function startProcess(
 /** The port that a process says it listens at. */
 export const listeningAt = async (running: Running): Promise<number> =>
   Number((await running.says(/127\.0\.0\.1:(\d+)\/v1/))[1]);
-
-/**
- * Opens and closes a connection every 100 ms, so that the grace of a stop does not end early. The log does not show these
- * connections. The returned function ends that, and so does the end of the running test.
- */
-export function keepConnecting(port: number): () => void {
-  const timer = setInterval(() => {
-    const socket = connect(port, '127.0.0.1', () => socket.destroy());
-    socket.on('error', () => {});
-  }, 100);
-  const end = () => clearInterval(timer);
-  onTestFinished(end);
-  return end;
-}

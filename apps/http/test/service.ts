@@ -5,12 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
-import { startServer, type TimeLimits } from '@animal-store/http-server';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, onTestFinished } from 'vitest';
-import { compose, type ServiceDependencies } from '../src/composition.ts';
+import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import type { Observer } from '../src/http/exchange.ts';
+import { startServer, type TIME_LIMITS } from '../src/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
@@ -68,8 +67,7 @@ export function freshFile(): string {
 
 export interface ServiceOptions {
   readonly clock?: Clock;
-  readonly timeLimits?: Partial<TimeLimits>;
-  readonly requestLog?: Observer;
+  readonly timeLimits?: Partial<typeof TIME_LIMITS>;
   /** Gets the function that stops the service. Absent: it stops when the running test ends. */
   readonly onEnd?: (stop: () => Promise<void>) => void;
 }
@@ -80,8 +78,6 @@ export async function startService(
 ): Promise<Service> {
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
-    // The test and the service share an event loop: its delay says nothing about the service.
-    MAX_EVENT_LOOP_DELAY_MS: '0',
     ...storageEnvironment(),
     ...environment,
   });
@@ -91,27 +87,27 @@ export async function startService(
 
 /** Serves what is put together from these parts. */
 export async function serve(
-  parts: Pick<ServiceDependencies, 'configuration' | 'storage'>,
-  { clock = Date.now, timeLimits = {}, requestLog = () => {}, onEnd = onTestFinished }: ServiceOptions = {},
+  parts: Pick<Parts, 'configuration' | 'storage'>,
+  { clock = Date.now, timeLimits = {}, onEnd = onTestFinished }: ServiceOptions = {},
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
-  const log = {
-    linesLost: () => 0,
-    unexpectedError: (error: unknown) => void unexpectedErrors.push(error),
-    warnThrottled() {},
+  const log: Parts['log'] = {
+    ...{ debug() {}, info() {}, warn() {}, warnThrottled() {} },
+    error: ({ err }: { err: unknown }) => void unexpectedErrors.push(err),
+    dropped: () => 0,
   };
-  const service = compose({ ...parts, clock, version: { version: '1.2.3' }, log, requestLog });
-  const server = await startServer(service.listener, {
+  const container = compose({ ...parts, clock, version: { version: '1.2.3' }, log, isStopping: () => false });
+  const server = await startServer(container.resolve(TOKENS.listener), {
     host: '127.0.0.1',
     port: 0,
     maxConnections: parts.configuration.MAX_CONNECTIONS,
-    renderRejection: service.renderRejection,
-    onDrop: service.requestMetrics.countDrop,
+    reject: container.resolve(TOKENS.exchange).reject,
+    onDrop() {},
     timeLimits,
   });
   onEnd(async () => {
     await server.stop({ grace: 0, deadline: 0 });
-    await service.close();
+    await parts.storage.close();
   });
   return serviceAt(server.address.port, unexpectedErrors);
 }

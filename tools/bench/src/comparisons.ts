@@ -59,19 +59,6 @@ export const COMPARISONS = {
     seconds: 0.5,
     quick: { rounds: 5 },
   },
-  workers: {
-    contenders: () =>
-      ['1', '2'].map((WORKERS) =>
-        program(`WORKERS=${WORKERS}`, application('http'), { environment: { WORKERS }, onAllCores: true }),
-      ),
-    storages: ['sqlite', 'mongodb', 'postgres'],
-    workloads: ['get one', 'list 20', '90 % reads', 'create'],
-    connections: [32],
-    sizes: () => [10_000],
-    rounds: 5,
-    seconds: 1,
-    quick: { rounds: 2 },
-  },
   growth: {
     contenders: () => [animalStore],
     workloads: ['get one', 'list 20', 'list 100 by status', FROM_ANYWHERE, 'create'],

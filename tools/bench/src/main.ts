@@ -11,13 +11,12 @@ import { moveToLoadCores } from './server.ts';
 import { STORAGES } from './storages.ts';
 import { WORKLOADS } from './workloads.ts';
 
-const WITH_WRK = ['requests', 'checkout', 'workers'];
+const WITH_WRK = ['requests', 'checkout'];
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
   requests          the service beside other servers (the default)
   checkout FOLDER   the service beside that of another checkout of this repository
-  workers           two workers beside one, each on all cores
   growth            the cost of requests while the catalogue grows
   overload          the service under twice the load it can serve
   start             time to the first response, and memory while idle
@@ -25,7 +24,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
   --workload NAME   ${Object.keys(WORKLOADS).join(', ')}; may be repeated
-  --wrk             wrk (github.com/wg/wrk) puts the load on the servers: requests, checkout, workers
+  --wrk             wrk (github.com/wg/wrk) puts the load on the servers: requests, checkout
 
 Whole runs of requests and growth write the charts of docs/.`;
 

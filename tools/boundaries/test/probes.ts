@@ -1,7 +1,6 @@
 /** For each rule files that break it, each alone and no other rule, beside the files of this repository. */
 export const PROBES: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'not-in-allowed': {
-    'packages/http-server/src/probe-domain.ts': "import type { Pet } from '@animal-store/domain';",
     'packages/async/src/probe-adapter.ts': "import type { createMemoryStorage } from '@animal-store/adapter-memory';",
     'packages/async/src/probe-app.test.ts': "import '../../../apps/cli/src/main.ts';",
     'packages/async/src/probe-reexport.ts': "export * from '@animal-store/app-kit';",
@@ -9,22 +8,16 @@ export const PROBES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'packages/adapter-mongodb/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
     'packages/adapter-mongodb/src/probe-transport.ts': "import '@animal-store/domain/transport';",
     'packages/adapter-contract/src/probe-adapter.ts': "import '@animal-store/adapter-memory';",
-    'packages/app-kit/src/probe-server.ts': "import '@animal-store/http-server';",
     'apps/http/src/probe-adapter.ts': "import type { createMemoryStorage } from '@animal-store/adapter-memory';",
     'apps/http/src/probe-package.ts': "import '@animal-store/client';",
     'apps/http/src/probe-app.ts': "import '../../cli/src/main.ts';",
-    'apps/http/src/http/probe-folder.ts': "import type { createGuard } from '../access/guard.ts';",
-    'apps/http/src/access/probe-folder.ts': "import '../pets/page-cache.ts';",
-    'apps/http/src/openapi/probe-folder.ts': "import type { createGuard } from '../access/guard.ts';",
-    'apps/http/src/pets/probe-folder.ts': "import type { DocumentParts } from '../openapi/document.ts';",
-    'apps/http/src/pets/probe-top.ts': "import type { Configuration } from '../configuration.ts';",
   },
   'domain-imports-nothing': {
     'packages/domain/src/probe-node.ts': "import 'node:crypto';",
     'packages/domain/src/probe-npm.ts': "import type { Hono } from 'fast-check';",
   },
   'only-apps-import-hono': {
-    'packages/http-server/src/probe-hono.ts': "import type { Hono } from 'hono';",
+    'packages/async/src/probe-hono.ts': "import type { Hono } from 'hono';",
     'packages/adapter-mongodb/src/probe-server.test.ts': "import '@hono/node-server';",
   },
   'apps-import-no-driver': {
@@ -41,7 +34,7 @@ export const PROBES: Readonly<Record<string, Readonly<Record<string, string>>>> 
     'apps/http/src/pets/probe-typebox.ts': "import 'typebox';",
   },
   'production-imports-no-tests': {
-    'apps/http/src/probe-test.ts': "import './pets/page-cache.test.ts';",
+    'apps/http/src/probe-test.ts': "import './pets/cursor.test.ts';",
     'apps/http/src/probe-test-helper.ts': "import '../test/service.ts';",
   },
   'production-imports-no-dev-dependencies': {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration, VARIABLE_NAMES } from '../../../apps/http/src/configuration.ts';
-import { END_TIMEOUT, SUPERVISOR_TIMEOUT } from '../../../apps/http/src/stop.ts';
+import { END_TIMEOUT, GRACE } from '../../../apps/http/src/service.ts';
 
 /** The variables that the image sets. */
 const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
@@ -49,7 +49,7 @@ export function memoryFor(connections: number): number {
   return MEMORY.process + connections * MEMORY.connection;
 }
 
-/** How long the service, which may have workers, takes to stop at most, in seconds. */
-export function stopTimeFor({ STOP_GRACE_SECONDS, STOP_DEADLINE_SECONDS }: Configuration): number {
-  return STOP_GRACE_SECONDS + STOP_DEADLINE_SECONDS + (END_TIMEOUT + SUPERVISOR_TIMEOUT) / 1_000;
+/** How long the service takes to stop at most in production, in seconds. */
+export function stopTimeFor({ STOP_DEADLINE_SECONDS }: Configuration): number {
+  return STOP_DEADLINE_SECONDS + (GRACE + END_TIMEOUT) / 1_000;
 }

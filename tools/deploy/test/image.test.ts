@@ -135,9 +135,9 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   test.each([
     ['a name', ['--hostname=pets', '--env=HOST=pets']],
     ['all addresses, without IPv6 in the container', ['--env=HOST=::', '--sysctl=net.ipv6.conf.all.disable_ipv6=1']],
-  ])('has a health check that follows PROBE_PORT and HOST: %s', async (_, host) => {
+  ])('has a health check that follows PORT and HOST: %s', async (_, host) => {
     const container = await start(
-      ...[...RESTRICTED, ...FREQUENT_CHECKS, ...host, '--env=PROBE_PORT=3001', IN_MEMORY],
+      ...[...RESTRICTED, ...FREQUENT_CHECKS, ...host, '--env=PORT=3001', IN_MEMORY],
       ...[`--env=API_KEYS=${KEY}`, image],
     );
     await healthOf(container, 'healthy');

@@ -1,7 +1,6 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { freePorts } from '@animal-store/test-kit/free-ports';
 import { startService } from '@animal-store/test-kit/service';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
@@ -83,7 +82,7 @@ test.skipIf(inject('noPromtool') !== null)(
       })),
     );
     const scraped = relabel(pods).map(({ address, instance }) => `${instance} ${address}`);
-    expect(scraped.sort()).toEqual(['Pending', 'Running', 'Unknown'].map((phase) => `pod-${phase} 10.0.0.1:3001`));
+    expect(scraped.sort()).toEqual(['Pending', 'Running', 'Unknown'].map((phase) => `pod-${phase} 10.0.0.1:3000`));
   },
 );
 
@@ -109,7 +108,7 @@ test('annotations name the port of the metrics', () => {
   expect(deployment.template.metadata.annotations).toEqual({
     'prometheus.io/scrape': 'true',
     'prometheus.io/path': '/metrics',
-    'prometheus.io/port': String(configuration().PROBE_PORT),
+    'prometheus.io/port': String(configuration().PORT),
   });
 });
 
@@ -127,16 +126,12 @@ test('every selector selects the pods of the Deployment', () => {
   for (const selector of selectors) expect(selector).toEqual(labels);
 });
 
-test('ports have names, which lead to those of the service and of the probes', () => {
-  const { PORT, PROBE_PORT } = configuration();
-  expect(container.ports).toEqual([
-    { name: 'http', containerPort: PORT },
-    { name: 'probes', containerPort: PROBE_PORT },
-  ]);
-  for (const probe of probes) expect(probe.httpGet.port).toBe('probes');
+test('the port has a name, which leads to that of the service', () => {
+  expect(container.ports).toEqual([{ name: 'http', containerPort: configuration().PORT }]);
+  for (const probe of probes) expect(probe.httpGet.port).toBe('http');
   expect(the('Service').spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)).toEqual(['http']);
   const { ingress } = the('NetworkPolicy').spec;
-  expect(ingress.map(({ ports }: { ports: object[] }) => ports)).toEqual([[{ port: 'http' }], [{ port: 'probes' }]]);
+  expect(ingress.map(({ ports }: { ports: object[] }) => ports)).toEqual([[{ port: 'http' }]]);
 });
 
 test('the manifests set variables that the service knows, and its configuration is valid', () => {
@@ -189,7 +184,6 @@ test('the service responds with 200 to each probe', async () => {
   await using service = await startService({
     ...withSecrets(environment, SECRETS),
     ...{ NODE_ENV: 'production', HOST: '127.0.0.1', STORAGE: 'memory', PORT: '0', API_KEYS: undefined },
-    ...(environment['PROBE_PORT'] && { PROBE_PORT: String(await freePorts(1)) }),
   });
-  for (const { httpGet } of probes) expect((await fetch(service.probes + httpGet.path)).status).toBe(200);
+  for (const { httpGet } of probes) expect((await fetch(new URL(httpGet.path, service.url))).status).toBe(200);
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { configurationOf, stopTimeFor } from './environment.ts';
 
-const text = readFileSync(new URL('../systemd/animal-store.service', import.meta.url), 'utf8');
+const text = readFileSync(new URL('../systemd/animal-store@.service', import.meta.url), 'utf8');
 
 function values(directive: string): string[] {
   return [...text.matchAll(new RegExp(`^${directive}=(.*)$`, 'gm'))].map(([, value]) => value as string);
@@ -15,13 +15,13 @@ const seconds = (directive: string) => Number(values(directive)[0]);
 
 /** The configuration of the service that the unit starts. */
 function configuration() {
-  const assignments = values('Environment').join(' ').replaceAll('%S', '/var/lib').split(' ');
+  const assignments = values('Environment').join(' ').replaceAll('%S', '/var/lib').replaceAll('%i', '3000').split(' ');
   const [credential = ''] = values('LoadCredential').map((value) => value.split(':')[0]);
   const given = Object.fromEntries(assignments.map((assignment) => assignment.split('=')));
   return configurationOf(given, { [`%d/${credential}`]: 'the-key-of-the-tests\n' });
 }
 
-test('animal-store.service sets variables that the service knows, and its configuration is valid', () => {
+test('animal-store@.service sets variables that the service knows, and its configuration is valid', () => {
   const { configuredKeys, ignored, production, storage } = configuration();
   expect({ ignored, production, storage: storage.name, keys: configuredKeys.size }).toEqual({
     ...{ ignored: [], production: true, storage: 'sqlite', keys: 1 },
@@ -30,16 +30,16 @@ test('animal-store.service sets variables that the service knows, and its config
   expect(values('Environment').join(' ')).toContain(`SQLITE_FILE=%S/${state}/`);
 });
 
-test('animal-store.service leaves time for a graceful stop, and files for every connection', () => {
+test('animal-store@.service leaves time for a graceful stop, and files for every connection', () => {
   const started = configuration();
   expect(seconds('TimeoutStopSec')).toBeGreaterThan(stopTimeFor(started));
   expect(seconds('LimitNOFILE')).toBeGreaterThanOrEqual(started.MAX_CONNECTIONS + 200);
 });
 
-test.skipIf(inject('noSystemd') !== null)('systemd accepts animal-store.service and counts few rights', () => {
+test.skipIf(inject('noSystemd') !== null)('systemd accepts animal-store@.service and counts few rights', () => {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-unit-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'animal-store.service');
+  const file = join(folder, 'animal-store@3000.service');
   // It checks that the program exists.
   writeFileSync(file, text.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
   const analyze = (...words: string[]) => spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' });

@@ -12,8 +12,6 @@ export const KEY = 'the-key-of-the-tests';
 export interface Service extends AsyncDisposable {
   /** The URL with the base path. */
   readonly url: string;
-  /** The origin of the probes. */
-  readonly probes: string;
 }
 
 /**
@@ -23,12 +21,11 @@ export interface Service extends AsyncDisposable {
  */
 export async function startService(environment: NodeJS.ProcessEnv = {}): Promise<Service> {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN], {
-    // Load must not be shed on a machine that is busy with other work.
-    env: { PORT: '0', STORAGE: 'memory', API_KEYS: KEY, MAX_EVENT_LOOP_DELAY_MS: '0', ...environment },
+    env: { PORT: '0', STORAGE: 'memory', API_KEYS: KEY, ...environment },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exit = once(child, 'close');
-  const { url, probes } = await new Promise<{ url: string; probes?: string }>((resolve, reject) => {
+  const { url } = await new Promise<{ url: string }>((resolve, reject) => {
     // All of it is read, so that the log never blocks the process.
     createInterface(child.stdout).on('line', (line) => {
       if (line.includes('"url"')) resolve(JSON.parse(line));
@@ -38,7 +35,6 @@ export async function startService(environment: NodeJS.ProcessEnv = {}): Promise
   });
   return {
     url,
-    probes: probes ?? new URL(url).origin,
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exit;

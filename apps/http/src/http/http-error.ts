@@ -1,7 +1,16 @@
-import { DomainError, type DomainErrorCode } from '@animal-store/domain';
-import { Rejection } from '@animal-store/http-server';
-import { CLIENT_MESSAGES } from './client-messages.ts';
-import { type Headers, type JsonResponse, jsonHeaders, jsonResponse } from './response.ts';
+import { DomainError, type DomainErrorCode, LIMITS } from '@animal-store/domain';
+
+/** Header fields of a response, by lower-case name. */
+export type Headers = Readonly<Record<string, string>>;
+
+/** A response before it is written. */
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: string | Uint8Array | null;
+}
+
+export const JSON_TYPE: Headers = { 'content-type': 'application/json' };
 
 /** Every code of an Error body, with its status. The set is closed: clients may switch over it. */
 export const ERROR_STATUS = {
@@ -30,19 +39,42 @@ const CODE_OF_DOMAIN_ERROR = {
   storage_unavailable: 'service_unavailable',
 } as const satisfies Record<DomainErrorCode, ErrorCode>;
 
-/** Why a response is 503: the storage is unavailable; the service is overloaded; the service is stopping. */
-export const UNAVAILABLE_REASONS = ['storage', 'overload', 'stopping'] as const;
-export type UnavailableReason = (typeof UNAVAILABLE_REASONS)[number];
+/** The messages of Error bodies, besides those of the domain. */
+export const CLIENT_MESSAGES = {
+  badCursor: 'cursor must be one that a Link header of this service gave',
+  badHost: 'send one Host field that names a host, or host:port',
+  badTarget: 'the request target must be a path, or an http URL with a host',
+  bodyBeginsWithMark: 'the body must not begin with a byte order mark',
+  bodyIsEmpty: 'the body is empty: send a JSON object with name and categoryId',
+  bodyIsIncomplete: 'the request ended before its body did',
+  bodyIsNotJson: 'the body cannot be read as JSON',
+  bodyIsNotUtf8: 'the body must be encoded in UTF-8',
+  contentEncoding: 'send the animal without a Content-Encoding',
+  contentType: 'send the animal as Content-Type: application/json',
+  invalidKey: 'invalid API key: send a valid one as Authorization: Bearer <API_KEY>',
+  late: 'the request did not arrive in time',
+  missingKey: 'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
+  noTunnel: 'CONNECT is not supported',
+  overloaded: 'the service is overloaded; retry after the time in Retry-After',
+  stopping: 'the service is stopping',
+  transferEncoding: 'send the body with no other Transfer-Encoding than chunked',
+  unexpected: 'unexpected error in the service; it has been logged under the id of this request',
+  allowedMethods: (methods: string) => `allowed methods: ${methods}`,
+  bodyIsTooLarge: (bytes: number) => `the body must be at most ${bytes} bytes`,
+  headerIsTooLarge: (bytes: number) =>
+    `the request target and the header fields must have fewer than ${bytes} bytes in total`,
+  malformed: (reason: string) => `malformed HTTP request: ${reason}`,
+  noPath: (paths: readonly string[]) =>
+    `no such path; a trailing slash makes a different path; there are ${paths.join(', ')}`,
+  noPet: (quotedId: string) => `no pet has the id ${quotedId}: ids are integers from 1 to ${LIMITS.id.max}`,
+  notOnce: (name: string, count: number) => `${name} must be given once, was given ${count} times`,
+  /** @param window, wait In seconds. */
+  quotaUsedUp: (limit: number, window: number, wait: number) =>
+    `this API key's holder may make ${limit} requests in ${window} s: try again in ${wait} s`,
+  removed: (basePath: string) => `this endpoint was removed: use GET ${basePath}/pets, which lists animals`,
+} as const;
 
-/** Why a response is 503, and the error behind it. */
-export interface Unavailable {
-  readonly reason: UnavailableReason;
-  readonly error: unknown;
-}
-
-const NO_HEADERS: Headers = {};
-
-/** A field of every 503, in seconds. */
+/** In seconds. */
 const RETRY_AFTER: Headers = { 'retry-after': '1' };
 
 /** The response to a request is an Error body. */
@@ -50,54 +82,36 @@ export class HttpError extends Error {
   override readonly name = 'HttpError';
   readonly code: ErrorCode;
   readonly headers: Headers;
-  /** Why the status is 503; null for every other status. */
-  readonly reason: UnavailableReason | null;
+  readonly status: number;
 
-  /** @param message Advice for the client. */
-  constructor(code: ErrorCode, message: string, headers = NO_HEADERS, reason: UnavailableReason | null = null) {
+  /**
+   * @param message Advice for the client.
+   * @param status Differs from the status of the code for malformed HTTP only: 408 and 431.
+   */
+  constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
     super(message);
     this.code = code;
-    this.headers = headers;
-    this.reason = reason;
-  }
-
-  /** A 503 with Retry-After. */
-  static unavailable(reason: UnavailableReason, message: string): HttpError {
-    return new HttpError('service_unavailable', message, RETRY_AFTER, reason);
+    this.headers = code === 'service_unavailable' ? { ...RETRY_AFTER, ...headers } : headers;
+    this.status = status;
   }
 }
 
-/** Why an error becomes a 503; null for every other error. */
-export function unavailableBecause(error: unknown): Unavailable | null {
-  const isStorage = DomainError.is(error) && error.code === 'storage_unavailable';
-  const reason = error instanceof HttpError ? error.reason : isStorage ? 'storage' : null;
-  return reason && { reason, error };
-}
+/** Made once, because taking the stack costs more than the rest of a rejection. */
+export const OVERLOADED = new HttpError('service_unavailable', CLIENT_MESSAGES.overloaded);
 
-/** Whether an error is a defect of the service, for operators to see. */
+/** Whether an error is a defect of the service. */
 export function isUnexpected(error: unknown): boolean {
-  return !(error instanceof HttpError || error instanceof Rejection || DomainError.is(error));
+  return !(error instanceof HttpError || DomainError.is(error));
 }
 
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
-export function errorResponse(error: unknown): JsonResponse {
-  if (error instanceof HttpError) return render(error.code, error.message, error.headers);
-  if (error instanceof Rejection) {
-    const { message, status } = error;
-    return render(status === 413 ? 'payload_too_large' : 'invalid_request', message, NO_HEADERS, status);
-  }
-  if (DomainError.is(error)) {
-    const code = CODE_OF_DOMAIN_ERROR[error.code];
-    return render(code, error.message, code === 'service_unavailable' ? RETRY_AFTER : NO_HEADERS);
-  }
-  return render('internal_error', CLIENT_MESSAGES.unexpected);
+export function errorResponse(error: unknown): HttpResponse {
+  const { code, message, headers, status } = toHttpError(error);
+  return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify({ code, message, status }) };
 }
 
-function render(
-  code: ErrorCode,
-  message: string,
-  headers = NO_HEADERS,
-  status: number = ERROR_STATUS[code],
-): JsonResponse {
-  return jsonResponse(JSON.stringify({ code, message, status }), status, jsonHeaders(headers));
+function toHttpError(error: unknown): HttpError {
+  if (error instanceof HttpError) return error;
+  if (DomainError.is(error)) return new HttpError(CODE_OF_DOMAIN_ERROR[error.code], error.message);
+  return new HttpError('internal_error', CLIENT_MESSAGES.unexpected);
 }

@@ -1,18 +1,21 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { parse } from '@animal-store/exact-json';
-import { CLIENT_MESSAGES } from './client-messages.ts';
-import { HttpError } from './http-error.ts';
+import { CLIENT_MESSAGES, HttpError } from './http-error.ts';
+import { onBodyRejected } from './rejection.ts';
 
 /** The largest body that is read, in bytes. */
 export const BODY_MAX_BYTES = 64 * 1024;
 
-const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
+/** In how many chunks a body may arrive: each costs more than its bytes. The connection of another is closed. */
+export const CHUNKS_MAX = 1_000;
 
+const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 /** Content codings that mean none; an empty element of the list counts as such (RFC 9110, section 5.6.1.2). */
 const IDENTITY = /^[\t ]*(?:identity)?[\t ]*$/i;
-
 const BYTE_ORDER_MARK = 0xfeff;
+
+const invalid = (message: string) => new HttpError('invalid_request', message);
 
 /**
  * @throws HttpError `unsupported_media_type` unless the body is declared as plain JSON; parameters are ignored.
@@ -22,14 +25,50 @@ export function requireJson({ headers }: IncomingMessage): void {
   if (!JSON_MEDIA_TYPE.test(headers['content-type'] ?? '')) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
   }
-  const codings = headers['content-encoding'];
-  if (codings?.split(',').some((coding) => !IDENTITY.test(coding))) {
+  if (headers['content-encoding']?.split(',').some((coding) => !IDENTITY.test(coding))) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
   }
   const transferCoding = headers['transfer-encoding'];
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
     throw invalid(CLIENT_MESSAGES.transferEncoding);
   }
+}
+
+/**
+ * Reads the body of a request, of which no more than {@link BODY_MAX_BYTES} are kept.
+ *
+ * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
+ */
+export function readBody(request: IncomingMessage): Promise<Buffer> {
+  const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  const tooLarge = () => reject(new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)));
+  const incomplete = () => reject(invalid(CLIENT_MESSAGES.bodyIsIncomplete));
+  if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) tooLarge();
+  else if (request.destroyed) incomplete();
+  else {
+    let body: Buffer | undefined;
+    let length = 0;
+    let chunks = 0;
+    request.on('data', (chunk: Buffer) => {
+      chunks += 1;
+      if (chunks > CHUNKS_MAX) return request.destroy();
+      const start = length;
+      length += chunk.length;
+      if (length > BODY_MAX_BYTES) return tooLarge();
+      if (start === 0) body = chunk;
+      else {
+        // The chunks are copied: an object for each can take a hundred times its length.
+        if (length > (body as Buffer).length)
+          body = Buffer.concat([body as Buffer], Math.min(2 * length, BODY_MAX_BYTES));
+        chunk.copy(body as Buffer, start);
+      }
+    });
+    request.on('end', () => resolve(body?.subarray(0, length) ?? Buffer.alloc(0)));
+    onBodyRejected(request, reject);
+    request.on('error', incomplete);
+    request.on('close', incomplete);
+  }
+  return promise;
 }
 
 /**
@@ -48,5 +87,3 @@ export function parseJson(bytes: Buffer): unknown {
     throw invalid(`${CLIENT_MESSAGES.bodyIsNotJson}: ${(error as SyntaxError).message}`);
   }
 }
-
-const invalid = (message: string) => new HttpError('invalid_request', message);

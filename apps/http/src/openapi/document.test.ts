@@ -3,9 +3,11 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { ERROR_STATUS } from '../http/http-error.ts';
-import { petOperations } from '../pets/index.ts';
+import { createPet } from '../pets/create-pet.ts';
+import { getPet } from '../pets/get-pet.ts';
+import { listPets } from '../pets/list-pets.ts';
+import type { OperationDependencies } from '../pets/operation.ts';
 import { openApiDocument } from './document.ts';
-import { describePetOperations } from './pet-operations.ts';
 
 type Json = Readonly<Record<string, unknown>>;
 type Reference = { readonly $ref: string };
@@ -28,12 +30,11 @@ interface Document {
   readonly components: Readonly<Record<string, Readonly<Record<string, Json>>>>;
 }
 
-const OPERATIONS = petOperations({ basePath: '/v1' } as Parameters<typeof petOperations>[0]);
+const OPERATIONS = [listPets, createPet, getPet].map((make) => make({ basePath: '/v1' } as OperationDependencies));
 
 /** The document of a service. */
-function read(operations = OPERATIONS): { text: string; document: Document } {
-  const server = 'https://api.example.org/v1';
-  const text = openApiDocument({ server, basePath: '/v1', operations, notFoundMessage: 'no such path' });
+function read(): { text: string; document: Document } {
+  const text = openApiDocument(OPERATIONS, 'https://api.example.org/v1', '/v1');
   return { text, document: JSON.parse(text) };
 }
 
@@ -143,24 +144,13 @@ describe('the OpenAPI document', () => {
     expect(document.servers).toMatchObject([{ url: 'https://api.example.org/v1' }]);
     for (const example of ['</v1/pets?limit=20&', '"/v1/pets/1"', '</v1/pets>;']) expect(text).toContain(example);
   });
-
-  test.each([
-    ['post', '/pets/{petId}'],
-    ['get', '/orders'],
-  ] as const)('throws an error that names an operation without a description: %s %s', (method, path) => {
-    const operation = { method, path, handle: () => expect.unreachable() };
-    expect(() => read([...OPERATIONS, operation])).toThrow(new Error(`no description of ${method} ${path}`));
-  });
 });
 
 describe('an operation of the document', () => {
-  test.each(OPERATIONS)(
-    'has a description of each of its header fields: $method $path',
-    ({ method, path, headers }) => {
-      const described = Object.keys(describePetOperations('/v1')[path]?.[method]?.headers ?? {});
-      expect(described.map((name) => name.toLowerCase()).sort()).toEqual(Object.keys(headers ?? {}).sort());
-    },
-  );
+  test.each(OPERATIONS)('has a description of each of its header fields: $method $path', ({ headers, description }) => {
+    const described = Object.keys(description.headers ?? {});
+    expect(described.map((name) => name.toLowerCase()).sort()).toEqual(Object.keys(headers ?? {}).sort());
+  });
 
   test('has the tag of the document', () => {
     const { document } = read();

@@ -1,16 +1,16 @@
 import { stringify } from '@animal-store/exact-json';
-import type { Operation } from '../http/operation.ts';
-import { header, type OperationDescription, type ResponseObject, responseRef } from './building-blocks.ts';
-import { describePetOperations } from './pet-operations.ts';
-import { petSchemas } from './pet-schemas.ts';
+import type { Operation } from '../pets/operation.ts';
 import {
-  ErrorSchema,
-  quotaHeaders,
-  requestIdHeader,
+  HEADERS,
+  header,
+  QUOTA_HEADERS,
+  REQUEST_ID_HEADER,
+  type ResponseObject,
+  responseRef,
   SHARED_RESPONSES,
-  sharedHeaders,
   sharedResponses,
-} from './shared-responses.ts';
+} from './responses.ts';
+import { SCHEMAS } from './schemas.ts';
 
 const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole range of 64 bits: read them with a parser that keeps their digits.
 
@@ -18,34 +18,22 @@ const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole ra
 
 **Retries.** GET can be repeated. POST can be repeated if it carries an \`Idempotency-Key\`: the animal is added once. Retry 429 and 503 after the time in \`Retry-After\`, 408 and 500 with backoff; the other errors stay until the request changes.
 
-**Keys.** An API key is valid until it expires or an operator revokes it; revoking takes effect within 10 seconds.
+**Keys.** An API key is valid until it expires or an operator revokes it; revoking takes effect within 5 seconds.
 
 HEAD works wherever GET does. Orders, categories, status transitions and events are not part of this interface.`;
-
-export interface DocumentParts {
-  /** Where the paths of the operations begin for clients: a path, or an absolute URL. */
-  readonly server: string;
-  /** Where they begin in the service: `/v1`, without a trailing slash. */
-  readonly basePath: string;
-  readonly operations: readonly Operation[];
-  /** The message of a 404 for a path that no operation has. */
-  readonly notFoundMessage: string;
-}
 
 /**
  * The OpenAPI document (version 3.1) of the service as JSON text.
  *
- * @throws Error naming an operation that has no description.
+ * @param server Where the paths of the operations begin for clients: a path, or an absolute URL.
+ * @param basePath Where they begin in the service: `/v1`, without a trailing slash.
  */
-export function openApiDocument({ server, basePath, operations, notFoundMessage }: DocumentParts): string {
-  const responses = sharedResponses(notFoundMessage);
+export function openApiDocument(operations: readonly Operation[], server: string, basePath: string): string {
+  const responses = sharedResponses([...new Set(operations.map(({ path }) => basePath + path))]);
   const paths: Record<string, Record<string, object>> = {};
-  const descriptions = describePetOperations(basePath);
   for (const operation of operations) {
     const { method, path } = operation;
-    const description = descriptions[path]?.[method];
-    if (description === undefined) throw new Error(`no description of ${method} ${path}`);
-    paths[path] = { ...paths[path], [method]: described(operation, description, responses) };
+    paths[path] = { ...paths[path], [method]: operationObject(operation, responses) };
   }
   return stringify({
     openapi: '3.1.0',
@@ -68,38 +56,33 @@ export function openApiDocument({ server, basePath, operations, notFoundMessage 
           description: 'An API key, sent as `Authorization: Bearer <API_KEY>`. Enter the key alone.',
         },
       },
-      schemas: { ...petSchemas, Error: ErrorSchema },
-      headers: sharedHeaders,
+      schemas: SCHEMAS,
+      headers: HEADERS,
       responses: Object.fromEntries(
-        Object.entries(responses).map(([name, response]) => [name, withHeaders(response, requestIdHeader)]),
+        Object.entries(responses).map(([name, response]) => [name, withHeaders(response, REQUEST_ID_HEADER)]),
       ),
     },
   });
 }
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
-function described(
-  { headers: values = {} }: Operation,
-  { headers = {}, ...description }: OperationDescription,
-  shared: Record<string, ResponseObject>,
-): object {
-  const fixed = Object.fromEntries(
+function operationObject({ headers: values = {}, description }: Operation, shared: Record<string, ResponseObject>) {
+  const { headers = {}, responses, operationId, ...rest } = description;
+  const own = Object.fromEntries(
     Object.entries(headers).map(([name, text]) => [name, header(text, values[name.toLowerCase()])]),
   );
-  const own = Object.entries(description.responses).map(([status, response]) => {
-    if ('$ref' in response) return [status, response];
+  const all: Record<string, object> = {};
+  for (const [status, response] of Object.entries(responses)) {
     // A quota is counted for a valid key only, and an error before that has none.
-    const quota = status.startsWith('2') ? quotaHeaders : {};
-    return [status, withHeaders(response, { ...fixed, ...quota, ...requestIdHeader })];
-  });
-  const others = Object.entries(SHARED_RESPONSES).map(([status, name]) => {
-    const hasOwn = Object.keys(fixed).length > 0 && status !== 'default';
-    return [
-      status,
-      hasOwn ? withHeaders(shared[name] as ResponseObject, { ...fixed, ...requestIdHeader }) : responseRef(name),
-    ];
-  });
-  return { ...description, responses: Object.fromEntries([...own, ...others]) };
+    const quota = status.startsWith('2') ? QUOTA_HEADERS : {};
+    all[status] = '$ref' in response ? response : withHeaders(response, { ...own, ...quota, ...REQUEST_ID_HEADER });
+  }
+  for (const [status, name] of Object.entries(SHARED_RESPONSES)) {
+    const hasOwn = description.headers !== undefined && status !== 'default';
+    const response = shared[name] as ResponseObject;
+    all[status] = hasOwn ? withHeaders(response, { ...own, ...REQUEST_ID_HEADER }) : responseRef(name);
+  }
+  return { operationId, tags: ['Pets'], ...rest, responses: all };
 }
 
 function withHeaders(response: ResponseObject, headers: object): ResponseObject {

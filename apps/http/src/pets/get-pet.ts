@@ -1,21 +1,20 @@
-import { andThen, quote } from '@animal-store/domain/transport';
-import { CLIENT_MESSAGES } from '../http/client-messages.ts';
-import { HttpError } from '../http/http-error.ts';
-import type { Operation } from '../http/operation.ts';
-import { jsonResponse } from '../http/response.ts';
-import type { PetDependencies } from './dependencies.ts';
+import { LIMITS } from '@animal-store/domain';
+import { quote } from '@animal-store/domain/transport';
+import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
+import { EXAMPLE_PET, errorContent, jsonContent } from '../openapi/responses.ts';
+import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
 
 /** When getPet is removed, in milliseconds since the epoch. */
-export const REMOVED_AT = Date.UTC(2030, 11, 5);
+const REMOVED_AT = Date.UTC(2030, 11, 5);
 
 const DECIMAL = /^[1-9]\d{0,18}$/;
 
 /** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
-export function getPet({ catalogue, clock, basePath }: PetDependencies): Operation {
+export function getPet({ catalogue, clock, basePath }: OperationDependencies): Operation {
   const start = `${basePath}/pets/`.length;
   const removed = CLIENT_MESSAGES.removed(basePath);
   return {
@@ -26,14 +25,36 @@ export function getPet({ catalogue, clock, basePath }: PetDependencies): Operati
       sunset: new Date(REMOVED_AT).toUTCString(),
       link: `<${basePath}/pets>; rel="successor-version"`,
     },
-    handle(request) {
+    async handle({ req }) {
       if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
-      return andThen(catalogue.getPet(readPetId(request.req.path.slice(start))), (pet) => jsonResponse(petJson(pet)));
+      const text = req.path.slice(start);
+      if (!DECIMAL.test(text)) throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
+      return { status: 200, headers: JSON_TYPE, body: petJson(await catalogue.getPet(BigInt(text))) };
+    },
+    description: {
+      operationId: 'getPet',
+      summary: 'Get an animal',
+      description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
+      deprecated: true,
+      parameters: [
+        {
+          name: 'petId',
+          in: 'path',
+          required: true,
+          description: 'Identifier of the animal to retrieve.',
+          schema: { type: 'integer', format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max },
+        },
+      ],
+      headers: {
+        Deprecation: 'Since when the operation is deprecated (RFC 9745).',
+        Sunset: 'When the operation is removed (RFC 8594).',
+        Link: 'The replacement of the operation (RFC 5829).',
+      },
+      responses: {
+        200: { description: 'The animal.', content: jsonContent('Pet', EXAMPLE_PET) },
+        404: errorContent('pet_not_found', 'no animal with this identifier.', 'no pet has the id 7'),
+        410: errorContent('endpoint_removed', 'the operation has been removed.', removed),
+      },
     },
   };
-}
-
-function readPetId(text: string): bigint {
-  if (DECIMAL.test(text)) return BigInt(text);
-  throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
 }

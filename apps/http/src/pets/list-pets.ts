@@ -1,67 +1,90 @@
-import { LIMITS, type PetPage, type PetQuery } from '@animal-store/domain';
-import { andThen, Violation } from '@animal-store/domain/transport';
-import { CLIENT_MESSAGES } from '../http/client-messages.ts';
-import type { Operation } from '../http/operation.ts';
-import { jsonHeaders, jsonResponse } from '../http/response.ts';
+import { LIMITS } from '@animal-store/domain';
+import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
+import { EXAMPLE_PET, jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/responses.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
-import type { PetDependencies } from './dependencies.ts';
-import { createPageCache, isUpToDate } from './page-cache.ts';
-import { createPetsJson } from './pet-json.ts';
-
-/** A query whose members are converted as far as they can be; the catalogue rejects the rest. */
-type GivenQuery = { readonly [member in keyof PetQuery]: unknown };
+import type { Operation, OperationDependencies } from './operation.ts';
+import { petJson } from './pet-json.ts';
 
 const DECIMAL = /^[1-9]\d*$/;
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
-export function listPets({ catalogue, basePath }: PetDependencies): Operation {
-  const pages = createPageCache<GivenQuery>();
-  const petsJson = createPetsJson();
-  const render = ({ pets, next }: PetPage, query: GivenQuery) => {
-    // A page that is not the last is full.
-    const headers =
-      next === null ? undefined : jsonHeaders({ link: linkToNext(basePath, pets.length, query.status, next) });
-    return jsonResponse(petsJson(pets), 200, headers);
+export function listPets({ catalogue, basePath }: OperationDependencies): Operation {
+  const linkToNext = (limit: number, status: unknown, next: bigint) => {
+    const filter = status === undefined ? '' : `&status=${status}`;
+    return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
   };
   return {
     method: 'get',
     path: '/pets',
-    handle(request) {
-      const { url } = request.req;
-      const start = url.indexOf('?');
-      const text = start === -1 ? '' : url.slice(start + 1);
-      const cached = pages.get(text);
-      const query = cached?.query ?? readPetQuery(text);
-      return andThen(catalogue.listPets(query), (page) => {
-        if (cached !== undefined && isUpToDate(cached, page)) return cached.response;
-        const response = render(page, query);
-        // Only frozen pets are the same objects as long as they are unchanged: see `PetStore`.
-        if (page.pets.every(Object.isFrozen)) pages.set(text, { ...page, query, response });
-        return response;
-      });
+    async handle({ req: { url } }) {
+      const query = readQuery(url);
+      const { pets, next } = await catalogue.listPets(query);
+      // A page that is not the last is full.
+      const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query.status, next) };
+      return { status: 200, headers, body: `[${pets.map(petJson).join(',')}]` };
+    },
+    description: {
+      operationId: 'listPets',
+      summary: 'List all animals',
+      description:
+        'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
+        'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
+      parameters: [
+        {
+          name: 'limit',
+          in: 'query',
+          description: 'Maximum number of animals returned.',
+          schema: {
+            type: 'integer',
+            minimum: LIMITS.page.min,
+            maximum: LIMITS.page.max,
+            default: LIMITS.page.default,
+          },
+        },
+        {
+          name: 'status',
+          in: 'query',
+          description: 'Returns only animals with this availability status.',
+          schema: schemaRef('PetStatus'),
+        },
+        {
+          name: 'cursor',
+          in: 'query',
+          description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
+          schema: { type: 'string' },
+        },
+      ],
+      responses: {
+        200: {
+          description: 'A page of animals.',
+          headers: {
+            Link: optionalHeader(
+              'Present if there are more animals: the URL of the next page (RFC 8288, `rel="next"`).',
+              `<${basePath}/pets?limit=20&cursor=AQAAAAAAAAAU>; rel="next"`,
+            ),
+          },
+          content: jsonContent('Pets', [EXAMPLE_PET]),
+        },
+        400: responseRef('BadRequest'),
+      },
     },
   };
 }
 
-function linkToNext(basePath: string, limit: number, status: unknown, next: bigint): string {
-  const filter = status === undefined ? '' : `&status=${status}`;
-  return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
-}
-
-/** The page that a query string asks for. Parameters that the interface does not know are ignored. */
-function readPetQuery(text: string): GivenQuery {
-  // It drops a question mark at the beginning: the first one is not part of the text.
-  const parameters = new URLSearchParams(`?${text}`);
-  /** The value of a parameter, undefined if it is absent. */
-  const read = (name: string, convert: (given: string) => unknown) => {
-    const [given, ...more] = parameters.getAll(name);
-    if (given === undefined) return undefined;
-    return more.length === 0 ? convert(given) : new Violation(CLIENT_MESSAGES.notOnce(name, more.length + 1));
+/** The query of a request's URL. Parameters that the interface does not know are ignored; the catalogue rejects other values. */
+function readQuery(url: string) {
+  const start = url.indexOf('?');
+  if (start === -1) return {};
+  const parameters = new URLSearchParams(url.slice(start));
+  const read = (name: string): string | undefined => {
+    const [value, ...more] = parameters.getAll(name);
+    if (more.length > 0) throw new HttpError('invalid_request', CLIENT_MESSAGES.notOnce(name, more.length + 1));
+    return value;
   };
-  return {
-    // An integer out of range stays text, so that the error quotes it as it was given.
-    limit: read('limit', (given) => (DECIMAL.test(given) && Number(given) <= LIMITS.page.max ? Number(given) : given)),
-    status: read('status', (given) => given),
-    after: read('cursor', (given) => readCursor(given) ?? new Violation(CLIENT_MESSAGES.badCursor)),
-  };
+  const [limit, status, cursor] = [read('limit'), read('status'), read('cursor')];
+  const after = cursor === undefined ? undefined : readCursor(cursor);
+  if (after === null) throw new HttpError('invalid_request', CLIENT_MESSAGES.badCursor);
+  // An integer out of range stays text, so that the error quotes it as it was given.
+  const isInRange = limit !== undefined && DECIMAL.test(limit) && Number(limit) <= LIMITS.page.max;
+  return { limit: isInRange ? Number(limit) : limit, status, after };
 }

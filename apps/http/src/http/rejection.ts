@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import { CLIENT_MESSAGES, HttpError } from './http-error.ts';
+
+/** Of the request target and the header fields, in bytes. */
+export const MAX_HEADER_SIZE = 16 * 1024;
+
+const invalid = (message: string, status?: number) => new HttpError('invalid_request', message, {}, status);
+
+/** A tunnel (RFC 9110, section 9.3.6) is for proxies. */
+export const noTunnel = invalid(CLIENT_MESSAGES.noTunnel);
+
+export const BAD_TARGET = invalid(CLIENT_MESSAGES.badTarget);
+
+/** The rejection for an error of Node's event `clientError`. */
+export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalid(CLIENT_MESSAGES.late, 408);
+  if (code === 'HPE_HEADER_OVERFLOW') return invalid(CLIENT_MESSAGES.headerIsTooLarge(MAX_HEADER_SIZE), 431);
+  return invalid(CLIENT_MESSAGES.malformed(message));
+}
+
+const bodyRejections = new WeakMap<IncomingMessage, HttpError>();
+
+/** Rejects the body of a request, for a handler that reads it now or later. */
+export function rejectBody(request: IncomingMessage, error: HttpError): void {
+  bodyRejections.set(request, error);
+  request.emit('rejected', error);
+}
+
+/** Calls back if the body of a request is rejected, or has been. */
+export function onBodyRejected(request: IncomingMessage, callback: (error: HttpError) => void): void {
+  const error = bodyRejections.get(request);
+  if (error === undefined) request.on('rejected', callback);
+  else callback(error);
+}
+
+/** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2): host and port may both be empty. */
+const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+
+/** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */
+const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
+
+/**
+ * The rejection for a request that Node's parser accepts: a Host field that is missing (allowed in HTTP/1.0: load balancers
+ * probe without it), repeated or malformed, or another target than a path (RFC 9112, section 3.2). null if it is valid.
+ * Needs `joinDuplicateHeaders`: a repeated field, joined with a comma and a space, is malformed.
+ */
+export function requestRejection({ headers: { host }, httpVersion, url = '' }: IncomingMessage): HttpError | null {
+  if (host === undefined ? httpVersion !== '1.0' : !HOST.test(host)) return invalid(CLIENT_MESSAGES.badHost);
+  return TARGET.test(url) ? null : BAD_TARGET;
+}

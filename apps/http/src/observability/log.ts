@@ -1,0 +1,116 @@
+import { DomainError } from '@animal-store/domain';
+import { reasonOf } from '@animal-store/domain/transport';
+import pino, { type Logger } from 'pino';
+import sonicBoom from 'sonic-boom';
+import type { Observe } from '../http/exchange.ts';
+import { isUnexpected, OVERLOADED } from '../http/http-error.ts';
+
+export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+export type LogLevel = (typeof LOG_LEVELS)[number];
+
+/** How long a line may wait for others, in milliseconds, and how many bytes are written together or kept. */
+const FLUSH_INTERVAL = 200;
+const BUFFER = { minLength: 8 * 1024, maxLength: 8 * 1024 * 1024 };
+
+/** How long the last lines may take to be written, in milliseconds. */
+const CLOSE_TIMEOUT = 1_000;
+
+/** The time between two warnings with the same message, in milliseconds. */
+const THROTTLE = 60_000;
+
+/** The log of a service. A reader that is slow or gone, or a full disk, neither delays nor ends the service: lines are dropped. */
+export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+  /** A warning that may occur very often: at most one a minute for each message. */
+  warnThrottled(message: string, details?: object): void;
+  /** Writes text as it is, at any level. */
+  print(text: string): void;
+  /** How many lines were dropped since the start. */
+  dropped(): number;
+  /**
+   * Writes the remaining lines.
+   *
+   * @returns Whether that ended, well or not, within a second. Otherwise a write still waits for the reader.
+   */
+  close(): Promise<boolean>;
+}
+
+/**
+ * Writes to standard output.
+ *
+ * @param isTerminal Whether a person reads the lines. Otherwise each is a JSON object.
+ */
+export async function createLog(level: LogLevel, isTerminal: boolean): Promise<Log> {
+  let dropped = 0;
+  let isClosed = false;
+  // What pino.destination returns flushes at the exit, and so waits for a reader that does not read.
+  const output = new sonicBoom.SonicBoom({ fd: 1, sync: false, ...BUFFER });
+  output.on('drop', () => {
+    dropped += 1;
+  });
+  // Without a listener an error would end the process. A full disk may have space again; a closed pipe gets no other reader.
+  output.on('error', ({ code }: NodeJS.ErrnoException) => {
+    isClosed ||= code === 'EPIPE';
+  });
+  setInterval(() => output.flush(), FLUSH_INTERVAL).unref();
+  const write = (text: string): void => {
+    if (isClosed) dropped += 1;
+    else output.write(text);
+  };
+  const stream = isTerminal ? (await import('pino-pretty')).default({ sync: true, ignore: 'pid,hostname' }) : { write };
+  const logger = pino({ level, base: null }, stream);
+  const warnedAt = new Map<string, number>();
+  return {
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
+    warnThrottled(message, details = {}) {
+      const now = performance.now();
+      if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < THROTTLE) return;
+      warnedAt.set(message, now);
+      logger.warn(details, message);
+    },
+    print(text) {
+      write(text);
+      output.flush();
+    },
+    dropped: () => dropped,
+    close() {
+      const { promise, resolve } = Promise.withResolvers<boolean>();
+      output.flush(() => resolve(true));
+      setTimeout(resolve, CLOSE_TIMEOUT, false).unref();
+      return promise;
+    },
+  };
+}
+
+/** Called every few seconds by machines. */
+const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/metrics']);
+
+/**
+ * Writes a line for each request. Successful probes and requests without a valid key, which anyone can send, have level debug.
+ * Warns of overload and of a storage that fails, and reports unexpected errors with their stack.
+ */
+export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'warnThrottled'>): Observe {
+  return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error }, { status, body }) => {
+    if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
+    else if (status === 503 && DomainError.is(error)) {
+      log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
+    } else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
+    const line = {
+      method,
+      route,
+      status,
+      duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
+      bytes: Buffer.byteLength(body ?? ''),
+      requestId: id,
+      client: client ?? undefined,
+      key: rejectedKey ?? undefined,
+      traceId: traceId ?? undefined,
+      keyId: key?.id,
+      holder: key?.holder,
+    };
+    if (status === 401 || (status < 400 && PROBES.has(route))) log.debug(line, 'request');
+    else log.info(line, 'request');
+  };
+}

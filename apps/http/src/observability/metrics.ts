@@ -1,0 +1,118 @@
+import { DomainError } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
+import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import type { Observe } from '../http/exchange.ts';
+
+export interface MetricsOptions {
+  /** Labels of the build. */
+  readonly version: Readonly<Record<string, string>>;
+  /** How many requests have no response yet. */
+  readonly inFlight: () => number;
+  /** How many lines of the log were dropped since the start. */
+  readonly droppedLines: () => number;
+  /** Whether the storage is available now. */
+  readonly isStorageUp: () => Promise<boolean>;
+}
+
+export interface Metrics {
+  /** Records a request. */
+  readonly observe: Observe;
+  /** Wraps a storage so that its calls are timed. */
+  instrument(storage: PetStorage): PetStorage;
+  /** The media type of what `read` returns. */
+  readonly contentType: string;
+  /** The metrics in Prometheus' text format. */
+  read(): Promise<string>;
+}
+
+/** In seconds. */
+const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
+
+export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: MetricsOptions): Metrics {
+  const registry = new Registry();
+  const registers = [registry];
+  collectDefaultMetrics({ register: registry });
+  const requests = new Histogram({
+    name: 'http_request_duration_seconds',
+    help: 'Time from the header section of a request to its response, by method, route and status.',
+    labelNames: ['method', 'route', 'status'],
+    buckets: BUCKETS,
+    registers,
+  });
+  const calls = new Histogram({
+    name: 'storage_call_duration_seconds',
+    help: 'Duration of calls of the storage, by operation and outcome (ok, unavailable, error).',
+    labelNames: ['operation', 'outcome'],
+    buckets: BUCKETS,
+    registers,
+  });
+  new Gauge({
+    name: 'http_requests_in_flight',
+    help: 'Requests that have no response yet.',
+    registers,
+    collect() {
+      this.set(inFlight());
+    },
+  });
+  new Gauge({
+    name: 'storage_up',
+    help: 'Whether the storage is available (1) or not (0).',
+    registers,
+    async collect() {
+      this.set((await isStorageUp()) ? 1 : 0);
+    },
+  });
+  new Counter({
+    name: 'log_lines_dropped_total',
+    help: 'Lines of the log that were not written, because the reader is slow or gone, or the disk is full.',
+    registers,
+    collect() {
+      this.reset();
+      this.inc(droppedLines());
+    },
+  });
+  new Gauge({
+    name: 'animal_store_build_info',
+    help: 'Always 1, with the version that runs and, if the build says it, its revision.',
+    labelNames: Object.keys(version),
+    registers,
+  }).set({ ...version }, 1);
+
+  /** A port whose methods are timed. */
+  function timed<T extends object>(port: T, name: string, methods: readonly (keyof T & string)[]): T {
+    const entries = methods.map((method) => {
+      const call = (port[method] as (...args: unknown[]) => Promise<unknown>).bind(port);
+      const operation = `${name}.${method}`;
+      const run = async (...args: unknown[]) => {
+        const end = calls.startTimer({ operation });
+        try {
+          const result = await call(...args);
+          end({ outcome: 'ok' });
+          return result;
+        } catch (error) {
+          end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
+          throw error;
+        }
+      };
+      return [method, run];
+    });
+    return Object.fromEntries(entries);
+  }
+
+  return {
+    observe({ method, route, startedAt }, { status }) {
+      requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
+    },
+    instrument: (storage) => ({
+      pets: timed(storage.pets, 'pets', ['add', 'find', 'list']),
+      keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'recordUse']),
+      location: storage.location,
+      ...(storage.warnings && { warnings: storage.warnings }),
+      ready: () => storage.ready(),
+      close: () => storage.close(),
+      [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
+    }),
+    contentType: registry.contentType,
+    read: () => registry.metrics(),
+  };
+}

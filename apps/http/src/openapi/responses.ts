@@ -1,0 +1,124 @@
+import { CLIENT_MESSAGES, ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
+
+/** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
+export type HeaderObjects = Readonly<Record<string, object>>;
+
+/** A Response Object (section 4.8.17). */
+export interface ResponseObject {
+  readonly description: string;
+  readonly headers?: HeaderObjects;
+  readonly content?: object;
+}
+
+/** What the document says of an operation. */
+export interface OperationDescription {
+  readonly operationId: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly deprecated?: boolean;
+  readonly parameters: readonly object[];
+  readonly requestBody?: object;
+  /** Descriptions of the header fields that each of its responses has, by name. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Without the responses and header fields that all operations share. */
+  readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
+}
+
+export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
+export const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
+const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
+
+const STRING = { type: 'string' };
+
+/** A header field that is present on every response that lists it. */
+export function header(description: string, example?: string, schema: object = STRING) {
+  return { description, required: true, schema, example };
+}
+
+/** A header field that may be absent. */
+export function optionalHeader(description: string, example?: string) {
+  return { ...header(description, example), required: false };
+}
+
+/** A JSON body whose schema is a component. */
+export function jsonContent(schema: string, example: unknown) {
+  return { 'application/json': { schema: schemaRef(schema), example } };
+}
+
+/** A response with an Error body. `message` is that of the example, as the service words it. */
+export function errorContent(code: ErrorCode, description: string, message: string, headers: HeaderObjects = {}) {
+  const content = jsonContent('Error', { code, message, status: ERROR_STATUS[code] });
+  return { description: `${code}: ${description}`, headers, content };
+}
+
+// Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
+export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
+export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
+
+export const REQUEST_ID_HEADER = { 'X-Request-Id': headerRef('RequestId') };
+
+/** The header fields of every response to a valid key, if the operator has set a limit. */
+export const QUOTA_HEADERS = { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy') };
+
+export const HEADERS: HeaderObjects = {
+  RequestId: header(
+    'Names the request in the log: the X-Request-Id of the request if it is well-formed, else a new one.',
+    '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
+  ),
+  RetryAfter: header('After how many seconds to retry.', undefined, { type: 'integer', minimum: 1 }),
+  RateLimit: optionalHeader(
+    "The rest of the holder's quota, and the seconds until it is whole again (draft-ietf-httpapi-ratelimit-headers).",
+    '"default";r=0;t=7',
+  ),
+  RateLimitPolicy: optionalHeader("The holder's quota and its window in seconds.", '"default";q=600;w=60'),
+  Allow: optionalHeader('With 405: the allowed methods.', 'GET, HEAD'),
+  WwwAuthenticate: header(
+    'The challenge of RFC 6750, section 3; with `error="invalid_token"` if a key was sent.',
+    'Bearer realm="animal-store"',
+  ),
+};
+
+/** The responses that every operation shares, by the name of their component and the status under which operations list them. */
+export const SHARED_RESPONSES = {
+  401: 'Unauthorized',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  default: 'OtherError',
+} as const;
+
+const retryAfter = { 'Retry-After': headerRef('RetryAfter') };
+
+/** Response Objects by the name of their component. */
+export function sharedResponses(operationPaths: readonly string[]): Record<string, ResponseObject> {
+  return {
+    BadRequest: errorContent(
+      'invalid_request',
+      'a parameter, a field or the body breaks a rule; the message names each violation.',
+      'name is required; categoryId is required',
+    ),
+    Unauthorized: errorContent('unauthorized', 'missing or invalid API key.', CLIENT_MESSAGES.missingKey, {
+      'WWW-Authenticate': headerRef('WwwAuthenticate'),
+    }),
+    TooManyRequests: errorContent(
+      'too_many_requests',
+      'this holder has used up its quota for now.',
+      CLIENT_MESSAGES.quotaUsedUp(600, 60, 7),
+      { ...retryAfter, ...QUOTA_HEADERS },
+    ),
+    InternalError: errorContent('internal_error', 'a defect of the service.', CLIENT_MESSAGES.unexpected),
+    ServiceUnavailable: errorContent(
+      'service_unavailable',
+      'the storage is unavailable, or the service is overloaded or stopping.',
+      CLIENT_MESSAGES.overloaded,
+      retryAfter,
+    ),
+    OtherError: errorContent(
+      'not_found',
+      'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
+        'request or a header section that is too large.',
+      CLIENT_MESSAGES.noPath(operationPaths),
+      { Allow: headerRef('Allow') },
+    ),
+  };
+}

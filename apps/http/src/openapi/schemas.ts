@@ -1,0 +1,62 @@
+import { LIMITS, PET_STATUSES } from '@animal-store/domain';
+import Type from 'typebox';
+import { ERROR_STATUS } from '../http/http-error.ts';
+
+// JSON Schema 2020-12 of everything on the wire. Every bound is the domain's own.
+
+/** A character that is not white space. Anchored and without escapes of code points: validators in Go reject `\u` in patterns. */
+const NAME_PATTERN = '^\\s*\\S[\\s\\S]*$';
+
+const nameAndCategory = {
+  name: Type.String({
+    minLength: 1,
+    maxLength: LIMITS.name.maxLength,
+    pattern: NAME_PATTERN,
+    description:
+      "The animal's name, kept as sent: well-formed Unicode with a character that is not white space; its length is counted in code points.",
+  }),
+  categoryId: Type.Integer({
+    format: 'int64',
+    minimum: LIMITS.categoryId.min,
+    maximum: LIMITS.categoryId.max,
+    description:
+      'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
+  }),
+};
+
+const id = Type.Integer({
+  format: 'int64',
+  minimum: LIMITS.id.min,
+  maximum: LIMITS.id.maxAssigned,
+  description: 'Unique identifier assigned by the service, below 2^53.',
+});
+
+const status = Type.Optional(Type.Ref('#/components/schemas/PetStatus'));
+
+/** Schema Objects by their names in the document. */
+export const SCHEMAS = {
+  PetStatus: Type.Enum([...PET_STATUSES], { type: 'string', description: 'Availability of an animal.' }),
+  NewPet: Type.Object(
+    { ...nameAndCategory, status },
+    { description: 'An animal to add. Members that are not listed are ignored, `id` among them.' },
+  ),
+  Pet: Type.Object(
+    { id, ...nameAndCategory, status },
+    { description: 'An animal. `status` is absent if none was given.' },
+  ),
+  Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
+    maxItems: LIMITS.page.max,
+    description: 'Animals in ascending order of id.',
+  }),
+  Error: Type.Object(
+    {
+      code: Type.Enum(Object.keys(ERROR_STATUS), {
+        type: 'string',
+        description: 'Machine-readable. The set is closed.',
+      }),
+      message: Type.String({ description: 'Human-readable: what is wrong and what to do about it.' }),
+      status: Type.Integer({ minimum: 400, maximum: 599, description: 'The HTTP status code of the response.' }),
+    },
+    { additionalProperties: false, description: 'Why the service rejected or failed the request.' },
+  ),
+};

@@ -1,0 +1,159 @@
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpError, HttpResponse } from './http/http-error.ts';
+import { MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
+
+/** In milliseconds. */
+export const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
+
+/** How long a connection may be inactive while it has a request, and be open after a rejection, in milliseconds. */
+export const INACTIVITY_TIMEOUT = 35_000;
+const LINGER_TIMEOUT = 2_000;
+
+/** How many requests of a connection may wait for their responses. The connection of another is closed. */
+export const UNANSWERED_MAX = 50;
+
+export interface ServerOptions {
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** How many clients can be connected at once; further connections are closed at once. */
+  readonly maxConnections: number;
+  /** The response to a request that the listener does not get; null for bytes that are no request. */
+  readonly reject: (error: HttpError, request: IncomingMessage | null, socket: Socket) => HttpResponse;
+  /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
+  readonly onDrop: (reason: 'connections' | 'requests') => void;
+  readonly timeLimits?: Partial<typeof TIME_LIMITS>;
+}
+
+export interface RunningServer {
+  readonly address: AddressInfo;
+  /**
+   * Stops the server. During the grace it serves as before, but each response closes its connection. Then it stops
+   * listening. At the deadline it closes the connections that are left.
+   *
+   * @param times In milliseconds; the deadline begins after the grace.
+   * @returns How many connections were closed at the deadline.
+   */
+  stop(times: { grace: number; deadline: number }): Promise<number>;
+}
+
+/** The requests of a connection that have no response yet. */
+interface Connection {
+  unanswered: number;
+  last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
+  /** Whether the last response closes the connection: what the client sends after that request is not read as another. */
+  closing: boolean;
+}
+
+/**
+ * Serves HTTP/1.1 with limits.
+ *
+ * @throws The system's error if the server can't listen on the address.
+ */
+export async function startServer(listener: RequestListener, options: ServerOptions): Promise<RunningServer> {
+  const { host, port, maxConnections, reject, onDrop, timeLimits } = options;
+  const connections = new Map<Duplex, Connection>();
+  let stopping = false;
+  const settings = { maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true };
+  const server = createServer({ connectionsCheckingInterval: 1_000, ...TIME_LIMITS, ...timeLimits, ...settings });
+  server.maxConnections = maxConnections;
+  server.setTimeout(INACTIVITY_TIMEOUT);
+
+  function render(error: HttpError, request: IncomingMessage | null, socket: Socket): HttpResponse {
+    const { status, headers, body } = reject(error, request, socket);
+    return { status, headers: { ...headers, 'content-length': String(Buffer.byteLength(body ?? '')) }, body };
+  }
+
+  function closeAfterLast(connection: Connection): void {
+    const response = connection.last?.response;
+    if (connection.unanswered === 0 || response === undefined || response.headersSent) return;
+    connection.closing = true;
+    response.setHeader('connection', 'close');
+  }
+
+  function accept(request: IncomingMessage, response: ServerResponse): void {
+    const { socket } = request;
+    const connection = connections.get(socket);
+    if (connection === undefined || connection.closing) return;
+    if (connection.unanswered === UNANSWERED_MAX) {
+      onDrop('requests');
+      socket.destroy();
+      return;
+    }
+    connection.unanswered += 1;
+    connection.last = { request, response };
+    response.once('close', () => {
+      connection.unanswered -= 1;
+      // Node leaves it open if the response had begun before the stop.
+      if (!server.listening && connection.unanswered === 0) socket.end();
+    });
+    // Another protocol may follow: the request is served as HTTP/1.1 (RFC 9110, section 7.8).
+    if (stopping || request.headers.upgrade !== undefined) closeAfterLast(connection);
+    const error = requestRejection(request);
+    if (error === null) listener(request, response);
+    else {
+      const { status, headers, body } = render(error, request, socket);
+      response.writeHead(status, headers).end(body);
+    }
+  }
+
+  /** Rejects what the parser gives no response object for, after the responses to the requests before it. */
+  function rejectBytes(error: HttpError, socket: Socket): void {
+    const connection = connections.get(socket);
+    if (connection === undefined || connection.closing || !socket.writable) return void socket.destroy();
+    const { last } = connection;
+    connection.closing = true;
+    if (last?.request.complete === false) {
+      if (last.response.headersSent) return void socket.destroy();
+      last.response.setHeader('connection', 'close');
+      rejectBody(last.request, error);
+      return;
+    }
+    const respond = () => {
+      const { status, headers, body } = render(error, null, socket);
+      const fields = Object.entries({ ...headers, date: new Date().toUTCString(), connection: 'close' });
+      const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
+      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
+      // A client that is still sending gets the response only if the connection stays open for a while.
+      setTimeout(() => socket.destroy(), LINGER_TIMEOUT).unref();
+    };
+    if (connection.unanswered === 0) respond();
+    else last?.response.once('close', respond);
+  }
+
+  server.on('connection', (socket) => {
+    connections.set(socket, { unanswered: 0, last: null, closing: false });
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('drop', () => onDrop('connections'));
+  server.on('request', accept);
+  // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', accept);
+  server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
+  server.on('connect', (request) => rejectBytes(noTunnel, request.socket));
+  server.listen(port, host);
+  await once(server, 'listening');
+
+  return {
+    address: server.address() as AddressInfo,
+    async stop({ grace, deadline }) {
+      stopping = true;
+      for (const connection of connections.values()) closeAfterLast(connection);
+      if (grace > 0) await sleep(grace);
+      let cut = 0;
+      const closed = once(server, 'close');
+      server.close();
+      const timer = setTimeout(() => {
+        cut = connections.size;
+        server.closeAllConnections();
+      }, deadline);
+      await closed;
+      clearTimeout(timer);
+      return cut;
+    },
+  };
+}
