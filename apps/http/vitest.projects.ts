@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import type { ProjectOptions } from '../../vitest.config.ts';
 
 /** Tests that depend on how the storage responds: whether it shares counts, or outlives the process. */
-const ON_STORAGES = 'create-pet,durable-storage,rate-limit';
+const ON_STORAGES = 'create-pet,durable-storage';
 
 /** Tests whose result on one storage that returns promises holds for all. */
 const ON_MONGODB = 'hostile,list-pets,overload';

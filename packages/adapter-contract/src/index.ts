@@ -9,7 +9,6 @@ import { outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 
-export { rateLimiterContract, sharedRateLimiterContract } from './rate-limiter-contract.ts';
 export {
   behindProxy,
   type Outage,

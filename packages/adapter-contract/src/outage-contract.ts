@@ -17,7 +17,7 @@ const CALLERS = 20;
 const MOMENTS = [0, 1, CALLERS, 5 * CALLERS];
 
 /** Waits until a storage works again after an outage. */
-export async function recovered(storage: PetStorage): Promise<void> {
+async function recovered(storage: PetStorage): Promise<void> {
   const works = async () => (await failureOf(() => storage.ready())) === null;
   await vi.waitUntil(works, { timeout: RECOVERY_LIMIT, interval: 50 });
 }
@@ -30,10 +30,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
 }
 
 /** Runs a check in each outage, all at the same time, because it waits most of the time. A failure begins with the outage's name. */
-export async function inEach<Place>(
-  outages: Outages<Place>,
-  check: (outage: Outage<Place>) => Promise<void>,
-): Promise<void> {
+async function inEach<Place>(outages: Outages<Place>, check: (outage: Outage<Place>) => Promise<void>): Promise<void> {
   const checks = Object.entries(outages).map(async ([name, outage]) => {
     try {
       await check(outage);
@@ -57,7 +54,7 @@ async function interrupted<Place>(adapter: StorageUnderTest<Place>, outage: Outa
 }
 
 /** Begins an outage, which the returned function ends, or the end of the test. */
-export async function beginOutage<Place>(outage: Outage<Place>, place: Place): Promise<() => Promise<void>> {
+async function beginOutage<Place>(outage: Outage<Place>, place: Place): Promise<() => Promise<void>> {
   let hasEnded = false;
   const end = async () => {
     if (hasEnded) return;

@@ -1,5 +1,5 @@
 import { creatingContract } from '../src/creating-contract.ts';
-import { behindProxy, sharedRateLimiterContract } from '../src/index.ts';
+import { behindProxy } from '../src/index.ts';
 import { keyStoreContract } from '../src/key-store-contract.ts';
 import { duringOutages, outageContract } from '../src/outage-contract.ts';
 import { placeContract } from '../src/place-contract.ts';
@@ -80,13 +80,5 @@ export const EXPECTATIONS: Readonly<Record<Bug, Expectation>> = {
   'a misconfiguration is a plain error': {
     declare: placeContract,
     fails: ['says that settings must change if its place is misconfigured'],
-  },
-  'a limiter counts in its own process': {
-    declare: (adapter) => sharedRateLimiterContract('test', { ...adapter, outages: 'not tested' }),
-    fails: ['counts the requests to two storages at one place together'],
-  },
-  'a limiter extends its window with each request': {
-    declare: (adapter) => sharedRateLimiterContract('test', { ...adapter, outages: 'not tested' }),
-    fails: ['restores the quota at the end of its window, whatever the number of requests'],
   },
 };

@@ -12,7 +12,6 @@ function createDatabase() {
   const pets = new Map<bigint, Pet>();
   const names = new Map<string, { id: bigint; fingerprint: string }>();
   const keys = new Map<string, ApiKey>();
-  const windows = new Map<string, { used: number; endsAt: number }>();
   const nameOf = ({ holder, key }: Idempotency) => JSON.stringify([holder, key]);
   let lastId = 0n;
 
@@ -52,17 +51,6 @@ function createDatabase() {
     revokeKey: (id: string, at: number) => change(id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? at })),
     recordUse: (id: string, at: number) =>
       void change(id, ({ lastUsedAt }) => ({ lastUsedAt: Math.max(lastUsedAt ?? at, at) })),
-    /** Counts a request of a holder. `extend`: the window begins again. */
-    count(holder: string, window: number, extend: boolean) {
-      const now = performance.now();
-      const open = windows.get(holder);
-      const next = open && now < open.endsAt ? open : { used: 0, endsAt: now + window };
-      next.used += 1;
-      if (extend) next.endsAt = now + window;
-      windows.set(holder, next);
-      return { used: next.used, resetsIn: next.endsAt - now };
-    },
-
     /** A transaction for broken copies: the prepared pet is stored when it is committed. */
     prepare,
     commit: (pet: Pet) => void pets.set(pet.id, pet),

@@ -5,9 +5,6 @@ import {
   closed,
   type Idempotency,
   type PetStorage,
-  quotaAfter,
-  type RateLimiter,
-  type RatePolicy,
   StorageMisconfigured,
   unavailable,
 } from '@animal-store/domain/ports';
@@ -23,8 +20,6 @@ export type Bug =
   | 'a pet is stored before its key, and removed if the key is taken'
   | 'a creation is repeated if the connection breaks'
   | 'times are stored in the time zone of the process'
-  | 'a limiter counts in its own process'
-  | 'a limiter extends its window with each request'
   | 'an error contains the URL'
   | 'a misconfiguration is a plain error';
 
@@ -36,10 +31,8 @@ const TIMEOUT = 2_500;
 
 const CACHE_AGE = 200;
 
-export type TestStorage = PetStorage & { createRateLimiter(policy: RatePolicy): RateLimiter };
-
 /** A storage on a server of these tests, as an author of an adapter would write it, with one error or none. */
-export function createTestStorage(text: string, bug?: Bug): TestStorage {
+export function createTestStorage(text: string, bug?: Bug): PetStorage {
   const url = new URL(text);
   if (url.password === '') {
     throw new (bug === 'a misconfiguration is a plain error' ? Error : StorageMisconfigured)('a password is missing');
@@ -196,18 +189,6 @@ export function createTestStorage(text: string, bug?: Bug): TestStorage {
       recordUse: (id, at) => call('recordUse', id, at),
     },
     location: url.host,
-    createRateLimiter(policy) {
-      const counts = new Map<string, number>();
-      return {
-        async take(holder) {
-          const extend = bug === 'a limiter extends its window with each request';
-          const { used, resetsIn } = await call('count', holder, policy.window, extend);
-          counts.set(holder, used === 1 ? 1 : (counts.get(holder) ?? 0) + 1);
-          const own = counts.get(holder) as number;
-          return quotaAfter(bug === 'a limiter counts in its own process' ? own : used, policy, resetsIn);
-        },
-      };
-    },
     ready: () => call('ping'),
     close,
     [Symbol.asyncDispose]: close,

@@ -3,5 +3,4 @@
 export { type Batches, type BatchPolicy, type BatchWork, createBatches } from './batches.ts';
 export { createCachedKeyStore } from './cached-key-store.ts';
 export { createIdBlocks, type IdBlocks } from './id-blocks.ts';
-export { createKeyedBatches } from './keyed-batches.ts';
 export { createPetDecoder, type PetDecoder } from './pet-decoder.ts';

@@ -2,7 +2,7 @@
 
 import { createCachedKeyStore } from '@animal-store/adapter-kit';
 import type { MonotonicClock } from '@animal-store/domain';
-import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
+import type { PetStorage, StorageEvents } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
 import { createConnection } from './connection/connection.ts';
@@ -37,12 +37,6 @@ export type MongoStorageOptions = MongoLocation &
     readonly timeLimits?: Partial<TimeLimits>;
   };
 
-/** Storage in MongoDB, and what else its processes share. */
-export interface MongoStorage extends PetStorage {
-  /** A limiter that counts for all processes on the database. */
-  createRateLimiter(policy: RatePolicy): RateLimiter;
-}
-
 /**
  * Storage in MongoDB. It connects when it is first used and after every failure, and creates what it needs in the
  * database: a server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
@@ -50,7 +44,7 @@ export interface MongoStorage extends PetStorage {
  * @throws StorageMisconfigured if the URL can't be read, or no database is named that can have pets.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
-export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
+export function createMongoStorage(options: MongoStorageOptions): PetStorage {
   const { clock = () => performance.now(), onKeyLookup } = options;
   const limits = { ...TIME_LIMITS, ...options.timeLimits };
   const [clients, name] =
@@ -65,10 +59,6 @@ export function createMongoStorage(options: MongoStorageOptions): MongoStorage {
     warnings: clients.warnings,
 
     ready: () => connection.call(({ check }) => check()),
-
-    createRateLimiter: (policy) => ({
-      take: (holder) => connection.call(({ countRequest }) => countRequest(holder, policy)),
-    }),
 
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),

@@ -13,12 +13,6 @@ import type { PetOperations } from './pets/mongo-pet-store.ts';
 import { createPetCreation } from './pets/pet-creation.ts';
 import { PET_COLLECTION, type PetDocument } from './pets/pet-document.ts';
 import { createPetReads } from './pets/pet-reads.ts';
-import {
-  createRequestCounter,
-  RATE_COLLECTION,
-  type RateDocument,
-  type RequestCounter,
-} from './rate-limit/request-counter.ts';
 import type { TimeLimits } from './time-limits.ts';
 
 /**
@@ -26,14 +20,13 @@ import type { TimeLimits } from './time-limits.ts';
  *
  * @public
  */
-export const COLLECTIONS = [PET_COLLECTION, KEY_COLLECTION, COUNTER_COLLECTION, RATE_COLLECTION] as const;
+export const COLLECTIONS = [PET_COLLECTION, KEY_COLLECTION, COUNTER_COLLECTION] as const;
 
 /** A database that is ready for work. */
 export interface OpenDatabase {
   readonly pets: PetOperations;
   readonly keys: Collection<KeyDocument>;
   readonly findKey: KeyLookup;
-  readonly countRequest: RequestCounter;
   readonly barrier: ReadBarrier;
   /** Succeeds if the primary can be read and written, and no newer version has changed the format. */
   check(): Promise<void>;
@@ -66,7 +59,6 @@ export async function openDatabase(
     const pets = db.collection<PetDocument>(PET_COLLECTION.name);
     const keys = db.collection<KeyDocument>(KEY_COLLECTION.name);
     const counters = db.collection<CounterDocument>(COUNTER_COLLECTION.name);
-    const rates = db.collection<RateDocument>(RATE_COLLECTION.name);
 
     /** A linearizable read: it succeeds on a primary that a majority has just followed, so it can be written, too. */
     async function confirm(): Promise<void> {
@@ -81,7 +73,6 @@ export async function openDatabase(
       },
       keys,
       findKey: createKeyLookup(keys, barrier, limits),
-      countRequest: createRequestCounter(rates, limits),
       barrier,
       async check() {
         await confirm();

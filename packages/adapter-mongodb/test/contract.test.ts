@@ -1,4 +1,4 @@
-import { behindProxy, sharedRateLimiterContract, storageContract } from '@animal-store/adapter-contract';
+import { behindProxy, storageContract } from '@animal-store/adapter-contract';
 import { describeWithMongo } from '@animal-store/test-mongodb';
 import { createMongoStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -12,5 +12,4 @@ describeWithMongo('on a server', () => {
     secrets: [password, encodeURIComponent(password)],
   });
   storageContract('mongodb', adapter);
-  sharedRateLimiterContract('mongodb', adapter);
 });

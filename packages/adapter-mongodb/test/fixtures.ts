@@ -1,9 +1,9 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import { fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
+import { fingerprint, type Idempotency, type PetStorage, type PetStore } from '@animal-store/domain/ports';
 import { databaseAt } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { onTestFinished } from 'vitest';
-import { createMongoStorage, type MongoStorage, type MongoStorageOptions } from '../src/index.ts';
+import { createMongoStorage, type MongoStorageOptions } from '../src/index.ts';
 
 export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
 export const max: NewPet = { name: 'Max', categoryId: 1n };
@@ -12,7 +12,7 @@ export const max: NewPet = { name: 'Max', categoryId: 1n };
 export const TOLERANCE = 600;
 
 /** A storage that is closed when the running test ends. */
-export function openStorage(options: MongoStorageOptions): MongoStorage {
+export function openStorage(options: MongoStorageOptions): PetStorage {
   const storage = createMongoStorage(options);
   onTestFinished(async () => storage.close());
   return storage;

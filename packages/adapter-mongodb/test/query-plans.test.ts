@@ -1,8 +1,8 @@
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import type { MongoStorage } from '../src/index.ts';
 import { addTo, apiKey, max, openStorage, profiled, times } from './fixtures.ts';
 
 const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
@@ -11,7 +11,7 @@ const BY_ID = /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/;
 const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}/;
 
 /** The operations of work on a database with some pets and keys in it. */
-async function workOf(work: (storage: MongoStorage) => Promise<unknown>, options = '') {
+async function workOf(work: (storage: PetStorage) => Promise<unknown>, options = '') {
   const url = freshDatabase();
   const storage = openStorage({ url: url + (url.includes('?') ? '&' : '?') + options });
   await Promise.all(

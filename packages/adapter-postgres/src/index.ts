@@ -1,13 +1,12 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createCachedKeyStore } from '@animal-store/adapter-kit';
-import type { PetStorage, RateLimiter, RatePolicy, StorageEvents } from '@animal-store/domain/ports';
+import type { PetStorage, StorageEvents } from '@animal-store/domain/ports';
 import { createConnection } from './connection/connection.ts';
 import { parseUrl } from './connection/connection-url.ts';
 import { createPostgresKeyStore } from './keys/postgres-key-store.ts';
 import { createPetCreation } from './pets/pet-creation.ts';
 import { createPetReads } from './pets/pet-reads.ts';
-import { createPostgresRateLimiter } from './rate-limit/postgres-rate-limiter.ts';
 import { checkWritable, prepareSchema } from './schema.ts';
 import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
@@ -20,12 +19,6 @@ export interface PostgresStorageOptions extends StorageEvents {
   readonly timeLimits?: Partial<TimeLimits>;
 }
 
-/** Storage in PostgreSQL, and what else its processes share. */
-export interface PostgresStorage extends PetStorage {
-  /** A limiter that counts for all processes on the database. */
-  createRateLimiter(policy: RatePolicy): RateLimiter;
-}
-
 /**
  * Storage in PostgreSQL. It connects when it is first used and after every failure, and creates its tables: a server that
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
@@ -33,7 +26,7 @@ export interface PostgresStorage extends PetStorage {
  * @throws StorageMisconfigured if the URL can't be read.
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
-export function createPostgresStorage(options: PostgresStorageOptions): PostgresStorage {
+export function createPostgresStorage(options: PostgresStorageOptions): PetStorage {
   const limits = { ...TIME_LIMITS, ...options.timeLimits };
   const server = parseUrl(options.url);
   const clock = () => performance.now();
@@ -45,8 +38,6 @@ export function createPostgresStorage(options: PostgresStorageOptions): Postgres
     warnings: server.warnings,
 
     ready: () => connection.call(() => checkWritable(connection.query)),
-
-    createRateLimiter: (policy) => createPostgresRateLimiter(connection, policy, limits),
 
     close: () => connection.close(),
     [Symbol.asyncDispose]: () => connection.close(),

@@ -7,7 +7,7 @@ const FORMAT = 1;
 /**
  * Does nothing if the tables exist. If several processes find a new database, one creates them. Times are milliseconds since
  * the epoch. The collation "C" compares bytes: no update of the operating system changes an index. A name has up to 200
- * characters, each of which an escape may double. Counts of requests are unlogged, so that they don't wait for the disk.
+ * characters, each of which an escape may double.
  *
  * @public The list of published names compares it.
  */
@@ -40,12 +40,6 @@ export const CREATE_TABLES = `DO $$ BEGIN
     last_used_at bigint
   );
   CREATE INDEX api_keys_by_age ON api_keys (created_at, id);
-
-  CREATE UNLOGGED TABLE rates (
-    holder text COLLATE "C" PRIMARY KEY,
-    used bigint NOT NULL,
-    ends_at timestamptz NOT NULL
-  );
 
   CREATE TABLE animal_store (
     only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),

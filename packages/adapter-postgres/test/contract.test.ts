@@ -1,9 +1,4 @@
-import {
-  behindProxy,
-  type ProxiedPlace,
-  sharedRateLimiterContract,
-  storageContract,
-} from '@animal-store/adapter-contract';
+import { behindProxy, type ProxiedPlace, storageContract } from '@animal-store/adapter-contract';
 import { describeWithPostgres, lockTables } from '@animal-store/test-postgres';
 import { createPostgresStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -31,5 +26,4 @@ describeWithPostgres('on a server', () => {
     },
   };
   storageContract('postgres', adapter);
-  sharedRateLimiterContract('postgres', adapter);
 });

@@ -5,7 +5,6 @@ import { startSession } from '../src/connection/session.ts';
 import { TIME_LIMITS } from '../src/index.ts';
 import { KEY_SQL } from '../src/keys/postgres-key-store.ts';
 import { PET_SQL } from '../src/pets/pet-statements.ts';
-import { RATE_SQL } from '../src/rate-limit/postgres-rate-limiter.ts';
 import { SCHEMA_SQL } from '../src/schema.ts';
 import { openStorage } from './fixtures.ts';
 
@@ -44,7 +43,6 @@ async function preparedDatabase(isFull: boolean): Promise<string> {
       SELECT n, 'Rex', n, (ARRAY['available', 'sold', NULL])[1 + n % 3], 'h' || n % 9, 'k' || n, 'f' FROM generate_series(1, 20000) AS n;
     INSERT INTO api_keys SELECT left(digest, 16), digest, 'p', 'h', n
       FROM (SELECT n, md5(n::text) || md5(n::text) AS digest FROM generate_series(1, 2000) AS n) AS keys;
-    INSERT INTO rates SELECT 'h' || n, 1, now() FROM generate_series(1, 2000) AS n;
     ANALYZE`,
     url,
   );
@@ -68,7 +66,6 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ['a new key', KEY_SQL.add, []],
   ['a revocation', KEY_SQL.revoke, ['api_keys_pkey']],
   ['a use', KEY_SQL.recordUse, ['api_keys_pkey']],
-  ['counts of requests', RATE_SQL.count, ['rates_pkey']],
   ['the format', SCHEMA_SQL.format, ['animal_store_pkey']],
   ['the format, for a check', SCHEMA_SQL.lockFormat, ['animal_store_pkey']],
 ];

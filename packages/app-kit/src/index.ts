@@ -5,7 +5,6 @@ export { createErrorReport, type ReportError } from './error-report.ts';
 export { findStorages } from './find-storages.ts';
 export { ADDRESS_VARIABLES, addressError } from './listening-address.ts';
 export { type OpenStorage, openNamedStorage, openStorage } from './open-storage.ts';
-export { createRateLimiter } from './rate-limiter.ts';
 export { readEnvironment, variableNames } from './read-environment.ts';
 export { integer, matching, oneOf, readVariables, type Variable } from './settings.ts';
 export { sha256 } from './sha256.ts';

@@ -2,7 +2,6 @@
 import type { KeyStore } from './api-keys/key-store.ts';
 import type { Awaitable } from './awaitable.ts';
 import type { PetStore } from './pets/pet-store.ts';
-import type { RateLimiter, RatePolicy } from './rate-limiter.ts';
 
 /**
  * A place where pets and API keys are stored, opened by an adapter. Several storages may be open at one place, in one
@@ -23,9 +22,6 @@ export interface PetStorage {
 
   /** Insecure settings, one line each for the operator, without credentials. Absent: none. */
   readonly warnings?: readonly string[];
-
-  /** A limiter that counts for all processes on the storage. Absent if they can't share a count. */
-  createRateLimiter?(policy: RatePolicy): RateLimiter;
 
   /**
    * Resolves if the storage can be read and written now.

@@ -12,8 +12,6 @@ export type { PetStorage } from './pet-storage.ts';
 export type { Idempotency } from './pets/idempotency.ts';
 export { fingerprint } from './pets/idempotency.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
-export type { Quota, RateLimiter, RatePolicy } from './rate-limiter.ts';
-export { quotaAfter } from './rate-limiter.ts';
 export type { StorageAdapter, StorageEvents, StorageVariable } from './storage-adapter.ts';
 export { PORTS_VERSION } from './storage-adapter.ts';
 export { StorageMisconfigured } from './storage-misconfigured.ts';
