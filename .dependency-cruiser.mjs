@@ -40,14 +40,14 @@ const allowed = [
   { from: { path: '^packages/client/' }, to: { path: '^packages/(?:domain|exact-json)/src/index\\.ts$' } },
   // Helpers for asynchronous code.
   {
-    from: { path: '^packages/(?:adapter-|api-docs/|app-kit/)' },
+    from: { path: '^packages/(?:adapter-|app-kit/)' },
     to: { path: '^packages/(?:async|adapter-kit)/' },
   },
   { from: { path: '^packages/(?:adapter-contract|async)/' }, to: { path: '^packages/domain/' } },
   { from: { path: '^packages/app-kit/' }, to: { path: `^(?:packages/domain/|${ADAPTERS})` } },
   {
     from: { path: '^apps/' },
-    to: { path: '^packages/(?:domain|async|exact-json|api-docs|app-kit)/' },
+    to: { path: '^packages/(?:domain|async|exact-json|app-kit)/' },
   },
 ];
 

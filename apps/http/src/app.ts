@@ -1,8 +1,8 @@
-import { docsPage } from '@animal-store/api-docs';
 import type { Authenticate } from '@animal-store/domain/transport';
 import { type Context, Hono } from 'hono';
 import { cors } from 'hono/cors';
 import { authenticateRequest } from './auth.ts';
+import { mountDocs } from './docs.ts';
 import { type Env, type Exchange, type Handle, UNMATCHED } from './http/exchange.ts';
 import { CLIENT_MESSAGES, HttpError, type HttpResponse, JSON_TYPE, OVERLOADED } from './http/http-error.ts';
 import type { Metrics } from './observability/metrics.ts';
@@ -100,7 +100,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     );
     return json(await document);
   });
-  if (options.docs) for (const { path, respond } of docsPage()) get(path, ({ env }) => respond(env.incoming.headers));
+  if (options.docs) mountDocs(app);
 
   app.onError((error, c) =>
     exchange.handler(UNMATCHED, () => {
@@ -108,7 +108,10 @@ export function createApp(options: AppOptions): Hono<Env> {
     })(c),
   );
   const reject = async ({ req }: Context<Env>): Promise<never> => {
-    const routed = Object.entries(METHODS).filter(([method]) => app.router.match(method, req.path)[0].length > 0);
+    // Middleware matches every method.
+    const routed = Object.entries(METHODS).filter(([method]) =>
+      app.router.match(method, req.path)[0].some(([[, route]]) => route.method === method),
+    );
     if (routed.length === 0) throw new HttpError('not_found', CLIENT_MESSAGES.noPath(paths));
     const allow = routed.flatMap(([, methods]) => methods).join(', ');
     throw new HttpError('method_not_allowed', CLIENT_MESSAGES.allowedMethods(allow), { allow });

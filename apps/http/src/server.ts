@@ -65,7 +65,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
 
   function render(error: HttpError, request: IncomingMessage | null, socket: Socket): HttpResponse {
     const { status, headers, body } = reject(error, request, socket);
-    return { status, headers: { ...headers, 'content-length': String(Buffer.byteLength(body ?? '')) }, body };
+    return { status, headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) }, body };
   }
 
   function closeAfterLast(connection: Connection): void {

@@ -1,6 +1,5 @@
-import axe from 'axe-core';
 import type { Locator, Page } from 'playwright-core';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { describeInBrowser, HOST } from './browser.ts';
 import { KEY, type Service, startService } from './service.ts';
 
@@ -12,15 +11,12 @@ describeInBrowser('the documentation page', (openContext) => {
     readonly prepare?: (page: Page, service: Service) => Promise<unknown>;
     /** The path that a proxy puts before those of the service. */
     readonly prefix?: string;
-    /** In pixels. */
-    readonly width?: number;
-    readonly colorScheme?: 'light' | 'dark';
   }
 
   /** The page in a profile of its own, on a service of its own. */
-  async function openPage({ prepare, prefix = '', width = 1280, colorScheme = 'light' }: Opening = {}) {
+  async function openPage({ prepare, prefix = '' }: Opening = {}) {
     const service = await startService();
-    const context = await openContext({ viewport: { width, height: 1000 }, colorScheme });
+    const context = await openContext({ viewport: { width: 1280, height: 1000 } });
     const page = await context.newPage();
     const origin = `http://${HOST}:${service.port}`;
     const requests: string[] = [];
@@ -56,12 +52,11 @@ describeInBrowser('the documentation page', (openContext) => {
   const openAuthorization = (page: Page) => page.locator('.auth-wrapper button.authorize').click();
   const closeAuthorization = (page: Page) => page.locator('.modal-ux button.btn-done').click();
 
-  async function authorize(page: Page, key: string, keep = false) {
+  async function authorize(page: Page, key: string) {
     await openAuthorization(page);
     await page.locator('.auth-container input[type=text]').fill(key);
     await page.keyboard.press('Enter');
     await page.locator('.auth-container', { hasText: 'Authorized' }).waitFor();
-    if (keep) await page.getByLabel('Keep the key until this tab is closed').check();
     await closeAuthorization(page);
   }
 
@@ -94,7 +89,6 @@ describeInBrowser('the documentation page', (openContext) => {
   test('sends the typed values, and shows responses digit for digit', async () => {
     const { page } = await openPage();
     expect(await page.title()).toBe('Animal Store');
-    expect(await page.locator('#notice').isVisible()).toBe(false);
     await authorize(page, KEY);
     const create = await tryOut(page, 'createPet');
     const editor = create.locator('textarea.body-param__text');
@@ -143,192 +137,6 @@ describeInBrowser('the documentation page', (openContext) => {
     await expect.poll(() => visibleText(schemas)).toContain(`[${INT64_MIN}, ${INT64_MAX}]`);
   });
 
-  test('folds the error responses of an operation', async () => {
-    const { page } = await openPage();
-    await open(page, 'createPet');
-    const statuses = () => operation(page, 'createPet').locator('tr.response > .response-col_status').allInnerTexts();
-    await expect.poll(statuses).toEqual(['201']);
-    await page.getByRole('button', { name: 'Show 9 error responses', expanded: false }).click();
-    expect(await statuses()).toEqual(['201', '400', '401', '413', '415', '422', '429', '500', '503', 'default']);
-    await page.getByRole('button', { name: 'Hide 9 error responses', expanded: true }).click();
-    expect(await statuses()).toEqual(['201']);
-  });
-
-  describe('a key', () => {
-    const isAuthorized = async (page: Page) => {
-      await operation(page, 'createPet').waitFor();
-      await openAuthorization(page);
-      const authorized = await page.locator('.auth-container', { hasText: 'Authorized' }).isVisible();
-      await closeAuthorization(page);
-      return authorized;
-    };
-
-    test('is stored for the tab only if the reader asks for it', async () => {
-      const { origin, page } = await openPage();
-      await authorize(page, KEY);
-      expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
-      await page.reload();
-      expect(await isAuthorized(page)).toBe(false);
-      await authorize(page, KEY, true);
-      await page.reload();
-      await tryOut(page, 'listPets');
-      expect(await execute(page, 'listPets')).toMatchObject({ status: '200' });
-
-      const other = await page.context().newPage();
-      await other.goto(`${origin}/docs`);
-      expect(await isAuthorized(other)).toBe(false);
-    });
-
-    test.each([
-      ['asks to forget it', (page: Page) => page.getByLabel('Keep the key until this tab is closed').uncheck()],
-      ['logs out', (page: Page) => page.locator('.auth-container button', { hasText: 'Logout' }).click()],
-    ])('is forgotten if the reader %s', async (_name, forget) => {
-      const { page } = await openPage();
-      await authorize(page, KEY, true);
-      await openAuthorization(page);
-      await forget(page);
-      expect(await page.evaluate('JSON.stringify([sessionStorage, localStorage])')).not.toContain(KEY);
-      await page.reload();
-      expect(await isAuthorized(page)).toBe(false);
-    });
-  });
-
-  test('has the colours that the reader prefers, also when that changes', async () => {
-    const { origin, page } = await openPage({ colorScheme: 'dark' });
-    const background = () => page.evaluate('getComputedStyle(document.body).backgroundColor');
-    const [LIGHT, DARK] = ['rgb(250, 250, 250)', 'rgb(28, 32, 34)'];
-    await expect.poll(background).toBe(DARK);
-    await page.emulateMedia({ colorScheme: 'light' });
-    await expect.poll(background).toBe(LIGHT);
-    await page.emulateMedia({ colorScheme: 'dark' });
-    await page.goto(`${origin}/docs/clients`);
-    expect(await background()).toBe(DARK);
-  });
-
-  describe('accessibility', () => {
-    /** The critical and serious reports of axe-core, by rule and element. */
-    async function violations(page: Page): Promise<string[]> {
-      await page.evaluate(axe.source);
-      const { violations } = (await page.evaluate('axe.run(document)')) as axe.AxeResults;
-      return violations
-        .filter(({ impact }) => impact === 'critical' || impact === 'serious')
-        .flatMap(({ id, nodes }) => nodes.map(({ failureSummary, html }) => `${id}: ${html}: ${failureSummary}`));
-    }
-
-    test.each([
-      { colorScheme: 'light', width: 390 },
-      { colorScheme: 'dark', width: 1280 },
-    ] as const)('has no serious violation with $colorScheme colours and a width of $width', async (opening) => {
-      const { origin, page } = await openPage(opening);
-      const check = async () => {
-        expect(await violations(page)).toEqual([]);
-        // No horizontal scrolling.
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(opening.width);
-      };
-      await check();
-      await openAuthorization(page);
-      await check();
-      await page.locator('.auth-container input[type=text]').fill(KEY);
-      await page.keyboard.press('Enter');
-      await page.locator('.auth-container', { hasText: 'Authorized' }).waitFor();
-      await check();
-      await closeAuthorization(page);
-
-      for (const id of ['listPets', 'createPet', 'getPet']) {
-        const opened = await tryOut(page, id);
-        await opened.locator('.errors-toggle').click();
-        if (id === 'getPet') await opened.getByPlaceholder('petId').fill('1');
-        await execute(page, id);
-      }
-      await expectNothingCovered(page);
-      for (const schema of await page.locator('.models .json-schema-2020-12-expand-deep-button').all()) {
-        if (await schema.isVisible()) await schema.click();
-      }
-      await check();
-
-      for (const manual of ['http-interface', 'clients']) {
-        await page.goto(`${origin}/docs/${manual}`);
-        await check();
-      }
-    });
-
-    /** Expects the buttons of a response below its text. */
-    async function expectNothingCovered(page: Page): Promise<void> {
-      const response = shownResponse(page, 'createPet').locator('.highlight-code').first();
-      const body = await response.locator('pre').boundingBox();
-      for (const button of ['.copy-to-clipboard', '.download-contents']) {
-        const box = await response.locator(button).boundingBox();
-        expect(box?.y).toBeGreaterThanOrEqual((body?.y ?? Number.NaN) + (body?.height ?? Number.NaN));
-      }
-    }
-
-    /**
-     * Goes through the page with the Tab key.
-     *
-     * @returns The kinds of elements that got the focus, each with an outline.
-     */
-    async function tabThrough(page: Page): Promise<Set<string>> {
-      const reached = new Set<string>();
-      for (let tab = 0; tab < 40; tab += 1) {
-        await page.keyboard.press('Tab');
-        const [tagName, element, outline] = (await page.evaluate(`(() => {
-          const { tagName, outerHTML } = document.activeElement;
-          const { outlineStyle, outlineWidth } = getComputedStyle(document.activeElement);
-          return [tagName, outerHTML.slice(0, 200), outlineStyle + ' ' + outlineWidth];
-        })()`)) as [string, string, string];
-        if (tagName === 'BODY') break;
-        reached.add(tagName);
-        expect([element, outline]).toEqual([element, 'solid 3px']);
-      }
-      return reached;
-    }
-
-    test('shows which control has the focus of the keyboard', async () => {
-      const { page } = await openPage();
-      expect([...(await tabThrough(page))]).toEqual(expect.arrayContaining(['A', 'BUTTON', 'SELECT']));
-      await tryOut(page, 'createPet');
-      expect([...(await tabThrough(page))]).toEqual(expect.arrayContaining(['BUTTON', 'INPUT', 'SELECT', 'TEXTAREA']));
-    });
-
-    test('has a dialog that holds the focus, and gives it back', async () => {
-      const { page } = await openPage();
-      await openAuthorization(page);
-      const dialog = page.getByRole('dialog', { name: 'Available authorizations' });
-      const focused = () => page.evaluate('document.activeElement.outerHTML');
-      const input = dialog.getByRole('textbox', { name: 'Value of the API key' });
-      expect(await input.and(page.locator(':focus')).count()).toBe(1);
-      for (let tab = 0; tab < 8; tab += 1) {
-        await page.keyboard.press('Tab');
-        // Behind the last control the browser's own have their turn, and the page has no focus.
-        expect(
-          await page.evaluate(`document.activeElement.closest('dialog, #swagger-ui, nav')?.tagName ?? 'NONE'`),
-        ).toMatch(/^(?:DIALOG|NONE)$/);
-      }
-      await page.keyboard.press('Escape');
-      await dialog.waitFor({ state: 'detached' });
-      expect(await focused()).toMatch(/^<button class="btn authorize/);
-    });
-  });
-
-  test('keeps an operation in its address, leads to the manuals and back, and ignores a URL in the query', async () => {
-    const { origin, page } = await openPage();
-    await open(page, 'createPet');
-    expect(page.url()).toMatch(/#\/Pets\/createPet$/);
-    await page.reload();
-    await operation(page, 'createPet').locator('button.try-out__btn').waitFor();
-
-    await page.getByRole('link', { name: 'The interface in prose' }).click();
-    await page.getByRole('heading', { name: 'The HTTP interface', level: 1 }).waitFor();
-    await page.getByRole('navigation').getByRole('link', { name: 'Recipes for clients' }).click();
-    await page.getByRole('heading', { name: 'Clients', level: 1 }).waitFor();
-    await page.getByRole('link', { name: 'Operations' }).click();
-    await operation(page, 'createPet').waitFor();
-    expect(page.url()).toBe(`${origin}/docs`);
-
-    await page.goto(`${origin}/docs?url=https://foreign.example/openapi.json&configUrl=https://foreign.example/x`);
-    await operation(page, 'createPet').waitFor();
-  });
-
   test('works behind a proxy that puts it under a prefix', async () => {
     const { page, requests } = await openPage({
       prepare: (page, { port }) =>
@@ -339,29 +147,6 @@ describeInBrowser('the documentation page', (openContext) => {
       prefix: '/shop',
     });
     expect(await visibleText(page.locator('.info .title'))).toContain('Animal Store');
-    await page.getByRole('link', { name: 'Recipes for clients' }).click();
-    await page.getByRole('heading', { name: 'Clients', level: 1 }).waitFor();
     expect(requests.filter((url) => !url.startsWith('data:') && !url.includes('/shop/'))).toEqual([]);
-  });
-
-  test('warns if the browser rounds large integers', async () => {
-    const { page } = await openPage({ prepare: (page) => page.addInitScript('delete JSON.rawJSON') });
-    expect(await visibleText(page.locator('#notice'))).toContain('rounded');
-    await tryOut(page, 'createPet');
-  });
-
-  test('works in a browser that forbids session storage', async () => {
-    const { page } = await openPage({
-      prepare: (page) =>
-        page.addInitScript(
-          `Object.defineProperty(window, 'sessionStorage', { get() { throw new DOMException('denied') } })`,
-        ),
-    });
-    await authorize(page, KEY);
-    await openAuthorization(page);
-    expect(await page.getByLabel('Keep the key until this tab is closed').count()).toBe(0);
-    await closeAuthorization(page);
-    await tryOut(page, 'listPets');
-    expect(await execute(page, 'listPets')).toMatchObject({ status: '200' });
   });
 });

@@ -115,8 +115,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
       '/docs',
       '/docs/docs.js',
       '/docs/swagger-ui-bundle.js',
-      '/docs/clients',
-      '/docs/examples/openapi-ts.config.js',
+      '/docs/docs.js',
       '/metrics',
       '/openapi.json',
     ]) {

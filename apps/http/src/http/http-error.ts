@@ -7,7 +7,7 @@ export type Headers = Readonly<Record<string, string>>;
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Headers;
-  readonly body: string | Uint8Array | null;
+  readonly body: string;
 }
 
 export const JSON_TYPE: Headers = { 'content-type': 'application/json' };

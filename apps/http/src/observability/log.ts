@@ -102,7 +102,7 @@ export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'wa
       route,
       status,
       duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
-      bytes: Buffer.byteLength(body ?? ''),
+      bytes: Buffer.byteLength(body),
       requestId: id,
       client: client ?? undefined,
       key: rejectedKey ?? undefined,
