@@ -21,6 +21,7 @@ export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () 
     'keys.find': () => keys.find(digest),
     'keys.list': () => keys.list(),
     'keys.revoke': () => keys.revoke(id, 1),
+    'keys.prune': () => keys.prune(1),
     'keys.recordUse': () => keys.recordUse(id, 1),
     ready: () => ready(),
   };

@@ -111,6 +111,26 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.find(revoked.digest)).toEqual({ ...revoked, lastUsedAt: 20, revokedAt: 10 });
     });
 
+    test('removes the keys that were revoked or expired before a time, and no others', async () => {
+      const keys = await keyStore();
+      const [both, revoked, expired, ...kept] = [
+        apiKey({ createdAt: 1, expiresAt: 9, revokedAt: 9 }),
+        apiKey({ createdAt: 2, revokedAt: 9 }),
+        apiKey({ createdAt: 3, expiresAt: 9 }),
+        apiKey({ createdAt: 4 }),
+        apiKey({ createdAt: 5, expiresAt: 10 }),
+        apiKey({ createdAt: 6, expiresAt: 11, revokedAt: 10 }),
+      ];
+      const removed = [both, revoked, expired];
+      for (const record of [...removed, ...kept]) await keys.add(record);
+      for (const record of removed) expect(await keys.find(record.digest)).toEqual(record);
+      expect(await keys.prune(9)).toBe(0);
+      expect(await keys.prune(10)).toBe(3);
+      expect(await keys.list()).toEqual(kept);
+      for (const record of removed) expect(await keys.find(record.digest)).toBeNull();
+      expect(await keys.prune(10)).toBe(0);
+    });
+
     test('stores the argument as it was at the call, although the caller changes it afterwards', async () => {
       const keys = await keyStore();
       const original = apiKey();

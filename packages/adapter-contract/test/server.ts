@@ -49,6 +49,13 @@ function createDatabase() {
     findKey: (digest: string) => [...keys.values()].find((key) => key.digest === digest) ?? null,
     listKeys: () => [...keys.values()].sort((a, b) => a.createdAt - b.createdAt),
     revokeKey: (id: string, at: number) => change(id, ({ revokedAt }) => ({ revokedAt: revokedAt ?? at })),
+    pruneKeys(before: number): number {
+      const ended = [...keys.values()].filter(
+        ({ revokedAt, expiresAt }) => Math.min(revokedAt ?? before, expiresAt ?? before) < before,
+      );
+      for (const { id } of ended) keys.delete(id);
+      return ended.length;
+    },
     recordUse: (id: string, at: number) =>
       void change(id, ({ lastUsedAt }) => ({ lastUsedAt: Math.max(lastUsedAt ?? at, at) })),
     /** A transaction for broken copies: the prepared pet is stored when it is committed. */

@@ -186,6 +186,7 @@ export function createTestStorage(text: string, bug?: Bug): PetStorage {
         if (key !== null) cache.delete(key.digest);
         return key && moved(key, zone);
       },
+      prune: (before) => call('pruneKeys', before),
       recordUse: (id, at) => call('recordUse', id, at),
     },
     location: url.host,

@@ -43,6 +43,11 @@ function sharedStore(...stored: ApiKey[]) {
     },
     list: async () => [...records.values()],
     revoke: async (_id, revokedAt) => change({ revokedAt }),
+    async prune() {
+      const { size } = records;
+      records.clear();
+      return size;
+    },
     async recordUse(_id, lastUsedAt) {
       await throwIfFailing();
       change({ lastUsedAt });
@@ -91,6 +96,8 @@ describe('createCachedKeyStore', () => {
     await inFlight;
     expect(await keys.find(digest)).toEqual({ ...revoked, lastUsedAt: 9 });
     expect(await keys.list()).toEqual([{ ...revoked, lastUsedAt: 9 }]);
+    expect(await keys.prune(8)).toBe(1);
+    expect(await keys.find(digest)).toBeNull();
   });
 
   test('caches for a shorter time that a key does not exist', async () => {

@@ -97,6 +97,15 @@ export function createCachedKeyStore(
 
     revoke: (id, at) => change(id, () => keys.revoke(id, at)),
 
+    async prune(before) {
+      try {
+        return await keys.prune(before);
+      } finally {
+        hits.clear();
+        lookups.clear();
+      }
+    },
+
     async recordUse(id, at) {
       // A failure discards nothing: otherwise each request would look the key up while no use can be recorded.
       await keys.recordUse(id, at);

@@ -31,6 +31,14 @@ export function createMemoryKeyStore(): KeyStore {
       return change(id, (key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
     },
 
+    prune(before) {
+      const ended = [...keys.values()].filter(
+        ({ revokedAt, expiresAt }) => Math.min(revokedAt ?? before, expiresAt ?? before) < before,
+      );
+      for (const { id } of ended) keys.delete(id);
+      return ended.length;
+    },
+
     recordUse(id, at) {
       change(id, (key) => ({ ...key, lastUsedAt: Math.max(key.lastUsedAt ?? at, at) }));
     },

@@ -34,6 +34,7 @@ export function openMemory({ pets, keys }: Memory): PetStorage {
       find: untilClosed(keys.find),
       list: untilClosed(keys.list),
       revoke: untilClosed(keys.revoke),
+      prune: untilClosed(keys.prune),
       recordUse: untilClosed(keys.recordUse),
     },
     location: 'this process',

@@ -109,6 +109,7 @@ describeWithMongo('every query', () => {
       await keys.revoke(apiKey(1).id, 7);
       await keys.recordUse(apiKey(1).id, 7);
       await keys.add(apiKey(4));
+      await keys.prune(8);
     }, 'w=1&journal=false&retryWrites=false');
     // The profiler shows the statements of an update command without their common members.
     const commands = writes.filter(({ command }) => command.lsid !== undefined);

@@ -46,6 +46,14 @@ export function keysInMemory(): KeyStore {
       change(id, { revokedAt: find(id)?.revokedAt ?? at });
       return find(id);
     },
+    prune(before) {
+      const kept = keys.filter(
+        ({ revokedAt, expiresAt }) => ![revokedAt, expiresAt].some((at) => at !== null && at < before),
+      );
+      const removed = keys.length - kept.length;
+      keys = kept;
+      return removed;
+    },
     recordUse: (id, at) => change(id, { lastUsedAt: at }),
   };
 }

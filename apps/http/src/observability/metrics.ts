@@ -105,7 +105,7 @@ export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: 
     },
     instrument: (storage) => ({
       pets: timed(storage.pets, 'pets', ['add', 'find', 'list']),
-      keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'recordUse']),
+      keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'prune', 'recordUse']),
       location: storage.location,
       ...(storage.warnings && { warnings: storage.warnings }),
       ready: () => storage.ready(),

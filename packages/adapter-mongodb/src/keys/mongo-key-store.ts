@@ -44,6 +44,14 @@ export function createMongoKeyStore(
         return document && apiKeyOf(document);
       }),
 
+    prune: (before) =>
+      connection.call(async ({ keys }) => {
+        // null is not less than a date.
+        const ended = { $lt: dateOf(before) };
+        const { deletedCount } = await keys.deleteMany({ $or: [{ revokedAt: ended }, { expiresAt: ended }] }, bounded);
+        return deletedCount;
+      }),
+
     recordUse: (id, at) =>
       connection.call(async ({ keys }) => {
         // $max: null is less than every date.

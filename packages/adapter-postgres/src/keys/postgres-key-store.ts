@@ -15,6 +15,7 @@ export const KEY_SQL = {
   find: `SELECT ${RECORD} FROM api_keys WHERE digest = ANY ($1::text[])`,
   list: `SELECT ${RECORD} FROM api_keys ORDER BY created_at, id`,
   revoke: `UPDATE api_keys SET revoked_at = coalesce(revoked_at, $2) WHERE id = $1 RETURNING ${RECORD}`,
+  prune: 'DELETE FROM api_keys WHERE revoked_at < $1 OR expires_at < $1 RETURNING id',
   recordUse: 'UPDATE api_keys SET last_used_at = $2 WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < $2)',
 } as const;
 
@@ -48,6 +49,8 @@ export function createPostgresKeyStore({ query, call }: Connection, { batch }: T
         const [row] = await query<[string]>(KEY_SQL.revoke, id, at);
         return row === undefined ? null : apiKeyOf(row);
       }),
+
+    prune: (before) => call(async () => (await query(KEY_SQL.prune, before)).length),
 
     async recordUse(id, at) {
       await call(() => query(KEY_SQL.recordUse, id, at));

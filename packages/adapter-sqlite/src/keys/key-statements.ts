@@ -15,6 +15,7 @@ export const KEY_SQL = {
   findById: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
   list: `SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`,
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+  prune: 'DELETE FROM api_keys WHERE revoked_at < ?1 OR expires_at < ?1',
   recordUse: 'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
 } as const;
 
@@ -31,6 +32,7 @@ export function prepareKeyWrites(db: DatabaseSync) {
   const add = db.prepare(KEY_SQL.add);
   const findById = db.prepare(KEY_SQL.findById);
   const revoke = db.prepare(KEY_SQL.revoke);
+  const prune = db.prepare(KEY_SQL.prune);
   const recordUse = db.prepare(KEY_SQL.recordUse);
   return {
     addKey({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }: ApiKey): void {
@@ -40,6 +42,10 @@ export function prepareKeyWrites(db: DatabaseSync) {
     revokeKey(id: string, at: number): ApiKey | null {
       revoke.run(at, id);
       return apiKeyOf(findById.get(id));
+    },
+
+    pruneKeys(before: number): number {
+      return Number(prune.run(before).changes);
     },
 
     recordKeyUse(id: string, at: number): void {

@@ -7,6 +7,7 @@ export function createSqliteKeyStore({ read, write }: Connection): KeyStore {
     find: (digest) => read(({ keys }) => keys.find(digest)),
     list: () => read(({ keys }) => keys.list()),
     revoke: (id, at) => write('revokeKey', id, at),
+    prune: (before) => write('pruneKeys', before),
     recordUse: (id, at) => write('recordKeyUse', id, at),
   };
 }

@@ -27,6 +27,13 @@ export interface KeyStore {
    */
   revoke(id: string, at: number): Awaitable<ApiKey | null>;
 
+  /**
+   * Removes the records of keys that were revoked or expired before a time, in milliseconds since the epoch.
+   *
+   * @returns How many were removed.
+   */
+  prune(before: number): Awaitable<number>;
+
   /** Records the time as the key's last use, unless a later one is recorded. Ignores an unknown id. */
   recordUse(id: string, at: number): Awaitable<void>;
 }
