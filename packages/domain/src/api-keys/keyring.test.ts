@@ -42,6 +42,22 @@ describe.each([
     expect(await keyringOn(keys).list()).toStrictEqual([{ ...record, revokedAt: NOON + 5 }]);
   });
 
+  test('removes the keys that were revoked or expired before a time', async () => {
+    const keys = open();
+    const early = keyringOn(keys, NOON);
+    const [valid, revoked, expired] = [
+      await early.issue({ holder: 'the zoo', expiresAt: null }),
+      await early.issue({ holder: 'the zoo', expiresAt: null }),
+      await early.issue({ holder: 'the zoo', expiresAt: NOON + 5 }),
+    ];
+    await early.revoke(revoked.record.id);
+    const later = keyringOn(keys, NOON + 6);
+    expect(await later.prune(NOON + 5)).toBe(1);
+    expect(await later.list()).toStrictEqual([valid.record, expired.record]);
+    expect(await later.prune(NOON + 6)).toBe(1);
+    expect(await later.list()).toStrictEqual([valid.record]);
+  });
+
   test.each([
     ['0000000000000000', '"0000000000000000"', ['revoke']],
     ['x0000000000000000', '"x0000000000000000"', []],
@@ -105,7 +121,8 @@ describe('createKeyring', () => {
     expect(record.expiresAt).toBe(expiresAt);
   });
 
-  const HOLDER = 'holder must be 1 to 100 printable ASCII characters without outer spaces, was';
+  const HOLDER =
+    'holder must be 1 to 100 printable ASCII characters without outer spaces and not begin with configured-, was';
   const EXPIRY =
     'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760, was';
 
@@ -124,6 +141,7 @@ describe('createKeyring', () => {
     ['the\nzoo', '"the\\nzoo"'],
     ['the zoo\n', '"the zoo\\n"'],
     ['the zöo', '"the zöo"'],
+    ['configured-0123456789abcdef', '"configured-0123456789abcdef"'],
     ['the\u007fzoo', '"the\u007fzoo"'],
     ['z'.repeat(101), `"${'z'.repeat(40)}"…`],
     [undefined, 'missing'],
@@ -145,6 +163,15 @@ describe('createKeyring', () => {
     ),
   );
 
+  test.each([NOON + 1, NOON + 0.5, -1, Number.NaN, undefined, '1'])('removes no keys before %j', async (before) => {
+    const { port, calls } = observed(keysInMemory());
+    expect(await rejectionOf(() => keyringOn(port).prune(before as number))).toMatchObject({
+      code: 'invalid',
+      message: expect.stringMatching(/^before must be whole milliseconds since the epoch, not in the future, was /),
+    });
+    expect(calls).toEqual([]);
+  });
+
   test('names all violations at once', () =>
     expectRejected({ holder: '', expiresAt: NOON }, `${HOLDER} ""; ${EXPIRY} ${NOON}`));
 
@@ -155,11 +182,12 @@ describe('createKeyring', () => {
     ));
 
   test('rejects and never throws synchronously', async () => {
-    const { issue, list, revoke } = keyringOn(unavailable(keysInMemory()));
+    const { issue, list, revoke, prune } = keyringOn(unavailable(keysInMemory()));
     for (const call of [
       () => issue({ holder: 'the zoo', expiresAt: null }),
       () => list(),
       () => revoke('0123456789abcdef'),
+      () => prune(0),
     ]) {
       let result: unknown;
       expect(() => {

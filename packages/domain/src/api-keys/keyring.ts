@@ -15,8 +15,13 @@ import type { KeyStore } from './key-store.ts';
 
 const HOLDER_LENGTH = LIMITS.holder.maxLength;
 
+/** Configured keys have holders with this prefix: an issued key must not share their idempotency keys. */
+const RESERVED_PREFIX = 'configured-';
+
 /** Printable ASCII characters without outer spaces. */
-const HOLDER = new RegExp(`^(?=.{1,${HOLDER_LENGTH}}$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$`);
+const HOLDER = new RegExp(
+  `^(?!${RESERVED_PREFIX})(?=.{1,${HOLDER_LENGTH}}$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$`,
+);
 
 /** Administrators read times of expiry as dates, which end in the year 275760. */
 const EXPIRY_END = Date.UTC(275_760, 0);
@@ -33,7 +38,8 @@ export interface Keyring {
   /**
    * Makes a key.
    *
-   * @param request.holder Whose key it is: 1 to 100 printable ASCII characters, neither beginning nor ending with a space.
+   * @param request.holder Whose key it is: 1 to 100 printable ASCII characters, without outer spaces. Names that
+   * begin with `configured-` are those of configured keys.
    * @param request.expiresAt Whole milliseconds since the epoch, in the future and before the year 275760; null for a key
    * that does not expire.
    * @throws DomainError `invalid`, `storage_unavailable`
@@ -54,6 +60,15 @@ export interface Keyring {
    * @throws DomainError `key_not_found`, `storage_unavailable`
    */
   revoke(id: string): Promise<ApiKey>;
+
+  /**
+   * Removes the records of keys that were revoked or expired before a time.
+   *
+   * @param before Whole milliseconds since the epoch, not in the future.
+   * @returns How many were removed.
+   * @throws DomainError `invalid`, `storage_unavailable`
+   */
+  prune(before: number): Promise<number>;
 }
 
 /** The dependencies of a keyring. */
@@ -94,12 +109,27 @@ export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptio
       if (key === null) throw new DomainError('key_not_found', `no API key has the id ${quote(id)}`);
       return key;
     },
+
+    async prune(before) {
+      rejectViolations({ before: pruneViolation(before, now()) });
+      return keys.prune(before);
+    },
   };
 }
 
 function holderViolation(holder: unknown): string | null {
   if (typeof holder === 'string' && HOLDER.test(holder)) return null;
-  return violation(`holder must be 1 to ${HOLDER_LENGTH} printable ASCII characters without outer spaces`, holder);
+  return violation(
+    `holder must be 1 to ${HOLDER_LENGTH} printable ASCII characters without outer spaces and not begin with ${RESERVED_PREFIX}`,
+    holder,
+  );
+}
+
+/** A key that expires later is still valid. */
+function pruneViolation(before: unknown, now: number): string | null {
+  if (typeof before === 'number' && Number.isInteger(before) && before >= 0 && before <= now) return null;
+  const rule = 'before must be whole milliseconds since the epoch, not in the future';
+  return typeof before === 'number' ? `${rule}, was ${before}` : violation(rule, before);
 }
 
 function expiryViolation(expiresAt: unknown, now: number): string | null {
