@@ -44,7 +44,7 @@ const LINES_PER_CHUNK = 10_000;
  */
 export async function importPets(environment: NodeJS.ProcessEnv, first: number, count: number): Promise<void> {
   const [file, ...args] = application('cli') as [string, ...string[]];
-  const command = ['pets', 'import', '--import-id', `from-${first}`, '--on-error', 'skip'];
+  const command = ['pets', 'import', '--import-id', `from-${first}`];
   const child = spawn(file, [...args, ...command], {
     env: { ...process.env, ...environment },
     stdio: ['pipe', 'ignore', 'inherit'],

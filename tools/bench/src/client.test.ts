@@ -81,22 +81,3 @@ test.each<[string, RequestListener]>([
 ])('ends if a server %s connections without a response', async (_, listener) => {
   expect(await send(await serve(listener), 4)).toEqual({ responses: [], lost: 2 });
 });
-
-test('sends requests in intervals until a point in time', async () => {
-  const url = await serve((_request, response) => void response.end('{}'));
-  let count = 0;
-  const begin = performance.now();
-  await sendRequests({
-    url,
-    connections: 1,
-    next: () => bytesOf({ method: 'GET', path: '/' }, {}),
-    onResponse: () => {
-      count += 1;
-    },
-    interval: 100,
-    until: begin + 1_000,
-  });
-  expect(performance.now() - begin).toBeGreaterThan(1_000);
-  expect(count).toBeGreaterThan(1);
-  expect(count).toBeLessThanOrEqual(11);
-});

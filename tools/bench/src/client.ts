@@ -1,5 +1,4 @@
 import { connect } from 'node:net';
-import { setTimeout as pause } from 'node:timers/promises';
 import type { HttpRequest } from './workloads.ts';
 
 /** How long a response may take, in milliseconds. */
@@ -14,10 +13,6 @@ export interface ClientOptions {
   readonly next: () => Buffer | null;
   /** @param milliseconds From the request to the end of its response. */
   readonly onResponse: (status: number, milliseconds: number, body: Buffer) => void;
-  /** When the last requests may be sent, by `performance.now()`. */
-  readonly until?: number;
-  /** The time between two requests of a connection, in milliseconds; they are sent as soon as possible if it has passed. */
-  readonly interval?: number;
 }
 
 export function bytesOf({ method, path, body = '' }: HttpRequest, headers: Readonly<Record<string, string>>): Buffer {
@@ -32,22 +27,16 @@ export function bytesOf({ method, path, body = '' }: HttpRequest, headers: Reado
  *
  * @returns How many requests got no response.
  */
-export async function sendRequests(options: ClientOptions): Promise<number> {
-  const { url, connections, next, onResponse, until = Number.POSITIVE_INFINITY, interval = 0 } = options;
+export async function sendRequests({ url, connections, next, onResponse }: ClientOptions): Promise<number> {
   const port = Number(new URL(url).port);
   let lost = 0;
-  async function sendOn(index: number): Promise<void> {
+  async function sendOnOne(): Promise<void> {
     let connection = open(port);
-    // The connections send at different times.
-    let due = performance.now() + (interval * index) / connections;
     for (;;) {
-      const early = due - performance.now();
-      if (early > 0) await pause(early);
-      const sentAt = performance.now();
-      const request = sentAt < until ? next() : null;
+      const request = next();
       if (request === null) break;
-      due = sentAt + interval;
       if (connection.isClosed()) connection = open(port);
+      const sentAt = performance.now();
       const response = await connection.exchange(request);
       if (response !== null) {
         onResponse(response.status, performance.now() - sentAt, response.body);
@@ -58,7 +47,7 @@ export async function sendRequests(options: ClientOptions): Promise<number> {
     }
     connection.close();
   }
-  await Promise.all(Array.from({ length: connections }, (_, index) => sendOn(index)));
+  await Promise.all(Array.from({ length: connections }, sendOnOne));
   return lost;
 }
 

@@ -15,62 +15,42 @@ export interface Sample {
   readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;
-  /** The failed responses with 503, after which a client may try again; NaN if they are not counted. */
-  readonly unavailable: number;
 }
 
 export interface LoadOptions {
   readonly catalogue: Catalogue;
   readonly connections: number;
   readonly seconds: number;
-  /** Requests that are sent in a second, if responses come fast enough. Absent: as many as possible. */
-  readonly perSecond?: number;
-  /** Runs with the same seed choose the same operations. */
-  readonly seed?: number;
 }
 
 /** Operations that a run chooses in advance: about as many as a second needs, so that caches don't make them cheap. */
 const VARIETY = 20_000;
 
-/** The requests that a run sends, again and again. */
-export function requestsOf(
-  { api, headers }: Server,
-  workload: Workload,
-  { catalogue, connections, seed = connections }: LoadOptions,
-): Buffer[] {
-  const random = seededRandom(seed);
-  return Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, catalogue)), headers));
-}
-
 /**
- * Each connection sends a request, waits for its response and sends the next.
+ * Puts load on a server: each connection sends a request, waits for its response and sends the next.
  *
  * @throws Error If no response was successful.
  */
-export type RunLoad = (server: Server, workload: Workload, options: LoadOptions) => Promise<Sample>;
-
-/** Puts load on a server from this process. */
-export const runLoad: RunLoad = async (server, workload, options) => {
-  const { name, url, cpuSeconds } = server;
-  const { connections, seconds, perSecond } = options;
-  const requests = requestsOf(server, workload, options);
+export async function runLoad(server: Server, workload: Workload, options: LoadOptions): Promise<Sample> {
+  const { name, url, api, headers, cpuSeconds } = server;
+  const { catalogue, connections, seconds } = options;
+  // Runs with the same number of connections choose the same operations.
+  const random = seededRandom(connections);
+  const requests = Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, catalogue)), headers));
   const latencies: number[] = [];
   let sent = 0;
   let failed = 0;
-  let unavailable = 0;
   const begin = performance.now();
+  const until = begin + seconds * 1_000;
   let end = begin;
   const cpuBefore = cpuSeconds();
   const lost = await sendRequests({
     url,
     connections,
-    until: begin + seconds * 1_000,
-    ...(perSecond && { interval: (connections / perSecond) * 1_000 }),
-    next: () => requests[sent++ % VARIETY] as Buffer,
+    next: () => (performance.now() < until ? (requests[sent++ % VARIETY] as Buffer) : null),
     onResponse(status, milliseconds) {
       if (status < 300) latencies.push(milliseconds);
       else failed += 1;
-      if (status === 503) unavailable += 1;
       end = performance.now();
     },
   });
@@ -83,6 +63,5 @@ export const runLoad: RunLoad = async (server, workload, options) => {
     cpu: (cpu / (latencies.length + failed)) * 1e6,
     succeeded: latencies.length,
     failed: failed + lost,
-    unavailable,
   };
-};
+}

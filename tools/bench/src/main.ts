@@ -1,36 +1,92 @@
 // npm run bench: compares the service with other servers, and its cost while it grows. All load uses the loopback interface.
 //
-// A comparison (comparisons.ts) chooses contenders and workloads. For each storage (storages.ts, which also has the peers)
-// measure.ts starts the contenders and puts load on them in rounds; tables.ts prints the medians.
+// A suite chooses contenders and workloads. For each storage (storages.ts, which also has the peers) measure.ts starts the
+// contenders and puts load on them in rounds; tables.ts prints the medians.
 
-import { spawnSync } from 'node:child_process';
+import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { COMPARISONS, compare } from './comparisons.ts';
-import type { BenchOptions } from './options.ts';
-import { moveToLoadCores } from './server.ts';
-import { STORAGES } from './storages.ts';
-import { WORKLOADS } from './workloads.ts';
-
-const WITH_WRK = ['requests', 'checkout'];
+import { writeChart } from './chart.ts';
+import { type Measurement, measure, type Plan } from './measure.ts';
+import { animalStore, application, preparePeers } from './peers.ts';
+import { type Contender, moveToLoadCores, program } from './server.ts';
+import { measureStarts } from './start.ts';
+import { notMeasured, STORAGES, type Storage, type StorageName } from './storages.ts';
+import { measurementTable, ratioTable } from './tables.ts';
+import { FROM_ANYWHERE, WORKLOADS } from './workloads.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
   requests          the service beside other servers (the default)
   checkout FOLDER   the service beside that of another checkout of this repository
   growth            the cost of requests while the catalogue grows
-  overload          the service under twice the load it can serve
   start             time to the first response, and memory while idle
 
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
   --workload NAME   ${Object.keys(WORKLOADS).join(', ')}; may be repeated
-  --wrk             wrk (github.com/wg/wrk) puts the load on the servers: requests, checkout
 
-Whole runs of requests and growth write the charts of docs/.`;
+A whole run of requests writes the charts of docs/.`;
+
+interface Suite extends Omit<Plan, 'storage' | 'contenders' | 'pets'> {
+  readonly contenders: (storage: Storage) => readonly Contender[];
+  readonly sizes: (storage: Storage) => readonly number[];
+}
+
+const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
+  requests: {
+    contenders({ peers }) {
+      preparePeers();
+      return [...(quick ? peers.slice(0, 1) : peers), animalStore];
+    },
+    workloads: quick
+      ? ['get one', 'list 20', 'create']
+      : ['get one', 'list 20', 'list 100 by status', 'mixed lists', '90 % reads', 'create'],
+    connections: quick ? [32] : [1, 32, 128],
+    sizes: () => [quick ? 1_000 : 10_000],
+    rounds: quick ? 3 : 5,
+    seconds: 1,
+  },
+  checkout: {
+    contenders() {
+      if (otherCheckout === '') fail('name the folder of the other checkout, its dependencies installed');
+      return [program('the other checkout', application('http', resolve(otherCheckout))), animalStore];
+    },
+    workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
+    connections: [32],
+    sizes: () => [1_000],
+    // Many short rounds show a difference of a few hundredths.
+    rounds: quick ? 5 : 15,
+    seconds: 0.5,
+  },
+  growth: {
+    contenders: () => [animalStore],
+    workloads: ['get one', 'list 20', 'list 100 by status', FROM_ANYWHERE, 'create'],
+    connections: [32],
+    sizes: ({ sizes }) => (quick ? sizes.slice(0, 2) : sizes),
+    rounds: quick ? 1 : 3,
+    seconds: 1,
+  },
+});
 
 function fail(reason: string): never {
   console.error(`bench: ${reason}\n\n${USAGE}`);
   process.exit(2);
+}
+
+function readArguments() {
+  try {
+    const { values, positionals } = parseArgs({
+      allowPositionals: true,
+      options: {
+        quick: { type: 'boolean', default: false },
+        storage: { type: 'string', multiple: true },
+        workload: { type: 'string', multiple: true },
+      },
+    });
+    return { ...values, positionals };
+  } catch (error) {
+    return fail((error as Error).message);
+  }
 }
 
 function checkNames<Name extends string>(
@@ -39,36 +95,43 @@ function checkNames<Name extends string>(
   known: Readonly<Record<Name, unknown>>,
 ): asserts names is readonly Name[] | undefined {
   const unknown = names?.find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) throw new Error(`there is no ${what} "${unknown}"`);
+  if (unknown !== undefined) fail(`there is no ${what} "${unknown}"`);
 }
 
-function readArguments(): BenchOptions & { readonly suite: string } {
+const { quick, storage: storages, workload: workloads, positionals } = readArguments();
+const [name = 'requests', otherCheckout] = positionals;
+const known = suites(quick, otherCheckout);
+checkNames('storage', storages, STORAGES);
+checkNames('workload', workloads, WORKLOADS);
+checkNames('suite', [name], { start: null, ...known });
+moveToLoadCores();
+if (name === 'start') await measureStarts(quick ? 3 : 7);
+const suite = known[name];
+const quickly: StorageName[] | false = quick && name === 'requests' && ['memory', 'mongodb'];
+for (const storage of storages ?? (quickly || (Object.keys(STORAGES) as StorageName[]))) {
+  if (suite) await compare(storage, { ...suite, workloads: workloads ?? suite.workloads });
+}
+
+/** Prints what a suite measures on one storage. */
+async function compare(storageName: StorageName, { contenders, sizes, ...plan }: Suite): Promise<void> {
+  const storage: Storage = STORAGES[storageName];
+  const open = await storage.open();
+  if ('missing' in open) return notMeasured(storage.title, open.missing);
   try {
-    const { values, positionals } = parseArgs({
-      allowPositionals: true,
-      options: {
-        quick: { type: 'boolean', default: false },
-        storage: { type: 'string', multiple: true },
-        workload: { type: 'string', multiple: true },
-        wrk: { type: 'boolean', default: false },
-      },
+    const present = contenders(storage).filter(({ name, missing }) => {
+      const reason = missing?.() ?? null;
+      if (reason !== null) notMeasured(name, reason);
+      return reason === null;
     });
-    const { quick, wrk, storage: storages, workload: workloads } = values;
-    checkNames('storage', storages, STORAGES);
-    checkNames('workload', workloads, WORKLOADS);
-    const [suite = 'requests', checkout] = positionals;
-    if (wrk && !WITH_WRK.includes(suite)) throw new Error(`${suite} has no option --wrk`);
-    if (wrk && spawnSync('wrk', ['-v']).error !== undefined) throw new Error('wrk is not installed');
-    return { suite, checkout, quick, wrk, storages, workloads };
-  } catch (error) {
-    return fail((error as Error).message);
+    const measurements: Measurement[] = [];
+    for (const pets of sizes(storage)) {
+      measurements.push(...(await measure({ ...plan, storage: open, contenders: present, pets })));
+    }
+    console.log(measurementTable(storage.title, measurements));
+    const own = present.at(-1) as Contender;
+    for (const other of present.slice(0, -1)) console.log(ratioTable(measurements, own.name, other.name));
+    if (name === 'requests' && !quick && workloads === undefined) writeChart(storageName, storage.title, measurements);
+  } finally {
+    await open.close();
   }
 }
-
-const { suite, ...options } = readArguments();
-moveToLoadCores();
-if (Object.hasOwn(COMPARISONS, suite)) await compare(suite as keyof typeof COMPARISONS, options);
-else if (suite === 'overload') await (await import('./overload.ts')).run(options);
-else if (suite === 'start') await (await import('./start.ts')).run(options);
-else if (suite === 'help') console.log(USAGE);
-else fail(`there is no suite "${suite}"`);

@@ -2,7 +2,6 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Contender, program } from './server.ts';
-import type { Api } from './workloads.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url));
@@ -22,38 +21,22 @@ export const animalStore: Contender = program(ANIMAL_STORE, application('http'))
 export const npmStart: Contender = program(`${ANIMAL_STORE}, npm start`, ['npm', '--prefix', ROOT, 'start']);
 
 /** A server of peers/src. */
-export function peer(
-  name: string,
-  file: string,
-  options: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
-): Contender {
-  return program(name, [process.execPath, `${PEERS}dist/${file}.js`], options);
+export function peer(name: string, file: string, environment: NodeJS.ProcessEnv = {}): Contender {
+  return program(name, [process.execPath, `${PEERS}dist/${file}.js`], { environment });
 }
 
 /**
  * Installs and compiles the servers of peers/src. They have a lockfile of their own, because only the benchmark needs their
- * large dependencies.
+ * dependencies.
  */
 export function preparePeers(): void {
-  if (read('pnpm-lock.yaml') !== read('node_modules/.pnpm/lock.yaml')) {
-    console.error('bench: installing the peers…');
-    const { packageManager } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-    const install = ['pnpm', 'install', '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--silent'];
-    run('npx', '--yes', `--package=${packageManager}`, '--', ...install);
-  }
+  const { packageManager } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
+  const install = ['pnpm', 'install', '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--silent'];
+  run('npx', '--yes', `--package=${packageManager}`, '--', ...install);
   run(`${ROOT}node_modules/.bin/tsc`);
 }
 
 function run(command: string, ...args: string[]): void {
   const { status, error } = spawnSync(command, args, { cwd: PEERS, stdio: ['ignore', 'inherit', 'inherit'] });
   if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`, { cause: error });
-}
-
-/** A file of peers/, or null if there is none. */
-function read(file: string): string | null {
-  try {
-    return readFileSync(PEERS + file, 'utf8');
-  } catch {
-    return null;
-  }
 }

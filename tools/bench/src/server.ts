@@ -1,4 +1,4 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -29,35 +29,18 @@ export interface Contender {
   start(environment: NodeJS.ProcessEnv): Promise<Server>;
 }
 
-/** How a program is started. */
-export interface ProgramOptions {
-  readonly environment?: NodeJS.ProcessEnv;
-  readonly api?: Api;
-  /** Whether it runs on all cores, also on those of the load. */
-  readonly onAllCores?: boolean;
-}
-
 /** The contender that a command starts. It prints its URL on its standard output. */
 export function program(
   name: string,
   command: readonly string[],
-  { environment: own = {}, api = animalStoreApi, onAllCores = false }: ProgramOptions = {},
+  { environment: own = {}, api = animalStoreApi }: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
 ): Contender {
-  const pinned = PINNED && !onAllCores ? ['taskset', '--cpu-list', '0', ...command] : command;
+  const pinned = PINNED ? ['taskset', '--cpu-list', '0', ...command] : command;
   return { name, start: (environment) => startServer(name, pinned, { ...environment, ...own }, api) };
 }
 
 /** Whether each server gets the first core for itself, and the load the others (Linux, two cores or more). */
-const PINNED: boolean = availableParallelism() > 1 && hasTaskset();
-
-function hasTaskset(): boolean {
-  try {
-    execFileSync('taskset', ['--version'], { stdio: 'ignore' });
-    return true;
-  } catch {
-    return false;
-  }
-}
+const PINNED: boolean = availableParallelism() > 1 && spawnSync('taskset', ['--version']).error === undefined;
 
 /** Moves this process, which makes the load, away from the servers' core. */
 export function moveToLoadCores(): void {
@@ -104,21 +87,18 @@ async function startServer(
 }
 
 /**
- * The time on a CPU of each thread of a process and of its children, from /proc/pid/task/tid/schedstat, whose first field is
- * in nanoseconds. NaN without /proc.
+ * The time on a CPU of each thread of a process, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN
+ * without /proc.
  */
 export function cpuSeconds(pid: number | string | undefined): number {
-  const threads = readProc(() => readdirSync(`/proc/${pid}/task`)) ?? [];
-  const times = threads.map((thread) => {
+  const threads = readProc(() => readdirSync(`/proc/${pid}/task`));
+  if (threads === null) return Number.NaN;
+  return threads.reduce((total, thread) => {
     // A thread may have ended.
-    const read = (file: string) => readProc(() => readFileSync(`/proc/${pid}/task/${thread}/${file}`, 'utf8')) ?? '';
-    const children = read('children').match(/\d+/g) ?? [];
-    return Number.parseInt(read('schedstat') || '0', 10) / 1e9 + sum(children.map((child) => cpuSeconds(child) || 0));
-  });
-  return threads.length === 0 ? Number.NaN : sum(times);
+    const schedstat = readProc(() => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')) ?? '0';
+    return total + Number.parseInt(schedstat, 10) / 1e9;
+  }, 0);
 }
-
-const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
 
 /** proc_pid_status(5), VmRSS. */
 function residentBytes(pid: number | undefined): number {
@@ -132,4 +112,12 @@ function readProc<T>(read: () => T): T | null {
   } catch {
     return null;
   }
+}
+
+const CLEAR_LINE = '\r\x1b[2K';
+
+/** Shows the progress; each text replaces the one before. */
+export function show(text: string): void {
+  const { stderr } = process;
+  if (stderr.isTTY) stderr.write(CLEAR_LINE + text.slice(0, stderr.columns - 1));
 }

@@ -1,8 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { send } from './catalogue.ts';
-import type { BenchOptions } from './options.ts';
 import { animalStore, npmStart, preparePeers } from './peers.ts';
-import { show } from './progress.ts';
+import { show } from './server.ts';
 import { median } from './statistics.ts';
 import { STORAGES } from './storages.ts';
 import { table } from './tables.ts';
@@ -11,12 +10,12 @@ import { table } from './tables.ts';
 const SETTLE = 1_000;
 
 /** Measures the time from the start of a process to its first response, and its memory while it is idle. */
-export async function run({ quick }: BenchOptions): Promise<void> {
+export async function measureStarts(rounds: number): Promise<void> {
   preparePeers();
   const starts = [animalStore, npmStart, ...STORAGES.memory.peers].map((contender) => {
     return { contender, milliseconds: [] as number[], megabytes: [] as number[] };
   });
-  for (let round = 1; round <= (quick ? 3 : 7); round += 1) {
+  for (let round = 1; round <= rounds; round += 1) {
     for (const { contender, milliseconds, megabytes } of starts) {
       show(`start ${round}: ${contender.name}`);
       const begin = performance.now();

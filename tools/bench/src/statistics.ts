@@ -7,15 +7,6 @@ export function quantile(values: readonly number[], share: number): number {
 /** The upper one of the two in the middle if their number is even. */
 export const median = (values: readonly number[]): number => quantile(values, 0.5);
 
-/** The median of the ratios of rounds, with their quartiles. */
-export interface Ratio {
-  readonly median: number;
-  readonly lower: number;
-  readonly upper: number;
-}
-
-/** Divides round by round: both sides of a round were measured right after each other. */
-export function ratioOf(values: readonly number[], base: readonly number[]): Ratio {
-  const ratios = values.map((value, round) => value / (base[round] ?? Number.NaN));
-  return { median: median(ratios), lower: quantile(ratios, 0.25), upper: quantile(ratios, 0.75) };
-}
+/** The median of the ratios of rounds: both sides of a round were measured right after each other. */
+export const medianRatio = (values: readonly number[], base: readonly number[]): number =>
+  median(values.map((value, round) => value / (base[round] ?? Number.NaN)));

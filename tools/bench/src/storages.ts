@@ -1,76 +1,72 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openMongo } from './mongodb.ts';
-import type { OpenStorage } from './open-storage.ts';
+import { whyNoContainers } from '@animal-store/test-kit/containers';
+import { withDatabase } from '@animal-store/test-mongodb/database-url';
+import { startServer as startMongo } from '@animal-store/test-mongodb/server';
+import { IMAGE, startServer as startPostgres } from '@animal-store/test-postgres/server';
+import { MongoClient } from 'mongodb';
 import { peer } from './peers.ts';
 import { pocketBase } from './pocketbase.ts';
-import { openPostgres } from './postgres.ts';
-import { notMeasured } from './progress.ts';
-import type { Contender } from './server.ts';
-import { jsonServerApi } from './workloads.ts';
+import { type Contender, cpuSeconds, show } from './server.ts';
 
 /** A storage of the service, and the servers that store pets in the same way. */
 export interface Storage {
   /** For tables and charts. */
   readonly title: string;
-  open(): OpenStorage | Promise<OpenStorage | { readonly missing: string }>;
+  open(): Promise<OpenStorage | { readonly missing: string }>;
   /** The ratios are those to the first one. It is the only one in a quick run. */
   readonly peers: readonly [Contender, ...Contender[]];
   /** Numbers of pets while the catalogue grows. */
   readonly sizes: readonly number[];
 }
 
+/** A storage for a run. */
+export interface OpenStorage {
+  /** The environment of a server that shares its pets with no other. */
+  environment(): NodeJS.ProcessEnv;
+  /** The work of a database server since its start; absent if there is none. */
+  usage?(): Promise<{ readonly cpuSeconds: number; readonly commands: number }>;
+  /** Removes all of it. */
+  close(): Promise<void>;
+}
+
 /** The limit of every server of Node.js. */
 const FLOOR = peer('prepared bytes', 'node-http');
-const TO_TEN_MILLIONS = [10_000, 100_000, 1_000_000, 10_000_000];
+const EQUIPPED = peer('Fastify, equipped', 'fastify', { EQUIPPED: 'yes' });
+const TO_TEN_MILLIONS = [10_000, 1_000_000, 10_000_000];
 
 export const STORAGES = {
   memory: {
     title: 'in memory',
-    open: () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
-    peers: [
-      peer('Fastify', 'fastify'),
-      FLOOR,
-      peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
-      peer('Hono', 'hono'),
-      peer('Express', 'express'),
-    ],
-    sizes: [10_000, 100_000, 1_000_000, 5_000_000],
+    open: async () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
+    peers: [peer('Fastify', 'fastify'), FLOOR, EQUIPPED],
+    sizes: [10_000, 1_000_000, 5_000_000],
   },
-  sqlite: {
-    title: 'in a file',
-    open: openFolder,
-    peers: [pocketBase, peer('json-server', 'json-server', { api: jsonServerApi })],
-    sizes: TO_TEN_MILLIONS,
-  },
+  sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase], sizes: TO_TEN_MILLIONS },
   mongodb: {
     title: 'on MongoDB',
     open: openMongo,
-    peers: [
-      peer('Fastify + driver', 'fastify'),
-      FLOOR,
-      peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
-      peer('Express + Mongoose', 'express-mongoose'),
-      peer('NestJS + Mongoose', 'nest-mongoose'),
-    ],
+    peers: [peer('Fastify + driver', 'fastify'), FLOOR, EQUIPPED],
     sizes: TO_TEN_MILLIONS,
   },
   postgres: {
     title: 'on PostgreSQL',
     open: openPostgres,
-    peers: [
-      peer('Fastify + pg', 'fastify'),
-      FLOOR,
-      peer('Fastify, equipped', 'fastify', { environment: { EQUIPPED: 'yes' } }),
-    ],
+    peers: [peer('Fastify + pg', 'fastify'), FLOOR, EQUIPPED],
     sizes: TO_TEN_MILLIONS,
   },
 } satisfies Record<string, Storage>;
 
 export type StorageName = keyof typeof STORAGES;
 
-function openFolder(): OpenStorage {
+/** Reports on standard error that something is not measured, and the reason. */
+export function notMeasured(what: string, reason: string): void {
+  show('');
+  console.error(`NOT MEASURED ${what}: ${reason}`);
+}
+
+async function openFolder(): Promise<OpenStorage> {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));
   let files = 0;
   return {
@@ -82,22 +78,51 @@ function openFolder(): OpenStorage {
   };
 }
 
-/** Opens storages one after the other, all by default, and closes them. */
-export async function eachStorage(
-  names: readonly StorageName[] = Object.keys(STORAGES) as StorageName[],
-  use: (name: StorageName, storage: Storage, open: OpenStorage) => Promise<void>,
-): Promise<void> {
-  for (const name of names) {
-    const storage: Storage = STORAGES[name];
-    const opened = await storage.open();
-    if ('missing' in opened) {
-      notMeasured(storage.title, opened.missing);
-      continue;
-    }
-    try {
-      await use(name, storage, opened);
-    } finally {
-      await opened.close();
-    }
-  }
+/** `opcounters` would count the documents of an insertion. */
+const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
+
+/** A replica set of one in a container, its data in memory. */
+async function openMongo(): Promise<OpenStorage | { readonly missing: string }> {
+  // The containers are recognised by their label: no helper container needs to watch them.
+  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+  const server = await startMongo();
+  if ('missing' in server) return server;
+  const { provided, pid, stop } = server;
+  const client = new MongoClient(provided.url);
+  let databases = 0;
+  return {
+    environment() {
+      databases += 1;
+      return { STORAGE: 'mongodb', MONGODB_URL: withDatabase(provided.url, `bench_${databases}`) };
+    },
+    async usage() {
+      const { metrics } = await client.db('admin').command({ serverStatus: 1 });
+      const commands = COMMANDS.reduce((sum, command) => sum + Number(metrics.commands[command].total), 0);
+      return { cpuSeconds: cpuSeconds(pid), commands };
+    },
+    async close() {
+      await client.close();
+      await stop();
+    },
+  };
+}
+
+/** The contenders of a run need fewer. */
+const SCHEMAS = 100;
+
+/** A server in a container, its data in memory. */
+async function openPostgres(): Promise<OpenStorage | { readonly missing: string }> {
+  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+  const missing = await whyNoContainers(IMAGE);
+  if (missing !== null) return { missing };
+  const { url, run, stop } = await startPostgres();
+  await run(`DO $$ BEGIN FOR n IN 1..${SCHEMAS} LOOP EXECUTE 'CREATE SCHEMA bench_' || n; END LOOP; END $$`);
+  let schemas = 0;
+  return {
+    environment() {
+      schemas += 1;
+      return { STORAGE: 'postgres', POSTGRES_URL: `${url}?options=-c%20search_path%3Dbench_${schemas}` };
+    },
+    close: stop,
+  };
 }

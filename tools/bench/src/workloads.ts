@@ -93,10 +93,6 @@ export const animalStoreApi = restApi('/v1/pets', (limit, status) =>
   status === undefined ? `limit=${limit}` : `limit=${limit}&status=${status}`,
 );
 
-export const jsonServerApi = restApi('/pets', (limit, status) =>
-  status === undefined ? `_limit=${limit}` : `_limit=${limit}&status=${status}`,
-);
-
 /** `skipTotal` spares PocketBase the count of all records, as its documentation advises. */
 export const pocketBaseApi = restApi('/api/collections/pets/records', (limit, status) => {
   const query = `perPage=${limit}&skipTotal=1`;

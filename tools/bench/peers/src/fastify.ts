@@ -6,13 +6,8 @@ import Fastify, { LogController } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
 import { KEY, type NewPet, type PetStatus, type PetTable } from './pets.ts';
 
-const openTable: Record<string, () => Promise<PetTable>> = {
-  memory: async () => (await import('./fastify/memory.ts')).openTable(),
-  mongodb: async () => (await import('./fastify/mongodb.ts')).openTable(),
-  postgres: async () => (await import('./fastify/postgres.ts')).openTable(),
-};
-
-const table = await (openTable[process.env['STORAGE'] as string] as () => Promise<PetTable>)();
+const { openTable } = await import(`./fastify/${process.env['STORAGE']}.js`);
+const table: PetTable = await openTable();
 const equipped = process.env['EQUIPPED'] !== undefined;
 const app = Fastify(
   equipped

@@ -1,6 +1,6 @@
 // The floor: node:http sends prepared bytes, whatever the request is.
 import { createServer } from 'node:http';
-import { listening } from './listening.ts';
+import type { AddressInfo } from 'node:net';
 
 const numbers = Array.from({ length: 100 }, (_, index) => index + 1);
 const pet = (id: number, status: string) => `{"id":${id},"name":"Rex ${id}","categoryId":7,"status":"${status}"}`;
@@ -24,4 +24,4 @@ const server = createServer((request, response) => {
   if (request.method === 'POST') request.resume().on('end', () => respond(201, PET));
   else respond(200, bodyFor(request.url ?? ''));
 });
-server.listen(0, '127.0.0.1', () => listening(server));
+server.listen(0, '127.0.0.1', () => console.log(`http://127.0.0.1:${(server.address() as AddressInfo).port}`));
