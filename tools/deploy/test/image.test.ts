@@ -58,7 +58,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     const REQUIRED = ['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js', '/app/LICENSE'];
     expect(paths).toEqual(expect.arrayContaining(REQUIRED));
     const FORBIDDEN = /\.(?:[cm]?ts|map|env|npmrc|pem|key)$|\/(?:npm|pnpm|sh|bash)$/;
-    const TEST = /\/(?:tests?|specs?)\/|[/._-](?:test|spec)\.[cm]?js$|^\/app\/node_modules\/.*\/examples?[/.]/;
+    const TEST = /^\/app\/(?:apps|packages)\/[^/]+\/(?!node_modules\/)(?:.*[/.])?test[/.]/;
     expect(paths.filter((path) => FORBIDDEN.test(path) || TEST.test(path))).toEqual([]);
     expect(files.filter(({ isDangling }) => isDangling)).toEqual([]);
     const packages = [...new Set(paths.flatMap((path) => /\/\.pnpm\/((?:@[^/]+\+)?[^/@]+)@/.exec(path)?.[1] ?? []))];
