@@ -41,14 +41,16 @@ describe('the client', () => {
 });
 
 describeInBrowser('the client', (openContext) => {
-  const SOURCES = new URL('../../../packages/client/src/', import.meta.url);
+  const SOURCES = new URL('../../../packages/', import.meta.url);
+  const IMPORT_MAP = { imports: { '@animal-store/exact-json': '/exact-json/src/index.ts' } };
 
   /** A site whose scripts are the sources of the client without their types. */
   async function startSite(): Promise<string> {
     const site = createServer(({ url = '' }, response) => {
-      const file = /^\/([\w-]+\.ts)$/.exec(url)?.[1];
+      const file = /^\/((?:client|exact-json)\/src\/[\w-]+\.ts)$/.exec(url)?.[1];
       response.setHeader('content-type', file === undefined ? 'text/html' : 'text/javascript');
-      response.end(file === undefined ? '' : stripTypeScriptTypes(readFileSync(new URL(file, SOURCES), 'utf8')));
+      if (file === undefined) response.end(`<script type="importmap">${JSON.stringify(IMPORT_MAP)}</script>`);
+      else response.end(stripTypeScriptTypes(readFileSync(new URL(file, SOURCES), 'utf8')));
     });
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     onTestFinished(() => void site.close());
@@ -61,7 +63,7 @@ describeInBrowser('the client', (openContext) => {
     const page = await (await openContext()).newPage();
     await page.goto(site);
     const program = `(async () => {
-      const { createClient } = await import('/index.ts');
+      const { createClient } = await import('/client/src/index.ts');
       const client = createClient({ url: 'http://${HOST}:${port}/v1', key: '${KEY}' });
       for (const name of ['Rex', 'Max']) await client.createPet({ name, categoryId: ${INT64_MAX}n });
       const pets = await Array.fromAsync(client.allPets({ limit: 1 }));
