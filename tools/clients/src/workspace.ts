@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -10,21 +10,18 @@ const PACKAGE = join(ROOT, 'tools/clients');
 /** The examples for clients. */
 export const EXAMPLES: string = join(ROOT, 'docs/examples');
 
+/** The virtual environment of Python, which is kept from run to run. */
+const PYTHON = join(PACKAGE, 'node_modules/.cache/python');
+
 /** Programs of the repository come before those of this package, which has an older TypeScript, and those of the system. */
-const PATH = [join(ROOT, 'node_modules/.bin'), join(PACKAGE, 'node_modules/.bin'), process.env['PATH']].join(delimiter);
+const PATH = [
+  ...[join(PYTHON, 'bin'), join(ROOT, 'node_modules/.bin'), join(PACKAGE, 'node_modules/.bin')],
+  process.env['PATH'],
+].join(delimiter);
 
 /** A folder for one client, as its developer would have it. The dependencies of this package are found from it. */
 export interface Workspace extends Disposable {
-  /** Writes a file. `path` is relative to the folder. */
-  write(path: string, text: string): void;
-  /** Reads a file. `path` is relative to the folder. */
-  read(path: string): string;
-  /** Writes a shell script that is run in place of a program of this name. */
-  writeProgram(name: string, script: string): void;
-  /** Copies a file of docs/examples. */
-  copyExample(name: string): void;
-  /** Copies the files of a folder of `programs/`. */
-  copyPrograms(folder: string): void;
+  readonly folder: string;
   /**
    * Runs a program in the folder.
    *
@@ -34,23 +31,17 @@ export interface Workspace extends Disposable {
   run(program: string, words: readonly string[], environment?: NodeJS.ProcessEnv): Promise<string>;
 }
 
-/** Makes an empty folder, which is removed with everything in it on disposal. */
-export function createWorkspace(): Workspace {
+/** Makes a folder with all examples and those of `programs/<language>`, which is removed on disposal. */
+export function createWorkspace(language?: string): Workspace {
   const parent = join(PACKAGE, 'generated');
   mkdirSync(parent, { recursive: true });
   const folder = mkdtempSync(join(parent, 'client-'));
+  cpSync(EXAMPLES, folder, { recursive: true });
+  if (language !== undefined) cpSync(join(PACKAGE, 'programs', language), folder, { recursive: true });
   return {
-    write: (path, text) => writeFileSync(join(folder, path), text),
-    read: (path) => readFileSync(join(folder, path), 'utf8'),
-    writeProgram(name, script) {
-      mkdirSync(join(folder, 'bin'), { recursive: true });
-      writeFileSync(join(folder, 'bin', name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
-    },
-    copyExample: (name) => cpSync(join(EXAMPLES, name), join(folder, name)),
-    copyPrograms: (programs) => cpSync(join(PACKAGE, 'programs', programs), folder, { recursive: true }),
+    folder,
     async run(program, words, environment = {}) {
-      const path = [join(folder, 'bin'), environment['PATH'] ?? PATH].join(delimiter);
-      const env = { ...process.env, ...environment, PATH: path };
+      const env = { ...process.env, PIP_DISABLE_PIP_VERSION_CHECK: '1', ...environment, PATH };
       try {
         return (await promisify(execFile)(program, words, { cwd: folder, env, maxBuffer: 2 ** 26 })).stdout;
       } catch (error) {
@@ -60,4 +51,10 @@ export function createWorkspace(): Workspace {
     },
     [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }),
   };
+}
+
+/** Installs the packages of the examples in Python. */
+export async function installPythonPackages({ run }: Workspace): Promise<void> {
+  if (!existsSync(join(PYTHON, 'bin/pip'))) await run('python3', ['-m', 'venv', PYTHON]);
+  await run('pip', ['install', '--requirement', 'requirements.txt']);
 }

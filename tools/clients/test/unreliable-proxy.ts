@@ -1,6 +1,7 @@
 import { once } from 'node:events';
-import { createServer, request as sendRequest } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 
 /** A proxy that fails in each way that a client should retry, before it lets requests pass. */
 export interface UnreliableProxy extends AsyncDisposable {
@@ -10,39 +11,26 @@ export interface UnreliableProxy extends AsyncDisposable {
   readonly arrivals: readonly number[];
 }
 
-const FAILURES = [
-  // The service executes the request, and the response is lost.
-  null,
-  { status: 503, headers: { 'Retry-After': '1' } },
-  { status: 429, headers: { 'Retry-After': '1' } },
-  { status: 500, headers: {} },
-];
+/** The first one loses the response of a request that the service has executed. */
+const FAILURES = [null, { status: 503, retryAfter: '1' }, { status: 429, retryAfter: '1' }, { status: 500 }];
 
 /** Starts a proxy in front of the service at a base URL. */
 export async function startUnreliableProxy(target: string): Promise<UnreliableProxy> {
   const arrivals: number[] = [];
-  const server = createServer((request, response) => {
+  const server = createServer(async (request, response) => {
     arrivals.push(performance.now());
     const failure = FAILURES[arrivals.length - 1];
+    const body = await text(request);
     if (failure) {
-      request.resume();
-      response.writeHead(failure.status, failure.headers).end('{}');
-      return;
+      const { status, retryAfter } = failure;
+      return response.writeHead(status, retryAfter === undefined ? {} : { 'Retry-After': retryAfter }).end('{}');
     }
-    const { method, headers } = request;
-    const forwarded = sendRequest(
-      new URL(request.url as string, target),
-      { method, headers, agent: false },
-      (reply) => {
-        if (failure === null) {
-          reply.resume().on('end', () => request.socket.destroy());
-        } else {
-          response.writeHead(reply.statusCode as number, reply.headers);
-          reply.pipe(response);
-        }
-      },
-    );
-    request.pipe(forwarded);
+    const { method = '', url = '', headers } = request;
+    const { authorization = '', 'idempotency-key': key = '' } = headers as Record<string, string>;
+    const forwarded = { authorization, 'idempotency-key': key, 'content-type': 'application/json' };
+    const reply = await fetch(new URL(url, target), { method, headers: forwarded, body });
+    if (failure === null) return request.socket.destroy();
+    return response.writeHead(reply.status, { 'content-type': 'application/json' }).end(await reply.text());
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;

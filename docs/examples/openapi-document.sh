@@ -1,1 +1,0 @@
-curl --fail --silent --show-error --output openapi.json "${BASE_URL%/v1}/openapi.json"

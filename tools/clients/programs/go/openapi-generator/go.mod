@@ -1,3 +1,0 @@
-module example.org/program
-
-go 1.25.0

@@ -1,0 +1,184 @@
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import { describe, expect, inject, test } from 'vitest';
+import type { Language } from '../src/global-setup.ts';
+import { type ServiceForClients, startServiceForClients } from '../src/service.ts';
+import { createWorkspace, EXAMPLES, installPythonPackages, type Workspace } from '../src/workspace.ts';
+import { startUnreliableProxy } from './unreliable-proxy.ts';
+
+const testIn = (needs?: Language) => test.skipIf(needs !== undefined && inject('missingLanguages').includes(needs));
+
+/** Prepares the environment of an example, runs it, and returns its output. */
+async function runExample(name: string, environment: ServiceForClients['environment']): Promise<string> {
+  using workspace = createWorkspace();
+  const { folder, run } = workspace;
+  switch (extname(name)) {
+    case '.js':
+      return await run(process.execPath, [name], environment);
+    case '.py':
+      await installPythonPackages(workspace);
+      return await run('python3', [name], environment);
+    case '.sh':
+      return await run('sh', ['-eu', name], environment);
+    case '.go':
+      return await run('go', ['run', name], environment);
+    default: {
+      // A program in Java begins with the commands that load its library and run it.
+      const commands = [...readFileSync(join(folder, name), 'utf8').matchAll(/^\/\/ (?:mvn|java) .*$/gm)];
+      const script = commands.map(([line]) => line.slice(3).replace(/^mvn .*/, '$& --quiet --batch-mode >&2'));
+      return await run('sh', ['-euc', script.join('\n')], environment);
+    }
+  }
+}
+
+async function call({ environment: { BASE_URL, API_KEY } }: ServiceForClients, body?: object) {
+  const response = await fetch(`${BASE_URL}/pets`, {
+    method: body === undefined ? 'GET' : 'POST',
+    headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
+    ...(body && { body: JSON.stringify(body) }),
+  });
+  return response.text();
+}
+
+type Examples = Readonly<Record<string, Language | undefined>>;
+
+const REQUESTS: Examples = { 'first-request.sh': 'curl' };
+const INT64: Examples = { 'int64.js': undefined, 'int64.py': 'Python', 'int64.go': 'Go', 'Int64.java': 'Java' };
+const PAGES: Examples = { 'pages.js': undefined, 'pages.py': 'Python' };
+const RETRIES: Examples = { 'retries.js': undefined, 'retries.py': 'Python' };
+
+function testExamples(examples: Examples, run: (name: string) => Promise<void>): void {
+  for (const [name, needs] of Object.entries(examples)) testIn(needs)(name, () => run(name));
+}
+
+interface Client {
+  /** The folder of its program in `programs/`. */
+  readonly language: string;
+  readonly needs?: Language;
+  /** The largest category that it reads exactly. */
+  readonly categoryId: string;
+  prepare?(workspace: Workspace): Promise<void>;
+  /** Builds the client with its program, and runs it. */
+  start(run: Workspace['run'], environment: NodeJS.ProcessEnv): Promise<string>;
+}
+
+const INT64_MAX = '9223372036854775807';
+
+/** The clients by the script of docs/examples that generates them. */
+const CLIENTS: Readonly<Record<string, Client>> = {
+  'openapi-fetch.sh': {
+    language: 'typescript',
+    categoryId: '42',
+    async start(run, environment) {
+      await run('tsc', ['--project', '.']);
+      return run(process.execPath, ['dist/program.js'], environment);
+    },
+  },
+  'openapi-python-client.sh': {
+    language: 'python',
+    needs: 'Python',
+    categoryId: INT64_MAX,
+    prepare: installPythonPackages,
+    start: (run, environment) => run('python3', ['program.py'], environment),
+  },
+  'oapi-codegen.sh': {
+    language: 'go',
+    needs: 'Go',
+    categoryId: INT64_MAX,
+    start: (run, environment) => run('go', ['run', 'main.go'], environment),
+  },
+  'openapi-generator-java.sh': {
+    language: 'java',
+    needs: 'Java',
+    categoryId: INT64_MAX,
+    async start(run, environment) {
+      const goals = ['compile', 'dependency:copy-dependencies', '-DoutputDirectory=target/lib'];
+      await run('mvn', ['--quiet', '--batch-mode', '--file', 'animals', ...goals]);
+      return run('java', ['-cp', 'animals/target/classes:animals/target/lib/*', 'Program'], environment);
+    },
+  },
+};
+
+/**
+ * What each program in `programs/` prints: it creates Rex with an Idempotency-Key, twice, and four more pets, reads all of
+ * them in pages of two, and provokes a bad cursor, a wrong API key, an unknown id, and an Idempotency-Key of another pet.
+ */
+function expectedOutcome(categoryId: string) {
+  const rex = { id: '1', name: 'Rex', categoryId, status: 'available' };
+  return {
+    created: rex,
+    repeated: rex,
+    pages: [['1', '2'], ['3', '4'], ['5']],
+    errors: ['400 invalid_request', '401 unauthorized', '404 pet_not_found', '422 idempotency_key_reused'],
+  };
+}
+
+/** Reads JSON with each number as its digits: only they tell whether a client has rounded. */
+function parseDigits(output: string): unknown {
+  const digits = (_name: string, value: unknown, { source }: { source: string }) =>
+    typeof value === 'number' ? source : value;
+  return JSON.parse(output, digits as (name: string, value: unknown) => unknown);
+}
+
+// Downloading packages for the first time takes minutes.
+describe('docs/examples', { timeout: 600_000 }, () => {
+  test('has only files that a test runs and docs/clients.md links', () => {
+    const run = [REQUESTS, INT64, PAGES, RETRIES, CLIENTS].flatMap((examples) => Object.keys(examples));
+    const files = readdirSync(EXAMPLES).sort();
+    expect(files).toEqual([...run, 'requirements.txt'].sort());
+    const manual = readFileSync(join(EXAMPLES, '../clients.md'), 'utf8');
+    expect(files.filter((name) => !manual.includes(`](examples/${name})`))).toEqual([]);
+  });
+
+  describe('sends requests in', () => {
+    testExamples(REQUESTS, async (name) => {
+      await using service = await startServiceForClients();
+      const output = await runExample(name, service.environment);
+      expect(output.trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
+    });
+  });
+
+  describe('keeps all digits in', () => {
+    testExamples(INT64, async (name) => {
+      await using service = await startServiceForClients();
+      expect(await runExample(name, service.environment)).toBe('9223372036854775807\n');
+      expect(await call(service)).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
+    });
+  });
+
+  describe('reads every page in', () => {
+    testExamples(PAGES, async (name) => {
+      await using service = await startServiceForClients();
+      for (let count = 0; count < 250; count += 1) await call(service, { name: 'Rex', categoryId: count });
+      expect(await runExample(name, service.environment)).toBe('250\n');
+    });
+  });
+
+  describe('creates one pet in spite of lost responses and errors in', () => {
+    testExamples(RETRIES, async (name) => {
+      await using service = await startServiceForClients();
+      await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
+      expect(await runExample(name, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
+      expect(await call(service)).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
+      const waits = proxy.arrivals.slice(1).map((arrival, index) => arrival - (proxy.arrivals[index] as number));
+      expect(waits).toHaveLength(4);
+      // The pauses of Retry-After in the responses with 503 and 429.
+      expect(waits[1]).toBeGreaterThanOrEqual(990);
+      expect(waits[2]).toBeGreaterThanOrEqual(990);
+    });
+  });
+
+  describe('generates a client that compiles, creates, pages to the end and reads errors, with', () => {
+    for (const [script, { language, needs, categoryId, prepare, start }] of Object.entries(CLIENTS)) {
+      testIn(needs)(script, async () => {
+        await using service = await startServiceForClients();
+        using workspace = createWorkspace(language);
+        writeFileSync(join(workspace.folder, 'openapi.json'), service.document);
+        await prepare?.(workspace);
+        await workspace.run('sh', ['-eu', script]);
+        const output = await start(workspace.run, service.environment);
+        expect(parseDigits(output)).toEqual(expectedOutcome(categoryId));
+      });
+    }
+  });
+});
