@@ -1,6 +1,5 @@
 // The architecture as rules about imports: docs/architecture.md. Paths are relative to the repository's root; `$1` is
-// the first group of `from.path`. tools/boundaries has probes for each rule, and tries them. Not here is what other
-// tools reject: an import that leads nowhere (TypeScript), a package that is not declared (pnpm), parts of Node.js in a
+// the first group of `from.path`. Not here is what other tools reject: an import that leads nowhere (TypeScript), a package that is not declared (pnpm), parts of Node.js in a
 // package without them (`types: []` in its tsconfig.build.json), and a file that nothing imports (Knip).
 
 import { globSync, readFileSync } from 'node:fs';
