@@ -125,7 +125,7 @@ describe('pack', () => {
     const root = mkdtempSync(join(tmpdir(), 'animal-store-pack-'));
     onTestFinished(() => rmSync(root, { recursive: true }));
     const copy = (path: string) => cpSync(join(ROOT, path), join(root, path), { recursive: true });
-    for (const file of ['package.json', 'pnpm-workspace.yaml', 'tsconfig.base.json', 'tsconfig.build.json']) copy(file);
+    for (const file of ['package.json', 'pnpm-workspace.yaml', 'tsconfig.json', 'tsconfig.build.json']) copy(file);
     for (const path of ['src', 'package.json', 'tsconfig.build.json']) copy(`packages/exact-json/${path}`);
     symlinkSync(join(ROOT, 'node_modules'), join(root, 'node_modules'));
     mkdirSync(join(root, 'packages/exact-json/dist'));
