@@ -63,12 +63,14 @@ describeWithMongo('while many calls are made at once', () => {
     expect(await count()).toBe(160);
   });
 
-  test('a read that the server rejects rejects the calls that share it, and none that wait', async () => {
+  test('a read that the server rejects rejects the calls that share it, and no later ones', async () => {
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 2 });
-    const calls = await Promise.allSettled(times(20, (index) => pets.find(BigInt(index + 1))));
-    expect(calls[0]).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
-    expect(calls.slice(1).map(({ status }) => status)).toEqual(Array(19).fill('fulfilled'));
+    const sharing = Promise.allSettled(times(20, (index) => pets.find(BigInt(index + 1))));
+    for (const call of await sharing) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
+    }
+    expect(await pets.find(1n)).toMatchObject(rex);
   });
 
   test.each<[string, Document]>([

@@ -82,8 +82,8 @@ export function createKeyLookup(
         const options = { limit, batchSize: limit, singleBatch: true, maxTimeMS: operation };
         const documents = await keys.find({ digest: { $in: [...digests] } }, options).toArray();
         const found = new Map(documents.map((document) => [document.digest, apiKeyOf(document)]));
-        return (digest) => found.get(digest) ?? null;
+        return digests.map((digest) => found.get(digest) ?? null);
       }),
-    { parallel: 1, maxItems: MAX_KEYS, maxWait: batch },
+    { maxItems: MAX_KEYS, timeout: batch },
   );
 }

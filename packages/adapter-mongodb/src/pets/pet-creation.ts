@@ -8,7 +8,7 @@ import { int64Of } from '../connection/int64.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { createIdCounter, type IdCollections } from './id-counter.ts';
 import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
-import { createPetInsertions, INSERTION_LIMITS } from './pet-insertions.ts';
+import { createPetInsertions, MAX_INSERTED } from './pet-insertions.ts';
 
 /** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
 const MAX_TRIES = 3;
@@ -43,9 +43,9 @@ export function createPetCreation(
         await counter.raise();
         ids.discard();
       }
-      return (pet) => found.get(nameOf(pet));
+      return rejected.map((pet) => found.get(nameOf(pet)));
     },
-    { ...INSERTION_LIMITS, parallel: 1, maxWait: limits.batch },
+    { maxItems: MAX_INSERTED, timeout: limits.batch },
   );
 
   return async (pet) => {

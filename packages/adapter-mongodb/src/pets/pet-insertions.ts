@@ -8,16 +8,8 @@ import { type PetDocument, type PetWithoutId, petOf } from './pet-document.ts';
 /** How many insertions may be in flight: one is a third faster, two shorten the wait if the majority is far away. */
 const PARALLEL = 2;
 
-/** The size of one command: as many pets as the server writes to its log in one step, and a fraction of a message. */
-export const INSERTION_LIMITS = {
-  maxItems: 500,
-  /** The length of all texts, in UTF-16 code units. */
-  maxWeight: 1_000_000,
-  weigh({ name, idempotency }: PetWithoutId): number {
-    const { holder = '', key = '', fingerprint = '' } = idempotency ?? {};
-    return name.length + holder.length + key.length + fingerprint.length;
-  },
-};
+/** As many pets as the server writes to its log in one step: 2 MB at most, a fraction of a message. */
+export const MAX_INSERTED = 500;
 
 /**
  * Stores a pet under a new id. Rejects with the server's error if the server rejected this pet alone (see `isDuplicateKey`),
@@ -37,13 +29,9 @@ export function createPetInsertions(
     const rejections = await fence.write((session) =>
       insert(pets, documents, { session, maxTimeMS: limits.operation }),
     );
-    return (_, index) => {
-      const rejection = rejections.get(index);
-      if (rejection !== undefined) throw rejection;
-      return petOf(documents[index] as PetDocument);
-    };
+    return documents.map((document, index) => rejections.get(index) ?? petOf(document));
   };
-  return createBatches(insertAll, { ...INSERTION_LIMITS, parallel: PARALLEL, maxWait: limits.batch });
+  return createBatches(insertAll, { maxItems: MAX_INSERTED, parallel: PARALLEL, timeout: limits.batch });
 }
 
 /** The server's errors by the indexes of the documents that it rejected; all others are stored. Rejects if that is not known. */

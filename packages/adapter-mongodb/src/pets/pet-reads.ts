@@ -36,7 +36,7 @@ export interface PetReads {
  */
 export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits): PetReads {
   const decodePet = createDocumentDecoder(MAX_CACHE_BYTES);
-  const oneAtATime = { parallel: 1, maxWait: limits.batch };
+  const { batch: timeout } = limits;
   const bounded = { maxTimeMS: limits.operation };
 
   async function query(limit: number, options: Document): Promise<Pet[]> {
@@ -52,9 +52,9 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
         const _id = wanted.length === 1 ? wanted[0] : { $in: wanted };
         const pets = await query(wanted.length, { filter: { _id } });
         const found = new Map(pets.map((pet) => [pet.id, pet]));
-        return (id: bigint) => found.get(id) ?? null;
+        return ids.map((id) => found.get(id) ?? null);
       }),
-    { ...oneAtATime, maxItems: MAX_IDS },
+    { maxItems: MAX_IDS, timeout },
   );
 
   /** Reads several pages by one command, which costs the server more than a query: each is an array in one document. */
@@ -84,9 +84,9 @@ export function createPetReads(db: Db, barrier: ReadBarrier, limits: TimeLimits)
         }
         const pages = (await Promise.all(inGroups([...longest.values()], MAX_PAGES).map(readPages))).flat();
         const byKey = new Map([...longest.keys()].map((key, index) => [key, pages[index] as Pet[]]));
-        return (selection: PetSelection) => (byKey.get(pageKey(selection)) as Pet[]).slice(0, selection.limit);
+        return selections.map((selection) => (byKey.get(pageKey(selection)) as Pet[]).slice(0, selection.limit));
       }),
-    { ...oneAtATime, maxItems: MAX_SELECTIONS },
+    { maxItems: MAX_SELECTIONS, timeout },
   );
 
   async function list({ status, after, limit }: PetSelection): Promise<Pet[]> {

@@ -29,9 +29,9 @@ export function createPostgresKeyStore({ query, call }: Connection, { batch }: T
     async (digests) => {
       const keys = (await query<[string]>(KEY_SQL.find, [...digests])).map(apiKeyOf);
       const found = new Map(keys.map((key) => [key.digest, key]));
-      return (digest) => found.get(digest) ?? null;
+      return digests.map((digest) => found.get(digest) ?? null);
     },
-    { parallel: 1, maxItems: MAX_KEYS, maxWait: batch },
+    { maxItems: MAX_KEYS, timeout: batch },
   );
 
   return {

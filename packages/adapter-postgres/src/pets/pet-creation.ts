@@ -10,9 +10,8 @@ import { PET_SQL, petOf } from './pet-statements.ts';
 /** How many insertions may be in flight: the server writes the log of both with one flush. */
 const PARALLEL = 2;
 
-/** How many pets are inserted at once, and the greatest length of all their texts, in UTF-16 code units. */
+/** How many pets are inserted at once. */
 const MAX_PETS = 500;
-const MAX_LENGTH = 1_000_000;
 
 /** The columns of a pet without its id, and those of its idempotency key. */
 type NewRow = readonly [
@@ -76,32 +75,27 @@ export function createPetCreation(
     }
     const repeated = rows.filter((_, index) => inserted[index] === null);
     const [earlier] = await Promise.allSettled(repeated.length > 0 ? [findCreated(repeated)] : []);
-    return (row, index) => {
+    return rows.map((row, index) => {
       const id = inserted[index];
       if (typeof id === 'bigint') return { pet: petOf([id, ...row.slice(0, 3)].join(' ')), created: true };
-      if (earlier?.status !== 'fulfilled') throw earlier?.reason;
+      if (earlier?.status !== 'fulfilled') return earlier?.reason;
       const creation = earlier.value.get(row);
-      if (creation === undefined) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
-      return creation;
-    };
+      return creation === undefined
+        ? unavailable(new Error('the pet of an idempotency key was just deleted'))
+        : creation;
+    });
   };
 
   /** Creates each pet with a statement of its own. */
   const createEach: BatchWork<NewRow, Creation | null> = async (rows) => {
     const ends = await Promise.allSettled(rows.map((row) => createAll([row])));
-    return (row, index) => {
-      const end = ends[index] as (typeof ends)[number];
-      if (end.status === 'rejected') throw end.reason;
-      return end.value(row, 0);
-    };
+    return ends.map((end) => (end.status === 'rejected' ? end.reason : end.value[0]));
   };
 
   const create = createBatches(createAll, {
     parallel: PARALLEL,
     maxItems: MAX_PETS,
-    maxWeight: MAX_LENGTH,
-    weigh: (row) => row.reduce<number>((sum, value) => sum + (typeof value === 'string' ? value.length : 0), 0),
-    maxWait: limits.batch,
+    timeout: limits.batch,
   });
 
   return async (newPet, idempotency) => {

@@ -5,11 +5,11 @@ import type { Connection } from '../connection/connection.ts';
 import type { TimeLimits } from '../time-limits.ts';
 import { PET_SQL, petOf } from './pet-statements.ts';
 
-/**
- * How many pets one query looks up at most, and how many all its pages have, unless one page is longer: up to 2.5 megabytes,
- * because a name of 200 control characters takes 1,200 bytes of JSON.
- */
+/** How many pets one query looks up at most. */
 const MAX_PETS = 2_000;
+
+/** How many pages one query reads at most. */
+const MAX_PAGES = 20;
 
 const MAX_CACHE_BYTES = 32 * 1024 * 1024;
 
@@ -19,13 +19,16 @@ const MAX_CACHE_BYTES = 32 * 1024 * 1024;
  */
 export function createPetReads({ query, call }: Connection, { batch }: TimeLimits): Pick<PetStore, 'find' | 'list'> {
   const decodePet = createPetDecoder(petOf, MAX_CACHE_BYTES);
-  const oneAtATime = { parallel: 1, maxItems: MAX_PETS, maxWait: batch };
+  const timeout = batch;
 
-  const find = createBatches<bigint, Pet | null>(async (ids) => {
-    const rows = await query<[pet: string]>(PET_SQL.find, [...new Set(ids)]);
-    const found = new Map(rows.map(([stored]) => decodePet(stored)).map((pet) => [pet.id, pet]));
-    return (id) => found.get(id) ?? null;
-  }, oneAtATime);
+  const find = createBatches<bigint, Pet | null>(
+    async (ids) => {
+      const rows = await query<[pet: string]>(PET_SQL.find, [...new Set(ids)]);
+      const found = new Map(rows.map(([stored]) => decodePet(stored)).map((pet) => [pet.id, pet]));
+      return ids.map((id) => found.get(id) ?? null);
+    },
+    { maxItems: MAX_PETS, timeout },
+  );
 
   const pages = (one: string, several: string) =>
     createBatches<PetSelection, readonly Pet[]>(
@@ -43,9 +46,9 @@ export function createPetReads({ query, call }: Connection, { batch }: TimeLimit
             : await query<[pets: string]>(several, ...only.map((_, column) => values.map((row) => row[column])));
         const keys = longest.keys();
         const read = new Map(rows.map(([pets]) => [keys.next().value, JSON.parse(pets).map(decodePet) as Pet[]]));
-        return (selection) => (read.get(pageKey(selection)) as Pet[]).slice(0, selection.limit);
+        return selections.map((selection) => (read.get(pageKey(selection)) as Pet[]).slice(0, selection.limit));
       },
-      { ...oneAtATime, maxWeight: MAX_PETS, weigh: ({ limit }) => limit },
+      { maxItems: MAX_PAGES, timeout },
     );
   const list = pages(PET_SQL.list, PET_SQL.listSeveral);
   const listByStatus = pages(PET_SQL.listByStatus, PET_SQL.listSeveralByStatus);
