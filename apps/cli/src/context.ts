@@ -1,3 +1,4 @@
+import type { Readable, Writable } from 'node:stream';
 import type { Keyring } from '@animal-store/domain';
 import type { AwaitableCatalogue } from '@animal-store/domain/transport';
 
@@ -7,23 +8,28 @@ export interface UseCases {
   readonly keyring: Keyring;
 }
 
-/** A stream of text that may be a terminal, with its width in characters; 0 if it is unknown. */
-export type TextOutput = NodeJS.WritableStream & { readonly isTTY?: boolean; readonly columns?: number };
+/** A stream of text that may be a terminal. */
+export type TextOutput = Writable & { readonly isTTY?: boolean };
 
 /** The surroundings of a command. */
 export interface Context {
-  readonly version: string;
-  /** The variables that select a storage, for the help. */
-  readonly storageChoices: string;
-  /** Opens the storage that the environment names, as late as possible, and closes it when the work is settled. */
+  /** Opens the storage that the environment names, and closes it when the work is settled. */
   withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T>;
-  /** Calls a function for the first signal to stop, instead of ending the process. The same signal again ends it. */
-  onStop(stop: (signal: NodeJS.Signals) => void): void;
+  readonly stdin: Readable;
   /** The output of results. */
   readonly stdout: TextOutput;
   /** The output of messages and progress. */
   readonly stderr: TextOutput;
-  readonly stdin: NodeJS.ReadableStream & { readonly isTTY?: boolean };
   /** Milliseconds since the epoch. */
   readonly clock: () => number;
+}
+
+/** The command failed, or completed only in part; the message says what remains to be done. */
+export class CommandFailed extends Error {
+  readonly exitCode: number;
+
+  constructor(message: string, exitCode = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
 }

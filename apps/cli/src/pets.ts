@@ -1,87 +1,56 @@
-import { LIMITS, type Pet } from '@animal-store/domain';
-import type { AwaitableCatalogue } from '@animal-store/domain/transport';
-import type { Command } from 'commander';
-import { asBigInt, asNumber, example, jsonOption, statusOption } from './arguments.ts';
+import { LIMITS, type NewPet, PET_STATUSES, type PetStatus } from '@animal-store/domain';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context } from './context.ts';
-import { type PrintOptions, printPages, printRecord } from './terminal/print.ts';
-import { addExportPets } from './transfer/export-pets.ts';
-import { addImportPets } from './transfer/import-pets.ts';
+import { MESSAGES } from './messages.ts';
+import { print } from './print.ts';
 
 /** The holder of the idempotency keys of `pets create`. No holder of an API key has a name with an outer space. */
 const HOLDER = ' command line ';
 
-/** The name comes last: it may be of any width. */
-const COLUMNS = ['id', 'categoryId', 'status', 'name'];
-
-interface ListOptions extends PrintOptions {
-  readonly status?: string;
-  readonly limit?: string;
-  readonly after?: string;
-  readonly all?: boolean;
-}
-
-type CreateOptions = PrintOptions & {
-  readonly [option in 'name' | 'categoryId' | 'status' | 'idempotencyKey']?: string;
-};
-
-export function addPets(program: Command, context: Context): void {
-  const { withStorage, stdout } = context;
-  const pets = program.command('pets').description('The pets of the catalogue.');
+export function addPets(pets: Command, { withStorage, stdout }: Context): void {
+  const status = () => new Option('--status <status>', 'availability').choices(PET_STATUSES);
 
   const { min, max, default: usual } = LIMITS.page;
   pets
     .command('list')
     .description('Lists pets in ascending order of id.')
-    .addOption(statusOption())
-    .option('--limit <integer>', `pets on a page, ${min} to ${max} (default: ${usual})`)
-    .option('--after <id>', 'only pets whose id is greater')
+    .addOption(status())
+    .option('--limit <integer>', `pets on a page, ${min} to ${max} (default: ${usual}, with --all ${max})`, integer)
+    .option('--after <id>', 'only pets whose id is greater', integer)
     .option('--all', 'all pages')
-    .addOption(jsonOption())
-    .addHelpText('after', example('animal-store pets list --status available --limit 5'))
-    .action((options: ListOptions) =>
-      withStorage(({ catalogue }) => printPages(stdout, selectedPages(catalogue, options), COLUMNS, options)),
-    );
-
-  pets
-    .command('create')
-    .description('Adds a pet.')
-    .option('--name <name>', `required: 1 to ${LIMITS.name.maxLength} characters`)
-    .option('--category-id <integer>', 'required: a 64-bit integer')
-    .addOption(statusOption())
-    .option('--idempotency-key <key>', 'the same key again adds no second pet')
-    .addOption(jsonOption())
-    .addHelpText('after', example("animal-store pets create --name 'Rex' --category-id 7 --status available"))
-    .action(({ name, categoryId, status, idempotencyKey: key, json }: CreateOptions) =>
+    .action(({ status, limit, after, all }: { status?: PetStatus; limit?: bigint; after?: bigint; all?: true }) =>
       withStorage(async ({ catalogue }) => {
-        const newPet = { name, categoryId: asBigInt(categoryId), status };
-        const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
-        await printRecord(stdout, pet, { json });
+        const pageSize = limit === undefined ? (all ? max : usual) : Number(limit);
+        for (let last: bigint | null | undefined = after; last !== null; ) {
+          const { pets, next } = await catalogue.listPets({ status, limit: pageSize, after: last });
+          await print(stdout, pets);
+          last = all ? next : null;
+        }
       }),
     );
 
   pets
     .command('get')
     .description('Prints a pet.')
-    .argument('<id>', 'the id of a pet')
-    .addOption(jsonOption())
-    .addHelpText('after', example('animal-store pets get 1'))
-    .action((id: string, options: PrintOptions) =>
-      withStorage(async ({ catalogue }) => printRecord(stdout, await catalogue.getPet(asBigInt(id)), options)),
-    );
+    .argument('<id>', 'the id of a pet', integer)
+    .action((id: bigint) => withStorage(async ({ catalogue }) => print(stdout, await catalogue.getPet(id))));
 
-  addImportPets(pets, context);
-  addExportPets(pets, context);
+  pets
+    .command('create')
+    .description('Adds a pet.')
+    .requiredOption('--name <name>', `1 to ${LIMITS.name.maxLength} characters`)
+    .requiredOption('--category-id <integer>', 'a 64-bit integer', integer)
+    .addOption(status())
+    .option('--idempotency-key <key>', 'the same key again adds no second pet')
+    .action(({ idempotencyKey: key, ...newPet }: NewPet & { idempotencyKey?: string }) =>
+      withStorage(async ({ catalogue }) => {
+        const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
+        await print(stdout, pet);
+      }),
+    );
 }
 
-async function* selectedPages(
-  catalogue: AwaitableCatalogue,
-  { status, limit, after, all }: ListOptions,
-): AsyncGenerator<readonly Pet[]> {
-  const query = { status, limit: asNumber(limit) };
-  for (let last = asBigInt(after); ; ) {
-    const { pets, next } = await catalogue.listPets({ ...query, after: last });
-    yield pets;
-    if (next === null || all !== true) return;
-    last = next;
-  }
+function integer(text: string): bigint {
+  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError(MESSAGES.integer);
+  return BigInt(text);
 }

@@ -3,6 +3,51 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './processes.ts';
 
+const pet = (index: number) => `{"name":"Rex ${index}","categoryId":9223372036854775807}\n`;
+
+test('continues an import after SIGKILL and SIGINT when the command is repeated, without lost or duplicate pets', async () => {
+  const folder = freshFolder();
+  const environment = { SQLITE_FILE: join(folder, 'animals.db') };
+  const COUNT = 20_000;
+  const lines = Array.from({ length: COUNT }, (_, index) => pet(index));
+  const words = ['pets', 'import', '--import-id', 'arrivals'];
+  const stored = async () => (await run(environment, 'pets', 'list', '--all')).out.split('\n').length - 1;
+
+  // The input does not end, so that the signal comes before the last line is imported.
+  async function interrupt(signal: NodeJS.Signals, size: number, isDone: (count: number) => boolean) {
+    const child = start(environment, ...words);
+    const end = ended(child);
+    child.stdin?.on('error', () => {}).write(lines.slice(0, size).join(''));
+    while (!isDone(await stored())) expect(child.exitCode).toBeNull();
+    child.kill(signal);
+    return end;
+  }
+
+  const killed = await interrupt('SIGKILL', COUNT, (count) => count > 0);
+  expect(killed).toMatchObject({ code: null, out: '' });
+  const before = await stored();
+  const half = Math.max(before + 1, COUNT / 2);
+  expect(await interrupt('SIGINT', half, (count) => count === half)).toEqual({
+    code: 130,
+    out: `{"imported":${half - before},"alreadyImported":${before},"rejected":0}\n`,
+    err: 'animal-store: interrupted: repeat the command to continue\n',
+  });
+
+  writeFileSync(join(folder, 'pets.ndjson'), lines.join(''));
+  expect(await run(environment, ...words, join(folder, 'pets.ndjson'))).toEqual({
+    code: 0,
+    out: `{"imported":${COUNT - half},"alreadyImported":${half},"rejected":0}\n`,
+    err: '',
+  });
+  const { out } = await run(environment, 'pets', 'list', '--all');
+  const names = out
+    .split('\n')
+    .slice(0, -1)
+    .map((text) => (JSON.parse(text) as { name: string }).name);
+  expect(new Set(names).size).toBe(COUNT);
+  expect(names).toHaveLength(COUNT);
+});
+
 test('fails without a message if the reader of its output closes the pipe', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const child = start(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '1');
@@ -13,71 +58,49 @@ test('fails without a message if the reader of its output closes the pipe', asyn
 
 test.runIf(existsSync('/dev/full'))('reports in one line that its output cannot be written', async () => {
   const full = openSync('/dev/full', 'w');
-  const child = startWithOutput(full, {}, 'pets', '--help');
+  const child = startWithOutput(full, {}, '--help');
   closeSync(full);
-  expect(await ended(child)).toMatchObject({
-    code: 1,
-    err: expect.stringMatching(/^animal-store: the output can't be written: no space left on device\n$/),
-  });
+  expect(await ended(child)).toMatchObject({ code: 1, err: expect.stringMatching(/^animal-store: ENOSPC.*\n$/) });
 });
 
 test('imports all pets if the reader of its messages closes the pipe', async () => {
-  const folder = freshFolder();
-  const file = join(folder, 'pets.ndjson');
-  writeFileSync(file, 'nonsense\n'.repeat(1_000) + '{"name":"Rex","categoryId":1}\n'.repeat(10));
-  const environment = { SQLITE_FILE: join(folder, 'animals.db') };
-  const child = start(environment, 'pets', 'import', file, '--on-error', 'skip');
+  const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
+  const child = start(environment, 'pets', 'import', '--import-id', 'x');
   child.stderr?.destroy();
-  expect(await ended(child)).toMatchObject({ code: 1, out: '{"imported":10,"alreadyImported":0,"rejected":1000}\n' });
+  child.stdin?.end('nonsense\n'.repeat(1_000) + pet(1));
+  expect(await ended(child)).toMatchObject({ code: 1, out: '{"imported":1,"alreadyImported":0,"rejected":1000}\n' });
 });
 
 test.each([
-  [{}, /^animal-store: set MONGODB_URL, [A-Z_ or]+: no storage is named, and nothing in memory outlives a command\n$/],
-  [{ MONGODB_URL: 'mongodb://me:secret@h' }, /^animal-store: MONGODB_URL: the MongoDB URL (?!.*secret)/],
-  [{ SQLITE_FILE: '/nowhere/animals.db' }, /^animal-store: .*\n$/],
-] as [Record<string, string>, RegExp][])('rejects the environment %o in one line', async (environment, line) => {
-  const { code, out, err } = await run(environment, 'pets', 'list');
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(line);
-  expect(err.trim().split('\n')).toHaveLength(1);
-});
+  [{}, ['pets', 'list'], 2, /^animal-store: set MONGODB_URL, .*: no storage is named, .*\n$/],
+  [{ MONGODB_URL: 'mongodb://me:secret@h' }, ['pets', 'list'], 2, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
+  [{ SQLITE_FILE: '/nowhere/animals.db' }, ['pets', 'list'], 2, /^animal-store: .*\n$/],
+  [{}, ['pets', 'sell'], 2, /^animal-store: unknown command 'sell'\nAdd --help for usage\.\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['pets', 'list', '--limit', '0'], 2, /^animal-store: limit must be .*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['pets', 'get', '7'], 1, /^animal-store: no pet has the id 7\n$/],
+  [{}, ['pets', 'import', '--import-id', 'x', 'nowhere'], 1, /^animal-store: ENOENT: no such file .* 'nowhere'\n$/],
+  [
+    { MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' },
+    ['keys', 'list'],
+    1,
+    /^animal-store: the storage at 127\.0\.0\.1:1 is unavailable: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+  ],
+] as [Record<string, string>, string[], number, RegExp][])(
+  'reports in one line, with %o: %j',
+  async (given, words, code, line) => {
+    const isFresh = given['SQLITE_FILE'] === ':fresh:';
+    const environment = isFresh ? { SQLITE_FILE: join(freshFolder(), 'animals.db') } : given;
+    expect(await run(environment, ...words)).toEqual({ code, out: '', err: expect.stringMatching(line) });
+  },
+);
 
-test('rejects a command line that it does not understand before it reads the environment', async () => {
-  const { code, out, err } = await run({}, 'pets', 'sell');
-  expect([code, out]).toEqual([2, '']);
-  expect(err).toMatch(/^animal-store: .*\nAdd --help for usage and an example\.\n$/s);
-});
-
-test('warns of a misspelled variable, and names it if the storage is missing', async () => {
-  const SQLITE_FILE = join(freshFolder(), 'animals.db');
-  const warning = 'MONGO_URL is not a setting: MONGODB_URL is probably meant\n';
-  expect(await run({ SQLITE_FILE, MONGO_URL: 'mongodb://h/d' }, 'pets', 'list')).toEqual({
-    code: 0,
-    out: '',
-    err: `animal-store: ${warning}`,
-  });
-  const { code, err } = await run({ MONGO_URL: 'mongodb://h/d' }, 'pets', 'list');
-  expect([code, err]).toEqual([2, expect.stringMatching(/^animal-store: set MONGODB_URL, /)]);
-  expect(err.endsWith(`; ${warning}`)).toBe(true);
-});
-
-test('is installed under the name that its usage shows', () => {
+test('prints help and its version without a storage, and is installed under the name in its usage', async () => {
+  const help = await run({}, '--help');
+  expect(help).toMatchObject({ code: 0, err: '' });
+  expect(help.out).toMatch(/^Usage: animal-store .*MONGODB_URL, POSTGRES_URL or SQLITE_FILE selects the storage/s);
+  expect(await run({}, '--version')).toMatchObject({ code: 0, out: expect.stringMatching(/^animal-store \d+\./) });
   const { bin } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
   expect(bin).toEqual({ 'animal-store': 'dist/main.js' });
   // The compiler keeps the first line.
   expect(readFileSync(PROGRAM.at(-1) as string, 'utf8')).toMatch(/^#!\/usr\/bin\/env node\n/);
-});
-
-test.each([
-  [[], /^Usage: animal-store .*MONGODB_URL, POSTGRES_URL or SQLITE_FILE selects the storage/s],
-  [['pets', 'create', '--help'], /^Usage: animal-store pets create .*\nExample:\n/s],
-  [['--version'], /^animal-store \d+\./],
-])('prints help and version without a storage: %j', async (words, output) => {
-  expect(await run({}, ...words)).toEqual({ code: 0, out: expect.stringMatching(output), err: '' });
-});
-
-test('reports an unavailable database in one line with the reason, without the password', async () => {
-  const { code, out, err } = await run({ MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' }, 'keys', 'list');
-  expect([code, out]).toEqual([1, '']);
-  expect(err).toBe('animal-store: the storage at 127.0.0.1:1 is unavailable: connect ECONNREFUSED 127.0.0.1:1\n');
 });

@@ -1,0 +1,104 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { DomainError } from '@animal-store/domain';
+import { expect, onTestFinished, test } from 'vitest';
+import { commandLine } from '../test/command-line.ts';
+
+const line = (name: string) => `${JSON.stringify({ name, categoryId: 1 })}\n`;
+
+/** Imports into one catalogue, under one import id, and lists the names of its pets. */
+function importing(options?: { isTTY: boolean }) {
+  const { runWith, run } = commandLine(options);
+  return {
+    imports: (input: string | Buffer, ...words: string[]) =>
+      runWith(input, 'pets', 'import', '--import-id', 'arrivals', ...words),
+    names: async () => (await run('pets', 'list', '--all')).map((text) => (JSON.parse(text) as { name: string }).name),
+  };
+}
+
+const counts = (imported: number, alreadyImported: number, rejected: number) =>
+  `{"imported":${imported},"alreadyImported":${alreadyImported},"rejected":${rejected}}\n`;
+
+test('imports each line once, although it is repeated and lines were appended', async () => {
+  const { imports, names } = importing();
+  expect(await imports(line('Rex') + line('Rex'))).toEqual({ out: counts(2, 0, 0), err: '', error: null });
+  // The last line has no line feed.
+  expect((await imports(`${line('Rex')}${line('Rex')}\r\n${line('Max').trim()}`, '-')).out).toBe(counts(1, 2, 0));
+  expect(await names()).toEqual(['Rex', 'Rex', 'Max']);
+});
+
+test('imports what pets list --all writes, from a file', async () => {
+  const [first, second] = [commandLine(), commandLine()];
+  // Control characters, and line separators that are none in JSON lines.
+  const names = ['Rex', '\u2028\u2029\u0085', 'a\r\nb\u0000', '"\\', '🐕'.repeat(200), 'e\u0301'];
+  for (const name of names) await first.catalogue.createPet({ name, categoryId: -(2n ** 63n), status: 'sold' });
+  for (let count = 0; count < 3_000; count += 1) await first.catalogue.createPet({ name: 'Max', categoryId: 1n });
+  const { out } = await first.runWith('', 'pets', 'list', '--all');
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  writeFileSync(join(folder, 'pets.ndjson'), `\ufeff${out}`);
+  const imported = await second.runWith('', 'pets', 'import', '--import-id', 'x', join(folder, 'pets.ndjson'));
+  expect(imported).toEqual({ out: counts(3_006, 0, 0), err: '', error: null });
+  expect((await second.runWith('', 'pets', 'list', '--all')).out).toBe(out);
+});
+
+test('reports wrong lines with their numbers, and imports the others', async () => {
+  const { imports, names } = importing();
+  const wrong = [
+    'nonsense\u001b',
+    '',
+    '{"name":" "}',
+    'null',
+    'ÿ',
+    'x'.repeat(200_000),
+    '{"name":"Max","categoryId":1}',
+  ];
+  const input = Buffer.from(`${line('Rex')}${wrong.join('\n')}`);
+  const { out, err, error } = await imports(Buffer.from(input.map((byte) => (byte === 0xbf ? 0xff : byte))));
+  expect(out).toBe(counts(2, 0, 5));
+  expect(err.split('\n').sort()).toEqual([
+    '',
+    `stdin:2: Unexpected token 'o', "nonsense\\u001b" is not valid JSON`,
+    'stdin:4: name must have a character that is not white space; categoryId is required',
+    'stdin:5: the pet must be an object with name and categoryId, was null',
+    'stdin:6: not UTF-8',
+    'stdin:7: longer than 65536 bytes',
+  ]);
+  expect(error?.message).toBe('the lines above were not imported: correct them and repeat the command');
+  expect(await names()).toEqual(['Rex', 'Max']);
+  const corrected = `${line('Rex')}${line('Luna')}`;
+  expect(await imports(corrected)).toEqual({ out: counts(1, 1, 0), err: '', error: null });
+});
+
+test('rejects a line under whose number another pet was imported', async () => {
+  const { imports, names } = importing();
+  await imports(line('Rex') + line('Max'));
+  const { out, err } = await imports(line('Bella') + line('Max'));
+  expect(out).toBe(counts(0, 1, 1));
+  expect(err).toBe('stdin:1: another pet was imported from this line under the same --import-id\n');
+  expect(await names()).toEqual(['Rex', 'Max']);
+});
+
+test('redraws a line of progress on a terminal, and erases it for messages and at the end', async () => {
+  const { imports } = importing({ isTTY: true });
+  const { out, err } = await imports(`x\n${line('Rex').repeat(499)}`);
+  const [erase, message] = ['\r\u001b[K', `stdin:1: Unexpected token 'x', "x" is not valid JSON\n`];
+  expect(err).toBe(`${erase}${message}${erase}499 pets imported, to line 500${erase}`);
+  expect(out).toMatch(/imported .*499/);
+});
+
+test('ends with its counts if the storage fails, although the input does not end', async () => {
+  let adds = 0;
+  const { runWith } = commandLine({
+    onAdd() {
+      adds += 1;
+      if (adds === 2) throw new DomainError('storage_unavailable', 'down');
+    },
+  });
+  const input = new Readable({ read() {} });
+  input.push(line('Rex') + line('Max'));
+  const { out, error } = await runWith(input, 'pets', 'import', '--import-id', 'x');
+  expect([out, error?.message]).toEqual([counts(1, 0, 0), 'down']);
+});

@@ -1,0 +1,104 @@
+import { isUtf8 } from 'node:buffer';
+import { open } from 'node:fs/promises';
+import { DomainError } from '@animal-store/domain';
+import { parse } from '@animal-store/exact-json';
+import { type Command, InvalidArgumentError } from 'commander';
+import { CommandFailed, type Context, type UseCases } from './context.ts';
+import { MESSAGES, printable } from './messages.ts';
+import { print } from './print.ts';
+import { type Line, MAX_LINE_BYTES, readLines } from './read-lines.ts';
+
+/** The holder of the idempotency keys of imports. No holder of an API key has a name with an outer space. */
+const HOLDER = ' import ';
+
+/** How many creations are in flight at most: as many as every storage serves at once. */
+const MAX_IN_FLIGHT = 1_000;
+
+/** The progress is drawn once for this number of lines. */
+const PROGRESS_STEP = 500;
+
+const ERASE_LINE = '\r\u001b[K';
+
+export function addImportPets(pets: Command, context: Context): void {
+  pets
+    .command('import')
+    .description('Adds a pet for each line of JSON. To continue after an interruption, repeat the command.')
+    .argument('[file]', '-: the standard input', '-')
+    .requiredOption('--import-id <name>', 'adds one pet for each line under this name, however often', importId)
+    .action((file: string, options: { importId: string }) => importPets(file, options.importId, context));
+}
+
+function importId(text: string): string {
+  if (!/^[\x21-\x7e]{1,100}$/.test(text)) throw new InvalidArgumentError(MESSAGES.importId);
+  return text;
+}
+
+async function importPets(file: string, importId: string, context: Context): Promise<void> {
+  const { withStorage, stdin, stdout, stderr } = context;
+  const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
+  const lines = readLines(input);
+  const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
+  const eraseLine = stderr.isTTY ? ERASE_LINE : '';
+  let failure: unknown = null;
+
+  function stop(reason: unknown): void {
+    failure ??= reason;
+    input.destroy();
+  }
+
+  async function importLine({ bytes, number }: Line, { catalogue }: UseCases): Promise<void> {
+    try {
+      const pet = petOf(bytes);
+      if (pet === undefined) return;
+      const { created } = await catalogue.createPet(pet, { holder: HOLDER, key: `${importId}:${number}` });
+      counts[created ? 'imported' : 'alreadyImported'] += 1;
+    } catch (error) {
+      // Not after the loop over the lines: leaving it waits for its other iterations, and so for more input.
+      if (!isAboutLine(error)) return stop(error);
+      const isOther = DomainError.is(error) && error.code === 'idempotency_key_reused';
+      stderr.write(`${eraseLine}${name}:${number}: ${printable(isOther ? MESSAGES.otherPet : error.message)}\n`);
+      counts.rejected += 1;
+    }
+  }
+
+  async function importLines(useCases: UseCases): Promise<void> {
+    try {
+      for await (const line of lines) {
+        if (failure !== null) return;
+        await importLine(line, useCases);
+        if (stderr.isTTY && line.number % PROGRESS_STEP === 0) {
+          stderr.write(`${eraseLine}${MESSAGES.progress(counts.imported + counts.alreadyImported, line.number)}`);
+        }
+      }
+    } catch (error) {
+      stop(error);
+    }
+  }
+
+  // A second Ctrl-C ends the process at once.
+  process.once('SIGINT', () => stop(new CommandFailed(MESSAGES.interrupted, 130)));
+  await withStorage(async (useCases) => {
+    await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, () => importLines(useCases)));
+    stderr.write(eraseLine);
+    await print(stdout, counts);
+    if (failure !== null) throw failure;
+  });
+  if (counts.rejected > 0) throw new CommandFailed(MESSAGES.rejected);
+}
+
+/**
+ * The pet of a line, unchecked; undefined if the line is blank.
+ *
+ * @throws SyntaxError
+ */
+function petOf(bytes: Buffer): unknown {
+  if (bytes.length > MAX_LINE_BYTES) throw new SyntaxError(MESSAGES.tooLong(MAX_LINE_BYTES));
+  if (!isUtf8(bytes)) throw new SyntaxError(MESSAGES.notUtf8);
+  const text = bytes.toString().replace(/^\ufeff/, '');
+  return text.trim() === '' ? undefined : parse(text);
+}
+
+function isAboutLine(error: unknown): error is Error {
+  if (DomainError.is(error)) return error.code === 'invalid' || error.code === 'idempotency_key_reused';
+  return error instanceof SyntaxError;
+}

@@ -1,0 +1,29 @@
+/** How long a line may be, in bytes. */
+export const MAX_LINE_BYTES = 64 * 1024;
+
+const LINE_FEED = 10;
+
+/** A line without its line feed. */
+export interface Line {
+  /** Cut off somewhere after {@link MAX_LINE_BYTES}. */
+  readonly bytes: Buffer;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** Reads lines in memory that does not grow with their length. node:readline also ends lines at U+2028, which JSON may contain. */
+export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Line> {
+  let rest = Buffer.alloc(0);
+  let number = 0;
+  for await (const chunk of chunks) {
+    let start = 0;
+    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+      number += 1;
+      yield { bytes: Buffer.concat([rest, chunk.subarray(start, end)]), number };
+      rest = Buffer.alloc(0);
+      start = end + 1;
+    }
+    rest = Buffer.concat([rest.subarray(0, MAX_LINE_BYTES + 1), chunk.subarray(start)]);
+  }
+  if (rest.length > 0) yield { bytes: rest, number: number + 1 };
+}
