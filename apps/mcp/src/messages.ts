@@ -6,10 +6,5 @@ export const MESSAGES = {
     'list_pets returns a page: call it again with its "next" as "after" until a page has none. ' +
     'To be able to repeat create_pet after an unknown result, pass an idempotencyKey of your own for each animal. ' +
     `Storage: ${storage}.`,
-  inexact: (name: string, min: bigint, max: bigint) =>
-    `${name} must be a string with an integer from ${min} to ${max}: a number of more than 15 digits may not be exact`,
   unexpected: 'unexpected error in the service; it has been logged',
-  unknownArguments: (unknown: readonly string[], known: readonly string[]) =>
-    `unknown ${unknown.length === 1 ? 'argument' : 'arguments'} ${unknown.map((name) => JSON.stringify(name)).join(', ')}: ` +
-    `the arguments are ${known.join(', ')}`,
 } as const;

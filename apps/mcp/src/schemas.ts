@@ -1,33 +1,43 @@
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
-import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
+import type { JsonSchemaType } from '@modelcontextprotocol/server';
 
-/** A JSON Schema. Each value has one type: not every client and model understands unions. */
-export type Schema = Readonly<Record<string, unknown>>;
+type Properties = Readonly<Record<string, JsonSchemaType>>;
 
-/** A 64-bit integer. JSON.parse of most clients would round a number. */
-export const INTEGER: Schema = {
-  type: 'string',
-  pattern: '^-?[0-9]{1,19}$',
-  description: 'A 64-bit integer in decimal digits.',
+const id = (pattern: string, description: string) => ({ type: 'string', pattern, description });
+
+/** Ids and integers of 64 bits are strings: JSON.parse of most clients would round numbers. */
+export const ID = id('^[1-9][0-9]{0,18}$', 'The id of an animal.');
+
+export const AFTER = id('^(0|[1-9][0-9]{0,18})$', 'Only animals with a greater id: the "next" of the page before.');
+
+export const NEXT = id('^[1-9][0-9]{0,18}$', 'The "after" of the next page. Absent on the last page.');
+
+export const CATEGORY_ID = id('^(0|-?[1-9][0-9]{0,18})$', 'The category of the animal, a 64-bit integer.');
+
+export const STATUS = { type: 'string', enum: [...PET_STATUSES], description: 'Availability of the animal.' };
+
+export const NAME = { type: 'string', minLength: 1, maxLength: LIMITS.name.maxLength };
+
+export const LIMIT = {
+  type: 'integer',
+  minimum: LIMITS.page.min,
+  maximum: LIMITS.page.max,
+  default: LIMITS.page.default,
 };
 
-export const ID: Schema = { type: 'string', pattern: '^[0-9]{1,19}$', description: 'The id of an animal.' };
+export const IDEMPOTENCY_KEY = {
+  type: 'string',
+  pattern: LIMITS.idempotencyKey.pattern.source,
+  description: 'The same key and the same animal add it once, however often.',
+};
 
-export const STATUS: Schema = { type: 'string', enum: PET_STATUSES, description: 'Availability of the animal.' };
-
-export const NAME: Schema = { type: 'string', minLength: 1, maxLength: LIMITS.name.maxLength };
-
-export const PET = objectOf({ id: ID, name: NAME, categoryId: INTEGER, status: STATUS }, ['id', 'name', 'categoryId']);
-
-export function objectOf(properties: Readonly<Record<string, Schema>>, required: readonly string[]): Schema {
-  return { type: 'object', properties, required, additionalProperties: false };
+/** An object with these members and no others. */
+export function objectOf(properties: Properties, required: readonly string[]): JsonSchemaType {
+  return { type: 'object', properties, required: [...required], additionalProperties: false };
 }
 
-/**
- * A schema for clients to read. It accepts everything: the domain checks arguments, and its errors name every violation.
- */
-export function forClients(schema: Schema): StandardSchemaWithJSON<Readonly<Record<string, unknown>>> {
-  const jsonSchema = { input: () => schema, output: () => schema };
-  const validate = (value: unknown) => ({ value: value as Readonly<Record<string, unknown>> });
-  return { '~standard': { version: 1, vendor: 'animal-store', validate, jsonSchema } };
-}
+export const PET = objectOf({ id: ID, name: NAME, categoryId: CATEGORY_ID, status: STATUS }, [
+  'id',
+  'name',
+  'categoryId',
+]);

@@ -1,29 +1,20 @@
 import { finished } from 'node:stream';
 import { createErrorReport, openNamedStorage } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
-import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
-import { compose } from './composition.ts';
-import { delayEnd } from './delayed-end.ts';
-
-/** How long calls in flight may take at the end, in milliseconds: longer than a call of a storage takes. */
-const FINISH_LIMIT = 6_000;
+import { createAwaitableCatalogue } from '@animal-store/domain/transport';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createServer } from './server.ts';
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve({ onStop, writeMessage }: Run): Promise<void> {
   const { storage, description, warnings } = await openNamedStorage(process.env, 'allowed');
   for (const warning of warnings) writeMessage(warning);
-  const calls = new Set<Promise<unknown>>();
-  const input = delayEnd(calls, FINISH_LIMIT);
-  const createServer = compose(storage, { description, calls, reportError: createErrorReport(writeMessage) });
-  const connection = serveStdio(createServer, { transport: new StdioServerTransport(input) });
-  const stop = () => {
-    process.stdin.unpipe(input).pause();
-    input.end();
-  };
-  onStop(stop);
-  finished(process.stdin.pipe(input, { end: false }), async () => {
+  const catalogue = createAwaitableCatalogue(storage.pets);
+  const reportError = createErrorReport(writeMessage);
+  const connection = serveStdio(() => createServer({ catalogue, description, reportError }));
+  onStop(() => process.stdin.destroy());
+  finished(process.stdin, async () => {
     await connection.close();
     await storage.close();
   });
-  finished(process.stdin, stop);
 }

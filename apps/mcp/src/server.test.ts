@@ -1,30 +1,103 @@
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
 import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { createServer } from './server.ts';
 
-test.each([
-  ['of the storage', new DomainError('storage_unavailable', 'try again', { cause: new Error('refused') }), 'try again'],
-  ['that is unexpected', new TypeError('a defect'), 'unexpected error in the service; it has been logged'],
-])('reports an error %s to the operator, and tells the client what is for it', async (_, error, message) => {
-  const fail = () => {
-    throw error;
-  };
+/** A client of a server in this process. */
+async function connect(pets: PetStore = createMemoryStorage().pets) {
   const reported: unknown[] = [];
-  const catalogue = createAwaitableCatalogue({ add: fail, find: fail, list: fail });
-  const server = createServer({
-    catalogue,
-    description: 'a test',
-    calls: new Set(),
-    reportError: (each) => reported.push(each),
-  });
+  const reportError = (error: unknown) => reported.push(error);
+  const server = createServer({ catalogue: createAwaitableCatalogue(pets), description: 'a test', reportError });
   const client = new Client({ name: 'test', version: '1.0.0' });
   const [near, far] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);
   onTestFinished(() => client.close());
-  const { content, isError } = await client.callTool({ name: 'list_pets', arguments: {} });
-  expect([content, isError]).toEqual([[{ type: 'text', text: message }], true]);
-  expect(reported).toEqual([error]);
+  // The client checks results only against schemas that it knows.
+  const { tools } = await client.listTools();
+  const call = async (name: string, given: Record<string, unknown>) => {
+    const { isError = false, structuredContent, content } = await client.callTool({ name, arguments: given });
+    const [text] = content as { text: string }[];
+    return isError ? { error: text?.text } : structuredContent;
+  };
+  return { client, tools, call, reported };
+}
+
+const HINTS = { destructiveHint: false, openWorldHint: false };
+const rex = { name: 'Rex', categoryId: '9223372036854775807', status: 'available' };
+
+describe('createServer', () => {
+  test('lists its tools with schemas of single types, which every client and model understands', async () => {
+    const { client, tools } = await connect();
+    expect(tools.map(({ name, title, annotations }) => [name, title, annotations])).toEqual([
+      ['list_pets', 'List animals', { ...HINTS, readOnlyHint: true, idempotentHint: true }],
+      ['create_pet', 'Add an animal', { ...HINTS, readOnlyHint: false, idempotentHint: false }],
+      ['get_pet', 'Get an animal', { ...HINTS, readOnlyHint: true, idempotentHint: true }],
+    ]);
+    for (const { inputSchema, outputSchema } of tools) {
+      for (const schema of [inputSchema, outputSchema]) {
+        expect(schema).toMatchObject({ type: 'object', additionalProperties: false });
+        expect(JSON.stringify(schema)).not.toMatch(/"type":\[|Of":/);
+      }
+    }
+    expect(client.getInstructions()).toMatch(/64-bit integers.* Storage: a test\./);
+  });
+
+  test('creates, gets and lists pets, with 64-bit integers digit for digit', async () => {
+    const { call } = await connect();
+    expect(await call('create_pet', rex)).toEqual({ id: '1', ...rex });
+    const max = { id: '2', name: 'Max', categoryId: '-7' };
+    expect(await call('create_pet', { name: 'Max', categoryId: '-7' })).toEqual(max);
+    expect(await call('get_pet', { id: '1' })).toEqual({ id: '1', ...rex });
+    expect(await call('list_pets', { limit: 1 })).toEqual({ pets: [{ id: '1', ...rex }], next: '1' });
+    expect(await call('list_pets', { after: '1' })).toEqual({ pets: [max] });
+    expect(await call('list_pets', { after: '0', status: 'available' })).toEqual({ pets: [{ id: '1', ...rex }] });
+  });
+
+  test('creates one pet for an idempotency key', async () => {
+    const { call } = await connect();
+    const first = await call('create_pet', { ...rex, idempotencyKey: 'k' });
+    expect(await call('create_pet', { ...rex, idempotencyKey: 'k' })).toEqual(first);
+    expect(await call('create_pet', { ...rex, name: 'Max', idempotencyKey: 'k' })).toEqual({
+      error: expect.stringMatching(/idempotency key/),
+    });
+  });
+
+  test.each<[string, object, string]>([
+    ['list_pets', { cursor: '2' }, 'data must NOT have additional properties'],
+    ['list_pets', { limit: 101 }, 'data/limit must be <= 100'],
+    ['list_pets', { after: '-1' }, 'data/after must match pattern'],
+    ['create_pet', { name: 'Rex' }, "data must have required property 'categoryId'"],
+    ['create_pet', { ...rex, category: 1 }, 'data must NOT have additional properties'],
+    ['create_pet', { ...rex, categoryId: 7 }, 'data/categoryId must be string'],
+    ['create_pet', { ...rex, categoryId: '07' }, 'data/categoryId must match pattern'],
+    ['create_pet', { ...rex, categoryId: '-0' }, 'data/categoryId must match pattern'],
+    ['create_pet', { ...rex, status: 'lost' }, 'data/status must be equal to one of the allowed values'],
+    ['get_pet', { id: '01' }, 'data/id must match pattern'],
+    ['get_pet', { id: '0' }, 'data/id must match pattern'],
+    ['get_pet', { id: 1 }, 'data/id must be string'],
+    // In the words of the domain.
+    ['create_pet', { name: ' ', categoryId: '9223372036854775808' }, 'white space; categoryId must be an integer from'],
+    ['get_pet', { id: '7' }, 'no pet has the id 7'],
+    ['list_pets', { after: '9223372036854775808' }, 'after must be'],
+  ])('%s rejects %j', async (tool, given, message) => {
+    const { call } = await connect();
+    expect(await call(tool, { ...given })).toEqual({ error: expect.stringContaining(message) });
+    expect(await call('list_pets', {})).toEqual({ pets: [] });
+  });
+
+  test.each([
+    ['of the storage', new DomainError('storage_unavailable', 'try again', { cause: new Error('down') }), 'try again'],
+    ['that is unexpected', new TypeError('a defect'), 'unexpected error in the service; it has been logged'],
+  ])('reports an error %s to the operator, and tells the client what is for it', async (_, error, message) => {
+    const fail = async () => {
+      throw error;
+    };
+    const { call, reported } = await connect({ add: fail, find: fail, list: fail });
+    expect(await call('list_pets', {})).toEqual({ error: message });
+    expect(reported).toEqual([error]);
+  });
 });

@@ -1,9 +1,9 @@
 import { type ReportError, readVersion } from '@animal-store/app-kit';
-import { DomainError, LIMITS, type Pet } from '@animal-store/domain';
-import { type AwaitableCatalogue, Violation } from '@animal-store/domain/transport';
-import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
+import { DomainError, type Pet, type PetStatus } from '@animal-store/domain';
+import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { MESSAGES } from './messages.ts';
-import { forClients, ID, INTEGER, NAME, objectOf, PET, type Schema, STATUS } from './schemas.ts';
+import { AFTER, CATEGORY_ID, ID, IDEMPOTENCY_KEY, LIMIT, NAME, NEXT, objectOf, PET, STATUS } from './schemas.ts';
 
 /** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
 const HOLDER = ' mcp ';
@@ -12,8 +12,6 @@ export interface ServerDependencies {
   readonly catalogue: AwaitableCatalogue;
   /** Where the animals are stored, for the client. */
   readonly description: string;
-  /** Has the calls in flight. */
-  readonly calls: Set<Promise<unknown>>;
   /** Called with the error of each call that fails. */
   readonly reportError: ReportError;
 }
@@ -22,16 +20,16 @@ export interface ServerDependencies {
 interface Tool {
   readonly title: string;
   readonly description: string;
-  readonly arguments: Readonly<Record<string, Schema>>;
-  readonly required: readonly string[];
-  readonly output: Schema;
+  /** The SDK rejects other arguments before the call. */
+  readonly input: JsonSchemaType;
+  readonly output: JsonSchemaType;
   readonly readOnly: boolean;
 }
 
 type Content = Record<string, unknown>;
 
 /** An MCP server whose tools are the use cases of the catalogue. 64-bit integers are strings of decimal digits. */
-export function createServer({ catalogue, description, calls, reportError }: ServerDependencies): McpServer {
+export function createServer({ catalogue, description, reportError }: ServerDependencies): McpServer {
   const { version } = readVersion(process.env);
   const server = new McpServer(
     { name: 'animal-store', title: 'Animal Store', version },
@@ -39,22 +37,8 @@ export function createServer({ catalogue, description, calls, reportError }: Ser
   );
 
   /** @param call Returns the structured content of the result. */
-  function register(name: string, tool: Tool, call: (given: Readonly<Content>) => Promise<Content>): void {
-    const known = Object.keys(tool.arguments);
-    async function respond(given: Readonly<Content>): Promise<CallToolResult> {
-      try {
-        const unknown = Object.keys(given).filter((each) => !known.includes(each));
-        if (unknown.length > 0) throw new DomainError('invalid', MESSAGES.unknownArguments(unknown, known));
-        const structuredContent = await call(given);
-        return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
-      } catch (error) {
-        reportError(error);
-        const text = DomainError.is(error) ? error.message : MESSAGES.unexpected;
-        return { isError: true, content: [{ type: 'text', text }] };
-      }
-    }
-    const { title, description, readOnly } = tool;
-    const inputSchema = forClients(objectOf(tool.arguments, tool.required));
+  function register<Input>(name: string, tool: Tool, call: (given: Input) => Promise<Content>): void {
+    const { title, description, input, output, readOnly } = tool;
     const annotations = {
       readOnlyHint: readOnly,
       destructiveHint: false,
@@ -62,95 +46,70 @@ export function createServer({ catalogue, description, calls, reportError }: Ser
       idempotentHint: readOnly,
       openWorldHint: false,
     };
-    const outputSchema = forClients(tool.output);
-    server.registerTool(name, { title, description, inputSchema, outputSchema, annotations }, (given) => {
-      const called = respond(given);
-      calls.add(called);
-      return called.finally(() => calls.delete(called));
-    });
+    const schemas = { inputSchema: fromJsonSchema<Input>(input), outputSchema: fromJsonSchema<Content>(output) };
+    server.registerTool(
+      name,
+      { title, description, annotations, ...schemas },
+      async (given): Promise<CallToolResult> => {
+        try {
+          const structuredContent = await call(given);
+          return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+        } catch (error) {
+          reportError(error);
+          const text = DomainError.is(error) ? error.message : MESSAGES.unexpected;
+          return { isError: true, content: [{ type: 'text', text }] };
+        }
+      },
+    );
   }
 
-  register(
+  register<{ limit?: number; status?: PetStatus; after?: string }>(
     'list_pets',
     {
       title: 'List animals',
       description: 'List animals in ascending order of id, a page at a time.',
-      arguments: {
-        limit: { type: 'integer', minimum: LIMITS.page.min, maximum: LIMITS.page.max, default: LIMITS.page.default },
-        status: STATUS,
-        after: { ...ID, description: 'Only animals with a greater id: the "next" of the page before.' },
-      },
-      required: [],
-      output: objectOf(
-        {
-          pets: { type: 'array', items: PET },
-          next: { ...ID, description: 'The "after" of the next page. Absent on the last page.' },
-        },
-        ['pets'],
-      ),
+      input: objectOf({ limit: LIMIT, status: STATUS, after: AFTER }, []),
+      output: objectOf({ pets: { type: 'array', items: PET }, next: NEXT }, ['pets']),
       readOnly: true,
     },
-    async ({ limit, status, after }) => {
-      const { pets, next } = await catalogue.listPets({
-        limit,
-        status,
-        after: integer('after', after, { ...LIMITS.id, min: 0n }),
-      });
-      const page = { pets: pets.map(asOutput) };
-      return next === null ? page : { ...page, next: String(next) };
+    async ({ after, ...query }) => {
+      const { pets, next } = await catalogue.listPets({ ...query, after: BigInt(after ?? 0) });
+      return { pets: pets.map(asOutput), ...(next !== null && { next: String(next) }) };
     },
   );
 
-  register(
+  register<{ name: string; categoryId: string; status?: PetStatus; idempotencyKey?: string }>(
     'create_pet',
     {
       title: 'Add an animal',
       description: 'Add an animal to the catalogue.',
-      arguments: {
-        name: NAME,
-        categoryId: { ...INTEGER, description: 'The category of the animal, a 64-bit integer in decimal digits.' },
-        status: STATUS,
-        idempotencyKey: {
-          type: 'string',
-          pattern: LIMITS.idempotencyKey.pattern.source,
-          description: 'The same key and the same animal add it once, however often.',
-        },
-      },
-      required: ['name', 'categoryId'],
+      input: objectOf({ name: NAME, categoryId: CATEGORY_ID, status: STATUS, idempotencyKey: IDEMPOTENCY_KEY }, [
+        'name',
+        'categoryId',
+      ]),
       output: PET,
       readOnly: false,
     },
-    async ({ name, categoryId, status, idempotencyKey: key }) => {
-      const newPet = { name, categoryId: integer('categoryId', categoryId, LIMITS.categoryId), status };
+    async ({ categoryId, idempotencyKey: key, ...rest }) => {
+      const newPet = { ...rest, categoryId: BigInt(categoryId) };
       const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
       return asOutput(pet);
     },
   );
 
-  register(
+  register<{ id: string }>(
     'get_pet',
     {
       title: 'Get an animal',
       description: 'Get an animal by its id.',
-      arguments: { id: ID },
-      required: ['id'],
+      input: objectOf({ id: ID }, ['id']),
       output: PET,
       readOnly: true,
     },
-    async ({ id }) => asOutput(await catalogue.getPet(integer('id', id, LIMITS.id))),
+    async ({ id }) => asOutput(await catalogue.getPet(BigInt(id))),
   );
 
   return server;
-}
-
-/** A double keeps 15 digits: the SDK's JSON.parse may have rounded a number of more digits to this integer. */
-const EXACT_BELOW = 1e15;
-
-/** Converts an integer. Numbers are accepted, too: models forget quotes. */
-function integer(name: string, given: unknown, { min, max }: { min: bigint; max: bigint }): unknown {
-  if (typeof given === 'string' && /^-?\d+$/.test(given)) return BigInt(given);
-  if (typeof given !== 'number' || !Number.isInteger(given)) return given;
-  return Math.abs(given) < EXACT_BELOW ? BigInt(given) : new Violation(MESSAGES.inexact(name, min, max));
 }
 
 function asOutput({ id, categoryId, ...rest }: Pet): Content {
