@@ -2,9 +2,9 @@
 import { randomBytes } from 'node:crypto';
 import {
   ConfigurationError,
+  findStorages,
   openNamedStorage,
   readVersion,
-  STORAGES,
   sha256,
   storageChoices,
   versionText,
@@ -57,7 +57,8 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 stderr.on('error', () => {});
 try {
   const context = { withStorage, stdin, stdout, stderr, clock: Date.now };
-  await createProgram(context, versionText(readVersion(process.env)), storageChoices(STORAGES)).parseAsync();
+  const choices = storageChoices(await findStorages(process.env));
+  await createProgram(context, versionText(readVersion(process.env)), choices).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

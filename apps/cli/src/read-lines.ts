@@ -1,8 +1,6 @@
 /** How long a line may be, in bytes. */
 export const MAX_LINE_BYTES = 64 * 1024;
 
-const LINE_FEED = 10;
-
 /** A line without its line feed. */
 export interface Line {
   /** Cut off somewhere after {@link MAX_LINE_BYTES}. */
@@ -17,7 +15,7 @@ export async function* readLines(chunks: AsyncIterable<Buffer>): AsyncGenerator<
   let number = 0;
   for await (const chunk of chunks) {
     let start = 0;
-    for (let end = chunk.indexOf(LINE_FEED); end !== -1; end = chunk.indexOf(LINE_FEED, start)) {
+    for (let end = chunk.indexOf('\n'); end !== -1; end = chunk.indexOf('\n', start)) {
       number += 1;
       yield { bytes: Buffer.concat([rest, chunk.subarray(start, end)]), number };
       rest = Buffer.alloc(0);
