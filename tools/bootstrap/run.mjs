@@ -37,9 +37,6 @@ const commands = {
   /** Tests the tests of a package with deliberate errors: see CONTRIBUTING.md. */
   mutants: (args) => runTool('tools/mutants/src/main.ts', args, environment()),
 
-  /** The steps and checks of a release: docs/releasing.md. */
-  release: (args) => runTool('tools/release/src/main.ts', args, environment()),
-
   /** Builds dist/ of each package. Turborepo calls pnpm. */
   async build(args) {
     chooseNode();

@@ -1,41 +1,11 @@
 import { spawnSync } from 'node:child_process';
-import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { folderOf, readManifest, run, tarball } from './packages.ts';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { folderOf, readManifest } from './packages.ts';
 import { installed } from './runtimes.ts';
 
 const consumer = inject('consumer');
-
-test('an application with another patch of the domain has one copy of it', () => {
-  const application = mkdtempSync(join(tmpdir(), 'animal-store-patch-'));
-  onTestFinished(() => rmSync(application, { recursive: true }));
-  const manifest = join(application, 'package/package.json');
-  run('tar', ['-xzf', join(consumer, tarball('domain'))], application);
-  writeFileSync(manifest, JSON.stringify({ ...JSON.parse(readFileSync(manifest, 'utf8')), version: '1.999.0' }));
-  run('tar', ['-czf', 'domain.tgz', 'package'], application);
-  rmSync(join(application, 'package'), { recursive: true });
-  const adapters = ['adapter-memory', 'adapter-sqlite'].map((name) => join(consumer, tarball(name)));
-  run('npm', ['install', '--offline', '--no-audit', '--no-fund', './domain.tgz', ...adapters], application);
-
-  expect(globSync('**/@animal-store/domain', { cwd: application })).toEqual(['node_modules/@animal-store/domain']);
-  const program = `
-    import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-    import { DomainError } from '@animal-store/domain';
-
-    const storage = createSqliteStorage({ file: 'pets.db' });
-    await storage.close();
-    try {
-      await storage.pets.find(1n);
-    } catch (error) {
-      console.log(error instanceof DomainError, error.code);
-    }
-  `;
-  expect(run(process.execPath, ['--input-type=module', '--eval', program], application)).toBe(
-    'true storage_unavailable\n',
-  );
-});
 
 const COMPILERS = {
   'the TypeScript of this repository': join(import.meta.dirname, '../node_modules/typescript'),
@@ -46,14 +16,9 @@ test('the README names the oldest TypeScript that is tested', () => {
   const [version] = /^\d+\.\d+/.exec(readManifest(installed('typescript-oldest')).version) as RegExpExecArray;
   expect(readFileSync(join(folderOf('domain'), 'README.md'), 'utf8')).toContain(`TypeScript ${version} or newer`);
 });
-const RESOLUTIONS = {
-  nodenext: { module: 'nodenext', moduleResolution: 'nodenext' },
-  bundler: { module: 'esnext', moduleResolution: 'bundler' },
-};
 
 describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler) => {
-  describe.each(Object.entries(RESOLUTIONS))('with the module resolution %s', (resolution, options) => {
-    const VALID = `
+  const VALID = `
       const created: Pet = await catalogue.createPet({ name: 'Rex', categoryId: 7n, status: 'sold' });
       const page: PetPage = await catalogue.listPets({ limit: 5, status: 'sold', after: created.id });
       const id: bigint = (await catalogue.getPet(created.id)).id;
@@ -61,60 +26,59 @@ describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler)
       const cause: unknown = new DomainError('pet_not_found', 'gone', { cause: page }).cause;
       export { cause, id, status };
     `;
-    const INVALID = {
-      'a pet without a category': "catalogue.createPet({ name: 'Rex' });",
-      'a category that is a number': "catalogue.createPet({ name: 'Rex', categoryId: 7 });",
-      'an id that is a number': 'catalogue.getPet(7);',
-      'an unknown status': "catalogue.listPets({ status: 'lost' });",
-      'a change of a stored pet': "(await catalogue.getPet(7n)).name = 'Max';",
-      'an unknown error code': "new DomainError('oops', 'no such code');",
-    };
-    const file = (name: string) => `${name.replaceAll(' ', '-')}.ts`;
-    let errors: readonly string[];
+  const INVALID = {
+    'a pet without a category': "catalogue.createPet({ name: 'Rex' });",
+    'a category that is a number': "catalogue.createPet({ name: 'Rex', categoryId: 7 });",
+    'an id that is a number': 'catalogue.getPet(7);',
+    'an unknown status': "catalogue.listPets({ status: 'lost' });",
+    'a change of a stored pet': "(await catalogue.getPet(7n)).name = 'Max';",
+    'an unknown error code': "new DomainError('oops', 'no such code');",
+  };
+  const file = (name: string) => `${name.replaceAll(' ', '-')}.ts`;
+  let errors: readonly string[];
 
-    beforeAll(() => {
-      const folder = mkdtempSync(join(consumer, `${resolution}-`));
-      const program = (text: string) => `
+  beforeAll(() => {
+    const folder = mkdtempSync(join(consumer, 'strict-'));
+    const program = (text: string) => `
         import { createMemoryStorage } from '@animal-store/adapter-memory';
         import { createCatalogue, DomainError, type Pet, type PetPage } from '@animal-store/domain';
         export const used: [typeof DomainError, Pet?, PetPage?] = [DomainError];
         const catalogue = createCatalogue(createMemoryStorage().pets);
         ${text}
       `;
-      for (const [name, text] of Object.entries({ valid: VALID, ...INVALID })) {
-        writeFileSync(join(folder, file(name)), program(text));
-      }
-      const compilerOptions = {
-        ...{
-          target: 'es2022',
-          lib: ['es2022'],
-          types: [],
-          strict: true,
-          exactOptionalPropertyTypes: true,
-          noEmit: true,
-        },
-        ...options,
-        // Checks the declarations of the packages, too: they need neither Node.js nor the DOM.
-        skipLibCheck: false,
-      };
-      writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
-      const { stdout } = spawnSync(process.execPath, [join(compiler, 'bin/tsc'), '--pretty', 'false'], {
-        cwd: folder,
-        encoding: 'utf8',
-      });
-      errors = stdout.split('\n').filter((line) => line.includes('error TS'));
+    for (const [name, text] of Object.entries({ valid: VALID, ...INVALID })) {
+      writeFileSync(join(folder, file(name)), program(text));
+    }
+    const compilerOptions = {
+      ...{
+        target: 'es2022',
+        lib: ['es2022'],
+        module: 'nodenext',
+        types: [],
+        strict: true,
+        exactOptionalPropertyTypes: true,
+        noEmit: true,
+      },
+      // Checks the declarations of the packages, too: they need neither Node.js nor the DOM.
+      skipLibCheck: false,
+    };
+    writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
+    const { stdout } = spawnSync(process.execPath, [join(compiler, 'bin/tsc'), '--pretty', 'false'], {
+      cwd: folder,
+      encoding: 'utf8',
     });
+    errors = stdout.split('\n').filter((line) => line.includes('error TS'));
+  });
 
-    test('is accepted if it uses the packages as they are declared', () => {
-      const inInvalid = (line: string) => Object.keys(INVALID).some((name) => line.startsWith(`${file(name)}(`));
-      expect(errors.filter((line) => !inInvalid(line))).toEqual([]);
-    });
+  test('is accepted if it uses the packages as they are declared', () => {
+    const inInvalid = (line: string) => Object.keys(INVALID).some((name) => line.startsWith(`${file(name)}(`));
+    expect(errors.filter((line) => !inInvalid(line))).toEqual([]);
+  });
 
-    test.each(Object.keys(INVALID))('is rejected with %s', (name) => {
-      // The error is on this line and about types, and no failed import.
-      expect(errors.filter((line) => line.startsWith(`${file(name)}(`))).toEqual([
-        expect.stringMatching(/\(6,\d+\): error TS(?:2322|2345|2540|2739|2741):/),
-      ]);
-    });
+  test.each(Object.keys(INVALID))('is rejected with %s', (name) => {
+    // The error is on this line and about types, and no failed import.
+    expect(errors.filter((line) => line.startsWith(`${file(name)}(`))).toEqual([
+      expect.stringMatching(/\(6,\d+\): error TS(?:2322|2345|2540|2739|2741):/),
+    ]);
   });
 });

@@ -14,7 +14,6 @@ export interface Manifest {
   readonly publishConfig: { readonly exports: Record<string, Record<string, string>> };
   readonly dependencies?: Record<string, string>;
   readonly peerDependencies?: Record<string, string>;
-  readonly scripts: Record<string, string>;
 }
 
 export function readManifest(folder: string): Manifest {
@@ -48,19 +47,11 @@ export function run(
   return stdout;
 }
 
-/** pnpm would count it as part of the lockfile if it stood in the root of the repository. */
-const PNPMFILE = join(ROOT, 'tools/packaging/pnpmfile.mjs');
-
-/** Packs the package in a folder. `options` of pnpm choose other packages. */
-export function pack(cwd: string, to: string, ...options: readonly string[]): void {
-  const [command, ...pnpm] = PNPM;
-  const environment = { ...process.env, pnpm_config_pnpmfile: PNPMFILE };
-  run(command, [...pnpm, ...options, 'pack', '--pack-destination', to], cwd, environment);
-}
-
 /** Packs every published package. */
 export function packAll(to: string): void {
-  pack(ROOT, to, '--recursive', ...PACKAGES.map((name) => `--filter=./packages/${name}`));
+  const [command, ...pnpm] = PNPM;
+  const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
+  run(command, [...pnpm, '--recursive', ...filters, 'pack', '--pack-destination', to], ROOT);
 }
 
 /** The pinned pnpm, as command and first arguments. */
