@@ -1,10 +1,9 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Keyring } from '@animal-store/domain';
-import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import type { Catalogue, Keyring } from '@animal-store/domain';
 
 /** The use cases that commands call. */
 export interface UseCases {
-  readonly catalogue: AwaitableCatalogue;
+  readonly catalogue: Catalogue;
   readonly keyring: Keyring;
 }
 

@@ -32,7 +32,7 @@ test('imports each line once, although it is repeated and lines were appended', 
 test('imports what pets list --all writes, from a file', async () => {
   const [first, second] = [commandLine(), commandLine()];
   // Control characters, and line separators that are none in JSON lines.
-  const names = ['Rex', '\u2028\u2029\u0085', 'a\r\nb\u0000', '"\\', '🐕'.repeat(200), 'e\u0301'];
+  const names = ['Rex', '\u2028\u2029\u0085', 'a\r\nb\u0001', '"\\', '🐕'.repeat(200), 'e\u0301'];
   for (const name of names) await first.catalogue.createPet({ name, categoryId: -(2n ** 63n), status: 'sold' });
   for (let count = 0; count < 3_000; count += 1) await first.catalogue.createPet({ name: 'Max', categoryId: 1n });
   const { out } = await first.runWith('', 'pets', 'list', '--all');

@@ -9,8 +9,8 @@ import {
   storageChoices,
   versionText,
 } from '@animal-store/app-kit';
-import { createKeyring, DomainError } from '@animal-store/domain';
-import { createAwaitableCatalogue, reasonOf } from '@animal-store/domain/transport';
+import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
+import { reasonOf } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { CommandFailed, type UseCases } from './context.ts';
 import { MESSAGES } from './messages.ts';
@@ -25,7 +25,7 @@ async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise
   for (const warning of warnings) stderr.write(MESSAGES.line(warning));
   try {
     const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
-    return await work({ catalogue: createAwaitableCatalogue(storage.pets), keyring });
+    return await work({ catalogue: createCatalogue(storage.pets), keyring });
   } catch (error) {
     const message = misconfiguration(error);
     if (message !== null) throw new ConfigurationError(message);

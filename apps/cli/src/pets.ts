@@ -1,4 +1,4 @@
-import { LIMITS, type NewPet, PET_STATUSES, type PetStatus } from '@animal-store/domain';
+import { LIMITS, type NewPet, PET_STATUSES, type PetPage, type PetStatus } from '@animal-store/domain';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
@@ -22,7 +22,7 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
       withStorage(async ({ catalogue }) => {
         const pageSize = limit === undefined ? (all ? max : usual) : Number(limit);
         for (let last: bigint | null | undefined = after; last !== null; ) {
-          const { pets, next } = await catalogue.listPets({ status, limit: pageSize, after: last });
+          const { pets, next }: PetPage = await catalogue.listPets({ status, limit: pageSize, after: last });
           await print(stdout, pets);
           last = all ? next : null;
         }

@@ -1,9 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createKeyring } from '@animal-store/domain';
+import { createCatalogue, createKeyring } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { createProgram } from '../src/program.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -36,7 +35,7 @@ export function commandLine({ isTTY = false, onAdd = () => {} }: Options = {}) {
   };
   const time = { now: NOW };
   const clock = () => time.now;
-  const catalogue = createAwaitableCatalogue(pets);
+  const catalogue = createCatalogue(pets);
   const keyring = createKeyring({ keys, digest, randomBytes, clock });
 
   async function runWith(input: string | Buffer | Readable, ...words: string[]): Promise<Ended> {

@@ -2,14 +2,9 @@
 import 'reflect-metadata';
 import type { RequestListener } from 'node:http';
 import { sha256, type Version } from '@animal-store/app-kit';
-import type { Clock } from '@animal-store/domain';
+import { type Catalogue, type Clock, createCatalogue } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
-import {
-  type Authenticate,
-  type AwaitableCatalogue,
-  createAuthentication,
-  createAwaitableCatalogue,
-} from '@animal-store/domain/transport';
+import { type Authenticate, createAuthentication } from '@animal-store/domain/transport';
 import { getRequestListener } from '@hono/node-server';
 import type { Hono } from 'hono';
 import { type DependencyContainer, type InjectionToken, instanceCachingFactory, container as root } from 'tsyringe';
@@ -43,7 +38,7 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 /** The parts that a container resolves. */
 export const TOKENS = {
   storage: token<PetStorage>('storage'),
-  catalogue: token<AwaitableCatalogue>('catalogue'),
+  catalogue: token<Catalogue>('catalogue'),
   authenticate: token<Authenticate>('authenticate'),
   metrics: token<Metrics>('metrics'),
   readiness: token<Readiness>('readiness'),
@@ -76,10 +71,16 @@ export function compose({
     }),
   );
   provide(TOKENS.storage, (c) => c.resolve(TOKENS.metrics).instrument(storage));
-  provide(TOKENS.catalogue, (c) => createAwaitableCatalogue(c.resolve(TOKENS.storage).pets));
+  provide(TOKENS.catalogue, (c) => createCatalogue(c.resolve(TOKENS.storage).pets));
   provide(TOKENS.authenticate, (c) => {
     const { configuredKeys } = configuration;
-    return createAuthentication({ configuredKeys, issuedKeys: c.resolve(TOKENS.storage).keys, digest: sha256, clock });
+    return createAuthentication({
+      configuredKeys,
+      issuedKeys: c.resolve(TOKENS.storage).keys,
+      digest: sha256,
+      clock,
+      monotonicClock: () => performance.now(),
+    });
   });
   provide(TOKENS.exchange, (c) => {
     const logRequest = createRequestLog(log);

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ConfigurationError, STORAGES } from '@animal-store/app-kit';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readConfiguration, VARIABLE_NAMES } from './configuration.ts';
+import { readConfiguration } from './configuration.ts';
 
 function errorsIn(environment: Record<string, string>): string {
   try {
@@ -21,7 +21,7 @@ test('has a default for everything', () => {
     PORT: 3000,
     BASE_PATH: '/v1',
     PUBLIC_URL: '',
-    storage: { name: 'memory', adapter: STORAGES.memory, setting: '' },
+    storage: { name: 'memory', adapter: STORAGES.memory, setting: '', warnings: [] },
     production: false,
     configuredKeys: new Map(),
     LOG_LEVEL: 'info',
@@ -33,7 +33,6 @@ test('has a default for everything', () => {
     NODE_ENV: 'development',
     MAX_CONNECTIONS: 10_000,
     TRUST_PROXY: 0,
-    warnings: [],
   });
 });
 
@@ -138,7 +137,7 @@ describe('in production', () => {
     writeFileSync(join(folder, 'keys'), `${'k'.repeat(16)}\n`);
     const environment = { NODE_ENV: 'production', MONGODB_URL_FILE: join(folder, 'url') };
     const { storage, configuredKeys } = readConfiguration({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
-    expect(storage).toEqual({ name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' });
+    expect(storage).toEqual({ name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d', warnings: [] });
     expect(configuredKeys.size).toBe(1);
     expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
       "MONGODB_URL_FILE: the file can't be read: no such file or directory",
@@ -147,32 +146,4 @@ describe('in production', () => {
       "API_KEYS_FILE: the file can't be read: no such file or directory",
     );
   });
-
-  test('only warns of variables that resemble settings', () => {
-    const others = { API_KEY: 'x', SQLITE_DB: 'x', MONGODB_DATABASE: 'x', LOG_LEVELS: 'x', PUBLIC_URI: 'x' };
-    expect(readConfiguration({ ...production, ...others }).warnings).toEqual([
-      'API_KEY is not a setting: API_KEYS is probably meant',
-      'LOG_LEVELS is not a setting: LOG_LEVEL is probably meant',
-      'PUBLIC_URI is not a setting: PUBLIC_URL is probably meant',
-    ]);
-  });
-
-  test('names the variable that is probably meant instead of a missing one', () => {
-    expect(errorsIn({ ...production, STORAGE: '', MONGO_URI: 'x', LOG_LEVELS: 'x' })).toMatch(
-      /^STORAGE must be set .* MONGODB_URL, [^;]*; MONGO_URI is not a setting: MONGODB_URL is probably meant$/,
-    );
-    expect(errorsIn({ ...production, API_KEYS: '', API_KEY: 'x' })).toMatch(
-      /^API_KEYS must be set [^;]*; API_KEY is not a setting: API_KEYS is probably meant$/,
-    );
-  });
-});
-
-test('treats no known variable as a misspelling of another', () => {
-  const { warnings } = readConfiguration({
-    ...Object.fromEntries(VARIABLE_NAMES.map((name) => [name, ''])),
-    SQLITE_FILE: 'x',
-    API_KEYS: 'k'.repeat(16),
-    RATE_LIMIT: '1',
-  });
-  expect(warnings).toEqual([]);
 });

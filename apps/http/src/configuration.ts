@@ -72,10 +72,7 @@ export type Configuration = ReturnType<typeof readConfiguration>;
  * @throws ConfigurationError naming all errors.
  */
 export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Storages = STORAGES) {
-  const { settings, warnings } = readEnvironment(environment, storages, OWN_NAMES, (given, errors) =>
-    readSettings(given, storages, errors),
-  );
-  return { ...settings, warnings };
+  return readEnvironment(environment, storages, OWN_NAMES, (given, errors) => readSettings(given, storages, errors));
 }
 
 function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors: string[]) {

@@ -55,7 +55,7 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
     void stop(configuration.production ? GRACE : 0, configuration.STOP_DEADLINE_SECONDS * 1_000);
   });
 
-  for (const warning of [...configuration.warnings, ...warnings]) log.warn(warning);
+  for (const warning of warnings) log.warn(warning);
   const url = originOf(server) + configuration.BASE_PATH;
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...version }, 'listening');
   else log.print(welcome({ url, key: developmentKey, storage: description, version: version.version }));

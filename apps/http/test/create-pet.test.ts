@@ -47,12 +47,12 @@ describe('createPet', () => {
     ],
     ['{"name":"Rex","categoryId":7,"status":null}', 'status must be one of available, pending, sold, was null'],
     ['{"name":" \\t\\u00a0\\ufeff","categoryId":7}', 'name must have a character that is not white space'],
-    ['{"name":7,"categoryId":7}', 'name must be a string, was a number'],
+    ['{"name":7,"categoryId":7}', 'name must be a string, was 7'],
   ] as const)('rejects %s and names all violations', async ([body, message], { shared: { add } }) => {
     expect((await add(body)).json).toEqual({ code: 'invalid_request', message, status: 400 });
   });
 
-  test.for([...['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0000\u2028</script>', '\ufffd', '__proto__']])(
+  test.for([...['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0001\u2028</script>', '\ufffd', '__proto__']])(
     'keeps the name %j as it was sent',
     async (name, { shared: { add, call } }) => {
       const { json, headers } = await add({ name, categoryId: 1 });

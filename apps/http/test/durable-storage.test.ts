@@ -25,9 +25,7 @@ test('says at the first start where it stores pets', async () => {
 });
 
 test('ends with code 2 in production without any key', async () => {
-  const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production', API_KEY: KEY });
+  const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
   expect(await rejected.exit).toBe(2);
-  expect(rejected.output.err).toMatch(
-    /^animal-store: there is no API key: set API_KEYS or issue a key; API_KEY is not a setting: API_KEYS is probably meant\n$/,
-  );
+  expect(rejected.output.err).toBe('animal-store: there is no API key: set API_KEYS or issue a key\n');
 });

@@ -20,13 +20,13 @@ test('starts on a file that another program has locked, and is ready when it is 
   expect((await call('GET', '/v1/pets')).status).toBe(503);
   await running.says(/the storage is unavailable/);
   other.close();
+  await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(200);
   await running.says(/the storage is available/);
-  expect((await call('GET', '/readyz')).status).toBe(200);
   expect((await call('GET', '/v1/pets')).status).toBe(200);
   expect(running.logged(50)).toEqual([]);
 });
 
-test('logs an error for a damaged file, and is not ready', async () => {
+test('logs a warning for a damaged file, and is not ready', async () => {
   const file = freshFile();
   const filling = start(file);
   const { add } = serviceAt(await listeningAt(filling));
@@ -47,14 +47,8 @@ test('logs an error for a damaged file, and is not ready', async () => {
   expect(response.text).not.toMatch(/damaged|animals\.db|sql/i);
   expect((await call('GET', '/readyz')).status).toBe(503);
   expect((await call('GET', '/livez')).status).toBe(200);
-  // The storage is checked every 15 seconds.
-  await expect
-    .poll(() => running.logged(50), { timeout: 20_000 })
-    .toMatchObject([
-      {
-        msg: `requests that need the storage are rejected with 503: SQLITE_FILE: ${file} cannot be used: it is damaged: restore a backup`,
-        storage: 'sqlite',
-        at: file,
-      },
-    ]);
+  await running.says(/the storage is unavailable/);
+  expect(running.logged(40)).toContainEqual(
+    expect.objectContaining({ at: file, reason: expect.stringContaining('it is damaged: restore a backup') }),
+  );
 });

@@ -1,7 +1,7 @@
 import { finished } from 'node:stream';
 import { createErrorReport, openNamedStorage } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
-import { createAwaitableCatalogue } from '@animal-store/domain/transport';
+import { createCatalogue } from '@animal-store/domain';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createServer } from './server.ts';
 
@@ -9,7 +9,7 @@ import { createServer } from './server.ts';
 export async function serve({ onStop, writeMessage }: Run): Promise<void> {
   const { storage, description, warnings } = await openNamedStorage(process.env, 'allowed');
   for (const warning of warnings) writeMessage(warning);
-  const catalogue = createAwaitableCatalogue(storage.pets);
+  const catalogue = createCatalogue(storage.pets);
   const reportError = createErrorReport(writeMessage);
   const connection = serveStdio(() => createServer({ catalogue, description, reportError }));
   onStop(() => process.stdin.destroy());

@@ -1,7 +1,6 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { DomainError } from '@animal-store/domain';
+import { createCatalogue, DomainError } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import { createAwaitableCatalogue } from '@animal-store/domain/transport';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -11,7 +10,7 @@ import { createServer } from './server.ts';
 async function connect(pets: PetStore = createMemoryStorage().pets) {
   const reported: unknown[] = [];
   const reportError = (error: unknown) => reported.push(error);
-  const server = createServer({ catalogue: createAwaitableCatalogue(pets), description: 'a test', reportError });
+  const server = createServer({ catalogue: createCatalogue(pets), description: 'a test', reportError });
   const client = new Client({ name: 'test', version: '1.0.0' });
   const [near, far] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);

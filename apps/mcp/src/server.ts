@@ -1,6 +1,5 @@
 import { type ReportError, readVersion } from '@animal-store/app-kit';
-import { DomainError, type Pet, type PetStatus } from '@animal-store/domain';
-import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import { type Catalogue, DomainError, type Pet, type PetStatus } from '@animal-store/domain';
 import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { MESSAGES } from './messages.ts';
 import { AFTER, CATEGORY_ID, ID, IDEMPOTENCY_KEY, LIMIT, NAME, NEXT, objectOf, PET, STATUS } from './schemas.ts';
@@ -9,7 +8,7 @@ import { AFTER, CATEGORY_ID, ID, IDEMPOTENCY_KEY, LIMIT, NAME, NEXT, objectOf, P
 const HOLDER = ' mcp ';
 
 export interface ServerDependencies {
-  readonly catalogue: AwaitableCatalogue;
+  readonly catalogue: Catalogue;
   /** Where the animals are stored, for the client. */
   readonly description: string;
   /** Called with the error of each call that fails. */

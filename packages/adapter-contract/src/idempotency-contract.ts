@@ -17,8 +17,6 @@ const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[
   ['the case of the key', { holder: 'a', key: 'k' }, { holder: 'a', key: 'K' }],
   ['a leading space', { holder: 'a', key: 'k' }, { holder: ' a', key: 'k' }],
   ['a trailing space', { holder: 'a', key: 'k' }, { holder: 'a ', key: 'k' }],
-  ['a NUL', { holder: 'a', key: 'k' }, { holder: 'a\u0000', key: 'k' }],
-  ['what follows a NUL', { holder: 'a\u0000b', key: 'k' }, { holder: 'a\u0000c', key: 'k' }],
   ['their Unicode form', { holder: 'é', key: 'k' }, { holder: 'e\u0301', key: 'k' }],
   ['letters that a collation takes for equal', { holder: 'ss', key: 'k' }, { holder: 'ß', key: 'k' }],
   ['an invisible character', { holder: 'a', key: 'k' }, { holder: 'a\u200b', key: 'k' }],

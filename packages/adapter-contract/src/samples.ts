@@ -49,7 +49,7 @@ const FULL_LENGTH = { size: 'max' } as const;
 
 /** Characters that storages, their drivers and their encodings are known to change, to cut at, or to take for equal. */
 const notorious = fc.constantFrom(
-  ...'\u0000 \t\n\r\'"`\\$.%_?:;{}\u007f',
+  ...' \t\n\r\'"`\\$.%_?:;{}\u007f',
   // Equal after normalization, case folding or in a collation, and still different.
   'e\u0301',
   ...'é\ufb01\u00c5\u212bßẞİı\ufdfa\u200b\u200d\u202e\ufeff\ufffd\uffff',
@@ -88,9 +88,7 @@ export const newPets: fc.Arbitrary<NewPet> = fc
 
 /** Pets that storages are known to change. */
 export const notoriousPets: readonly NewPet[] = [
-  ...['\u0000', '\u0000Rex', 'Rex\u0000', ' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME].map((name) =>
-    rex({ name }),
-  ),
+  ...[' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME].map((name) => rex({ name })),
   ...[LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n].map((categoryId) =>
     rex({ categoryId }),
   ),

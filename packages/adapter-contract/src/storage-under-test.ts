@@ -1,4 +1,4 @@
-import type { Awaitable, PetStorage } from '@animal-store/domain/ports';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
@@ -8,10 +8,10 @@ import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
  */
 export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage> {
   /** Returns a place that is new and empty. Called in a test: remove the place in `onTestFinished`. */
-  freshPlace(): Awaitable<Place>;
+  freshPlace(): Place | Promise<Place>;
 
   /** Opens a storage at a place. The contract closes it. */
-  open(place: Place): Awaitable<Storage>;
+  open(place: Place): Storage | Promise<Storage>;
 
   /**
    * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`.
@@ -21,7 +21,7 @@ export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage
   readonly outages: Outages<Place> | 'not tested';
 
   /** Returns a place that works only if its settings change: a wrong password, a folder instead of a file. */
-  misconfiguredPlace?(): Awaitable<Place>;
+  misconfiguredPlace?(): Place | Promise<Place>;
 
   /** Texts that no error, location or warning may contain: the password in the URL of a place. */
   readonly secrets?: readonly string[];
@@ -33,10 +33,10 @@ export type Outages<Place> = Readonly<Record<string, Outage<Place>>>;
 /** A way in which a place can become unavailable. */
 export interface Outage<Place> {
   /** Makes a place unavailable, at least for writing, to the storages that are open there and to new ones. */
-  begin(place: Place): Awaitable<void>;
+  begin(place: Place): void | Promise<void>;
 
   /** Makes it available again. What was stored is still there. */
-  end(place: Place): Awaitable<void>;
+  end(place: Place): void | Promise<void>;
 }
 
 /** The URL of a place, by way of a proxy. */

@@ -4,8 +4,7 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { createMemory, openMemory } from './memory-storage.ts';
 
 /**
- * A new, empty storage in memory: everything is gone when the process ends. It returns values, not
- * promises, and the same frozen object for a pet each time.
+ * A new, empty storage in memory: everything is gone when the process ends.
  *
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */

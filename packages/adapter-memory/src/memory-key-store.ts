@@ -14,24 +14,24 @@ export function createMemoryKeyStore(): KeyStore {
   }
 
   return {
-    add(key) {
+    async add(key) {
       if (!keys.has(key.id)) keys.set(key.id, Object.freeze({ ...key }));
     },
 
-    find(digest) {
+    async find(digest) {
       const key = keys.get(apiKeyId(digest));
       return key?.digest === digest ? key : null;
     },
 
-    list() {
+    async list() {
       return [...keys.values()].sort((a, b) => a.createdAt - b.createdAt);
     },
 
-    revoke(id, at) {
+    async revoke(id, at) {
       return change(id, (key) => ({ ...key, revokedAt: key.revokedAt ?? at }));
     },
 
-    prune(before) {
+    async prune(before) {
       const ended = [...keys.values()].filter(
         ({ revokedAt, expiresAt }) => Math.min(revokedAt ?? before, expiresAt ?? before) < before,
       );
@@ -39,7 +39,7 @@ export function createMemoryKeyStore(): KeyStore {
       return ended.length;
     },
 
-    recordUse(id, at) {
+    async recordUse(id, at) {
       change(id, (key) => ({ ...key, lastUsedAt: Math.max(key.lastUsedAt ?? at, at) }));
     },
   };

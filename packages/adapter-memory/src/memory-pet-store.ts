@@ -39,7 +39,7 @@ export function createMemoryPetStore(): PetStore {
   }
 
   return {
-    add(newPet, idempotency) {
+    async add(newPet, idempotency) {
       if (idempotency === undefined) return { pet: store(newPet), created: true };
       const name = nameOf(idempotency);
       const earlier = earlierCreations.get(name);
@@ -49,11 +49,11 @@ export function createMemoryPetStore(): PetStore {
       return { pet, created: true };
     },
 
-    find(id) {
+    async find(id) {
       return all[Number(id) - 1] ?? null;
     },
 
-    list({ status, after, limit }: PetSelection) {
+    async list({ status, after, limit }: PetSelection) {
       if (status === undefined) return page(all, Number(after), limit);
       const { ids, pets } = byStatus[status];
       return page(pets, firstAfter(ids, Number(after)), limit);

@@ -15,15 +15,15 @@ export function createMemory(): Memory {
 export function openMemory({ pets, keys }: Memory): PetStorage {
   let isClosed = false;
 
-  /** Wraps a function so that it throws `storage_unavailable` once the storage is closed. */
-  function untilClosed<Given extends unknown[], Result>(call: (...given: Given) => Result) {
-    return (...given: Given): Result => {
+  /** Wraps a function so that it rejects with `storage_unavailable` once the storage is closed. */
+  function untilClosed<Given extends unknown[], Result>(call: (...given: Given) => Promise<Result>) {
+    return async (...given: Given): Promise<Result> => {
       if (isClosed) throw closed();
       return call(...given);
     };
   }
 
-  function close(): void {
+  async function close(): Promise<void> {
     isClosed = true;
   }
 
@@ -38,8 +38,8 @@ export function openMemory({ pets, keys }: Memory): PetStorage {
       recordUse: untilClosed(keys.recordUse),
     },
     location: 'this process',
-    ready: untilClosed(() => {}),
+    ready: untilClosed(async () => {}),
     close,
-    [Symbol.asyncDispose]: async () => close(),
+    [Symbol.asyncDispose]: close,
   };
 }

@@ -7,5 +7,5 @@ export const adapter: StorageAdapter = {
   portsVersion: 1,
   description: 'MongoDB',
   variable: { name: 'MONGODB_URL', example: 'mongodb://localhost:27017/animals', secret: true },
-  open: async (url, events) => (await import('./index.ts')).createMongoStorage({ url, ...events }),
+  open: async (url) => (await import('./index.ts')).createMongoStorage({ url }),
 };

@@ -1,8 +1,7 @@
 /** @module @animal-store/adapter-mongodb */
 
-import { createCachedKeyStore } from '@animal-store/adapter-kit';
 import type { MonotonicClock } from '@animal-store/domain';
-import type { PetStorage, StorageEvents } from '@animal-store/domain/ports';
+import type { PetStorage } from '@animal-store/domain/ports';
 import type { MongoClient } from 'mongodb';
 import { clientOfCaller, clientsFromUrl } from './connection/client-source.ts';
 import { createConnection } from './connection/connection.ts';
@@ -29,13 +28,12 @@ export type MongoLocation =
       readonly database?: string;
     };
 
-export type MongoStorageOptions = MongoLocation &
-  StorageEvents & {
-    /** Milliseconds from any start, for the ages of what is cached. Absent: the process's monotonic clock. */
-    readonly clock?: MonotonicClock;
-    /** Limits that differ from {@link TIME_LIMITS}. */
-    readonly timeLimits?: Partial<TimeLimits>;
-  };
+export type MongoStorageOptions = MongoLocation & {
+  /** Milliseconds from any start, for the ages of reserved ids. Absent: the process's monotonic clock. */
+  readonly clock?: MonotonicClock;
+  /** Limits that differ from {@link TIME_LIMITS}. */
+  readonly timeLimits?: Partial<TimeLimits>;
+};
 
 /**
  * Storage in MongoDB. It connects when it is first used and after every failure, and creates what it needs in the
@@ -45,7 +43,7 @@ export type MongoStorageOptions = MongoLocation &
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
 export function createMongoStorage(options: MongoStorageOptions): PetStorage {
-  const { clock = () => performance.now(), onKeyLookup } = options;
+  const { clock = () => performance.now() } = options;
   const limits = { ...TIME_LIMITS, ...options.timeLimits };
   const [clients, name] =
     'client' in options
@@ -54,7 +52,7 @@ export function createMongoStorage(options: MongoStorageOptions): PetStorage {
   const connection = createConnection(clients, limits, (client) => openDatabase(client, { name, limits, clock }));
   return {
     pets: createMongoPetStore(connection),
-    keys: createCachedKeyStore(createMongoKeyStore(connection, limits), clock, onKeyLookup),
+    keys: createMongoKeyStore(connection, limits),
     location: clients.servers,
     warnings: clients.warnings,
 

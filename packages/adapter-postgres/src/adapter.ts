@@ -7,5 +7,5 @@ export const adapter: StorageAdapter = {
   portsVersion: 1,
   description: 'PostgreSQL',
   variable: { name: 'POSTGRES_URL', example: 'postgres://localhost:5432/animals', secret: true },
-  open: async (url, events) => (await import('./index.ts')).createPostgresStorage({ url, ...events }),
+  open: async (url) => (await import('./index.ts')).createPostgresStorage({ url }),
 };

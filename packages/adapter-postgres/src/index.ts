@@ -1,7 +1,6 @@
 /** @module @animal-store/adapter-postgres */
 
-import { createCachedKeyStore } from '@animal-store/adapter-kit';
-import type { PetStorage, StorageEvents } from '@animal-store/domain/ports';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { createConnection } from './connection/connection.ts';
 import { parseUrl } from './connection/connection-url.ts';
 import { createPostgresKeyStore } from './keys/postgres-key-store.ts';
@@ -12,7 +11,7 @@ import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
 export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
 
-export interface PostgresStorageOptions extends StorageEvents {
+export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */
   readonly url: string;
   /** Limits that differ from {@link TIME_LIMITS}. */
@@ -33,7 +32,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
   const connection = createConnection(server.url, limits, prepareSchema);
   return {
     pets: { add: createPetCreation(connection, { limits, clock }), ...createPetReads(connection, limits) },
-    keys: createCachedKeyStore(createPostgresKeyStore(connection, limits), clock, options.onKeyLookup),
+    keys: createPostgresKeyStore(connection, limits),
     location: server.location,
     warnings: server.warnings,
 

@@ -12,8 +12,7 @@ export interface SqliteStorageOptions {
 }
 
 /**
- * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, without
- * promises unless another process holds a lock, and writes in a thread of its own: writes that are called meanwhile
+ * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, and writes in a thread of its own: writes that are called meanwhile
  * share one transaction.
  *
  * @throws StorageMisconfigured if the file can't be used.

@@ -16,7 +16,7 @@ test('reports an unavailable storage and unexpected errors, each once a minute',
   clock.mockRestore();
   expect(written.slice(1)).toEqual([
     expect.stringMatching(/^unexpected error: TypeError: a defect\n {4}at /),
-    "unexpected error (2 since the last): 'a third'",
+    "unexpected error: 'a third'",
   ]);
 });
 

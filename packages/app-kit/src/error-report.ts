@@ -1,24 +1,27 @@
 import { inspect } from 'node:util';
-import { createThrottle } from '@animal-store/async';
 import { DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
+
+/** The time between two reports of one kind, in milliseconds. */
+const INTERVAL = 60_000;
 
 /** Reports the error of a call, unless it is for the caller. */
 export type ReportError = (error: unknown) => void;
 
 /**
  * Reports errors of calls to the operator: defects with their stack, and the reason why the storage is unavailable. Each
- * kind is reported at once, and then once a minute.
+ * kind is reported at most once a minute.
  */
 export function createErrorReport(write: (message: string) => void): ReportError {
-  const isUnexpectedDue = createThrottle();
-  const isUnavailableDue = createThrottle();
+  const reportedAt = new Map<string, number>();
   return (error) => {
-    if (!DomainError.is(error)) {
-      const times = isUnexpectedDue();
-      if (times > 0) write(`unexpected error${times > 1 ? ` (${times} since the last)` : ''}: ${inspect(error)}`);
-    } else if (error.code === 'storage_unavailable' && isUnavailableDue() > 0) {
-      write(`the storage is unavailable: ${reasonOf(error)}`);
-    }
+    const code = DomainError.is(error) ? error.code : 'unexpected';
+    const now = performance.now();
+    const isReported = code === 'unexpected' || code === 'storage_unavailable';
+    if (!isReported || now - (reportedAt.get(code) ?? Number.NEGATIVE_INFINITY) < INTERVAL) return;
+    reportedAt.set(code, now);
+    write(
+      code === 'unexpected' ? `unexpected error: ${inspect(error)}` : `the storage is unavailable: ${reasonOf(error)}`,
+    );
   };
 }

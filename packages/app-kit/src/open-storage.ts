@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/domain';
-import { type PetStorage, type StorageEvents, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
 import { findStorages } from './find-storages.ts';
 import { readEnvironment } from './read-environment.ts';
@@ -25,7 +25,7 @@ export interface OpenStorage {
  *
  * @throws ConfigurationError if the settings can't be right.
  */
-export async function openStorage(settings: StorageSettings, events?: StorageEvents): Promise<OpenStorage> {
+export async function openStorage(settings: StorageSettings): Promise<OpenStorage> {
   const { name, adapter, setting } = settings;
   const subject = adapter.variable?.name ?? `STORAGE=${name}`;
   const misconfiguration = (error: unknown) => {
@@ -33,8 +33,8 @@ export async function openStorage(settings: StorageSettings, events?: StorageEve
     return StorageMisconfigured.is(cause) ? `${subject}: ${(cause as Error).message}` : null;
   };
   try {
-    const storage = await adapter.open(setting, events);
-    const warnings = (storage.warnings ?? []).map((warning) => `${subject}: ${warning}`);
+    const storage = await adapter.open(setting);
+    const warnings = [...settings.warnings, ...(storage.warnings ?? []).map((warning) => `${subject}: ${warning}`)];
     return { storage, description: adapter.description, warnings, misconfiguration };
   } catch (error) {
     const message = misconfiguration(error);
@@ -43,18 +43,18 @@ export async function openStorage(settings: StorageSettings, events?: StorageEve
 }
 
 /**
- * Opens the storage that an environment names, for an application with no other settings. Misspelled variables and
- * storage in memory are among its warnings.
+ * Opens the storage that an environment names, for an application with no other settings. Storage in memory is among
+ * its warnings.
  *
  * @throws ConfigurationError
  */
 export async function openNamedStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<OpenStorage> {
   const storages = await findStorages(environment);
-  const { settings, warnings } = readEnvironment(environment, storages, [], (given, errors) =>
+  const settings = readEnvironment(environment, storages, [], (given, errors) =>
     readStorageSettings(given, storages, memory, errors),
   );
   const opened = await openStorage(settings);
-  const all = [...warnings, ...opened.warnings];
+  const all = [...opened.warnings];
   if (settings.adapter.variable === undefined) {
     const choices = storageChoices(storages);
     all.push(`the animals are kept in memory, and gone when this process ends: set ${choices} to keep them`);

@@ -18,26 +18,9 @@ test('a secret has a twin that names a file, another setting has none', () => {
 });
 
 describe('readEnvironment', () => {
-  test('names every error, without other warnings', () => {
-    const environment = { PORTS: 'x', API_KEY: 'a-secret-of-someone' };
-    expect(() => read(environment, 'HOST must be 1', 'MONGODB_URL must be set')).toThrow(
+  test('names every error', () => {
+    expect(() => read({}, 'HOST must be 1', 'MONGODB_URL must be set')).toThrow(
       new ConfigurationError('HOST must be 1; MONGODB_URL must be set'),
     );
-  });
-
-  test('names the misspelled variable that is set instead of a missing one, without its value', () => {
-    const environment = { MONGO_URI: 'a-secret', API_KEY: 'another' };
-    expect(() => read(environment, 'HOST must be 1', 'MONGODB_URL must be set')).toThrow(
-      new ConfigurationError(
-        'HOST must be 1; MONGODB_URL must be set; MONGO_URI is not a setting: MONGODB_URL is probably meant',
-      ),
-    );
-  });
-
-  test('warns of misspelled variables if nothing is missing', () => {
-    expect(read({ API_KEY: 'a-secret', PORT: '1' })).toEqual({
-      settings: '1',
-      warnings: ['API_KEY is not a setting: API_KEYS is probably meant'],
-    });
   });
 });

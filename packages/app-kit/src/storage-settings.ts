@@ -1,6 +1,6 @@
 import type { StorageAdapter } from '@animal-store/domain/ports';
 import { isQuoted } from './settings.ts';
-import { STORAGES, type Storages, storageChoices } from './storages.ts';
+import { STORAGES, type Storages, storageChoices, storageVariables } from './storages.ts';
 
 /** The storage to open, and its place. */
 export interface StorageSettings {
@@ -9,6 +9,8 @@ export interface StorageSettings {
   readonly adapter: StorageAdapter;
   /** The value of the adapter's variable; empty without one. It may hold credentials. */
   readonly setting: string;
+  /** Variables of other storages that are set: a sentence each. */
+  readonly warnings: readonly string[];
 }
 
 /** Whether pets may be stored in the memory of the process. */
@@ -29,11 +31,14 @@ export function readStorageSettings(
   const name = chosenName(environment, storages, memory, errors);
   const adapter = storages[name] ?? STORAGES.memory;
   const { variable } = adapter;
-  if (variable === undefined) return { name, adapter, setting: '' };
+  const warnings = storageVariables(storages)
+    .filter((other) => other !== variable && environment[other.name])
+    .map((other) => `${other.name} is set, but has no effect: the storage is ${name}`);
+  if (variable === undefined) return { name, adapter, setting: '', warnings };
   const setting = environment[variable.name] ?? '';
   if (setting === '') errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
   if (isQuoted(setting)) errors.push(`${variable.name} is in quotes: remove them, they are part of the value`);
-  return { name, adapter, setting };
+  return { name, adapter, setting, warnings };
 }
 
 function chosenName(

@@ -1,6 +1,5 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { KeyStore } from './api-keys/key-store.ts';
-import type { Awaitable } from './awaitable.ts';
 import type { PetStore } from './pets/pet-store.ts';
 
 /**
@@ -28,13 +27,13 @@ export interface PetStorage {
    *
    * @throws DomainError `storage_unavailable`, within 5 seconds.
    */
-  ready(): Awaitable<void>;
+  ready(): Promise<void>;
 
   /**
    * Releases everything the adapter opened, within 5 seconds. Every later call that needs the storage is
    * `storage_unavailable`, and calls in flight may be, too. May be called twice.
    */
-  close(): Awaitable<void>;
+  close(): Promise<void>;
 
   /** The same as `close`, for `await using`. */
   [Symbol.asyncDispose](): Promise<void>;

@@ -1,18 +1,7 @@
-import type { Awaitable } from './awaitable.ts';
 import type { PetStorage } from './pet-storage.ts';
 
 /** The version of the ports. It changes when adapters must change. */
 export const PORTS_VERSION = 1;
-
-/** The events of an open storage. */
-export interface StorageEvents {
-  /**
-   * Called for each lookup of an API key. Must not throw.
-   *
-   * @param cached Whether the record came from memory, without a query.
-   */
-  onKeyLookup?(cached: boolean): void;
-}
 
 /** The variable of the environment that names the place of the pets. */
 export interface StorageVariable {
@@ -44,5 +33,5 @@ export interface StorageAdapter {
    * @param setting The value of the variable; `''` without one.
    * @throws StorageMisconfigured
    */
-  open(setting: string, events?: StorageEvents): Awaitable<PetStorage>;
+  open(setting: string): Promise<PetStorage>;
 }

@@ -10,7 +10,7 @@ export function petsInMemory(): PetStore {
   const created = new Map<string, { fingerprint: string; pet: Pet }>();
 
   return {
-    add(newPet, idempotency) {
+    async add(newPet, idempotency) {
       const name = JSON.stringify([idempotency?.holder, idempotency?.key]);
       const earlier = idempotency && created.get(name);
       if (earlier !== undefined) {
@@ -21,8 +21,8 @@ export function petsInMemory(): PetStore {
       if (idempotency !== undefined) created.set(name, { fingerprint: idempotency.fingerprint, pet });
       return { pet, created: true };
     },
-    find: (id) => pets.find((pet) => pet.id === id) ?? null,
-    list({ status, after, limit }) {
+    find: async (id) => pets.find((pet) => pet.id === id) ?? null,
+    async list({ status, after, limit }) {
       return pets.filter((pet) => pet.id > after && (status === undefined || pet.status === status)).slice(0, limit);
     },
   };
@@ -37,16 +37,16 @@ export function keysInMemory(): KeyStore {
   };
 
   return {
-    add(key) {
+    async add(key) {
       keys = [...keys, key];
     },
-    find: (digest) => keys.find((key) => key.digest === digest) ?? null,
-    list: () => keys,
-    revoke(id, at) {
+    find: async (digest) => keys.find((key) => key.digest === digest) ?? null,
+    list: async () => keys,
+    async revoke(id, at) {
       change(id, { revokedAt: find(id)?.revokedAt ?? at });
       return find(id);
     },
-    prune(before) {
+    async prune(before) {
       const kept = keys.filter(
         ({ revokedAt, expiresAt }) => ![revokedAt, expiresAt].some((at) => at !== null && at < before),
       );
@@ -54,18 +54,13 @@ export function keysInMemory(): KeyStore {
       keys = kept;
       return removed;
     },
-    recordUse: (id, at) => change(id, { lastUsedAt: at }),
+    recordUse: async (id, at) => change(id, { lastUsedAt: at }),
   };
 }
 
-/** The same port, as a database has it: every call returns a promise. */
-export function asynchronous<Port extends object>(port: Port): Port {
-  return everyCall(port, async (call) => call());
-}
-
-/** The same port on a storage that can't be reached: every call throws. */
+/** The same port on a storage that can't be reached: every call rejects. */
 export function unavailable<Port extends object>(port: Port): Port {
-  return everyCall(port, () => {
+  return everyCall(port, async () => {
     throw new DomainError('storage_unavailable', 'unavailable');
   });
 }

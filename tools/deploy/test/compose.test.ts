@@ -124,7 +124,6 @@ test.skipIf(inject('noCompose') !== null)(
       body: '{"name":"Rex","categoryId":1}',
     });
     expect(created.status).toBe(201);
-    expect((await fetch(`${origin}/metrics`)).status).toBe(404);
     const inspect = "docker inspect --format '{{json .HostConfig.LogConfig.Config}}' $(docker compose ps --quiet)";
     const logs = (await run(enter, name, inspect)).trim().split('\n');
     expect(new Set(logs)).toEqual(new Set([JSON.stringify({ 'max-file': '3', 'max-size': '10m' })]));

@@ -91,7 +91,7 @@ export class HttpError extends Error {
   constructor(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
     super(message);
     this.code = code;
-    this.headers = code === 'service_unavailable' ? { ...RETRY_AFTER, ...headers } : headers;
+    this.headers = headers;
     this.status = status;
   }
 }
@@ -106,12 +106,16 @@ export function isUnexpected(error: unknown): boolean {
 
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
 export function errorResponse(error: unknown): HttpResponse {
-  const { code, message, headers, status } = toHttpError(error);
-  return { status, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify({ code, message, status }) };
+  if (error instanceof HttpError) return bodyOf(error.code, error.message, error.headers, error.status);
+  if (DomainError.is(error)) return bodyOf(CODE_OF_DOMAIN_ERROR[error.code], error.message);
+  return bodyOf('internal_error', CLIENT_MESSAGES.unexpected);
 }
 
-function toHttpError(error: unknown): HttpError {
-  if (error instanceof HttpError) return error;
-  if (DomainError.is(error)) return new HttpError(CODE_OF_DOMAIN_ERROR[error.code], error.message);
-  return new HttpError('internal_error', CLIENT_MESSAGES.unexpected);
+function bodyOf(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
+  const retryAfter = status === ERROR_STATUS.service_unavailable ? RETRY_AFTER : {};
+  return {
+    status,
+    headers: { ...JSON_TYPE, ...retryAfter, ...headers },
+    body: JSON.stringify({ code, message, status }),
+  };
 }

@@ -1,5 +1,4 @@
-import type { Clock } from '@animal-store/domain';
-import type { AwaitableCatalogue } from '@animal-store/domain/transport';
+import type { Catalogue, Clock } from '@animal-store/domain';
 import type { Context } from 'hono';
 import type { Env } from '../http/exchange.ts';
 import type { Headers, HttpResponse } from '../http/http-error.ts';
@@ -22,7 +21,7 @@ export interface Operation {
 }
 
 export interface OperationDependencies {
-  readonly catalogue: AwaitableCatalogue;
+  readonly catalogue: Catalogue;
   readonly clock: Clock;
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Awaitable, closed } from '@animal-store/domain/ports';
+import { closed } from '@animal-store/domain/ports';
 import { prepareKeyReads } from '../keys/key-statements.ts';
 import { preparePetReads } from '../pets/pet-statements.ts';
 import { prepareFormatCheck } from '../schema.ts';
@@ -17,11 +17,11 @@ import { checkName } from './place.ts';
 /** One open file: it is read in this thread and written in another. */
 export interface Connection {
   /**
-   * Reads at once, or later if another process holds a lock. It sees everything that was acknowledged before.
+   * Reads, again if another process holds a lock. It sees everything that was acknowledged before.
    *
    * @throws DomainError `storage_unavailable` if the file can't be read.
    */
-  read<R>(work: (database: Database) => R): Awaitable<R>;
+  read<R>(work: (database: Database) => R): Promise<R>;
 
   /** Resolves to the result when the write is on the disk. Rejects with DomainError `storage_unavailable` otherwise. */
   write<Name extends keyof Writes>(name: Name, ...args: Parameters<Writes[Name]>): Promise<ReturnType<Writes[Name]>>;
@@ -90,7 +90,7 @@ export function openConnection(file: string): Connection {
     }
   }
 
-  function read<R>(work: (database: Database) => R): Awaitable<R> {
+  async function read<R>(work: (database: Database) => R): Promise<R> {
     try {
       return attempt(work);
     } catch (error) {

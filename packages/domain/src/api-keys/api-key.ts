@@ -1,12 +1,11 @@
 /** Secret scanners look for it. */
 const API_KEY_PREFIX = 'anst_';
 
-/** The prefix, 30 random characters (178 bits) and a checksum of 6. */
+/** The prefix and 36 random characters (214 bits). */
 const API_KEY_PATTERN = /^anst_[0-9A-Za-z]{36}$/;
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
-const SECRET_LENGTH = 30;
-const CHECKSUM_LENGTH = 6;
+const SECRET_LENGTH = 36;
 const VISIBLE_LENGTH = API_KEY_PREFIX.length + 4;
 
 /** The stored record of an API key. The key itself is not stored. */
@@ -35,7 +34,7 @@ export type Digest = (text: string) => string;
 /** Returns this many bytes from a cryptographically secure source. */
 export type RandomBytes = (size: number) => Uint8Array;
 
-/** A new key: `anst_`, 30 random characters (178 bits) and 6 of a checksum, all letters and digits. */
+/** A new key: `anst_` and 36 random letters and digits (214 bits). */
 export function generateApiKey(randomBytes: RandomBytes): string {
   let secret = '';
   while (secret.length < SECRET_LENGTH) {
@@ -44,12 +43,12 @@ export function generateApiKey(randomBytes: RandomBytes): string {
       if (byte < 248 && secret.length < SECRET_LENGTH) secret += ALPHABET[byte % 62];
     }
   }
-  return API_KEY_PREFIX + secret + checksum(API_KEY_PREFIX + secret);
+  return API_KEY_PREFIX + secret;
 }
 
-/** Whether the form and the checksum of a key are those of a generated one. Catches typing errors, not forgery. */
+/** Whether a key has the form of a generated one. */
 export function isWellFormedApiKey(key: string): boolean {
-  return API_KEY_PATTERN.test(key) && checksum(key.slice(0, -CHECKSUM_LENGTH)) === key.slice(-CHECKSUM_LENGTH);
+  return API_KEY_PATTERN.test(key);
 }
 
 /**
@@ -99,20 +98,4 @@ export function requireSha256(digest: Digest): void {
 /** Whether a key is accepted at a time, in milliseconds since the epoch. */
 export function isUsable({ expiresAt, revokedAt }: ApiKey, now: number): boolean {
   return revokedAt === null && (expiresAt === null || now < expiresAt);
-}
-
-/** CRC-32 (ISO-HDLC, as in zlib) in base 62. */
-function checksum(text: string): string {
-  let crc = 0xffffffff;
-  for (let index = 0; index < text.length; index += 1) {
-    crc ^= text.charCodeAt(index);
-    for (let bit = 0; bit < 8; bit += 1) crc = crc & 1 ? (crc >>> 1) ^ 0xedb88320 : crc >>> 1;
-  }
-  let rest = (crc ^ 0xffffffff) >>> 0;
-  let digits = '';
-  for (let place = 0; place < CHECKSUM_LENGTH; place += 1) {
-    digits = ALPHABET[rest % 62] + digits;
-    rest = Math.floor(rest / 62);
-  }
-  return digits;
 }

@@ -1,9 +1,14 @@
-import { type Awaitable, andThen } from '../awaitable.ts';
-import type { Clock } from '../clock.ts';
+import type { Clock, MonotonicClock } from '../clock.ts';
 import { type ApiKey, apiKeyId, type Digest, isUsable, isWellFormedApiKey, requireSha256 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
-/** The resolution of {@link ApiKey.lastUsedAt} in milliseconds: a key in constant use is written once in this time. */
+/** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
+export const KEY_TTL = 5_000;
+
+/** How many lookups are cached; the oldest is evicted. */
+export const MAX_CACHED_KEYS = 10_000;
+
+/** The resolution of {@link ApiKey.lastUsedAt} in milliseconds: a key in constant use is written about once in this time. */
 const LAST_USE_RESOLUTION = 60_000;
 
 /** A valid key: its id, which logs may show, and its holder. */
@@ -14,22 +19,31 @@ export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
  *
  * @throws DomainError `storage_unavailable`
  */
-export type Authenticate = (key: string) => Awaitable<AuthenticatedKey | null>;
+export type Authenticate = (key: string) => Promise<AuthenticatedKey | null>;
 
 export interface AuthenticationOptions {
   /** Holders by digest: keys that are valid as long as the process lives. */
   readonly configuredKeys: ReadonlyMap<string, string>;
-  /** Keys that are issued and revoked at run time. Queried only for keys with a valid checksum. */
+  /** Keys that are issued and revoked at run time. Queried only for keys of the form of an issued one. */
   readonly issuedKeys: KeyStore;
   /** SHA-256 in hexadecimal digits. */
   readonly digest: Digest;
   /** The time by which keys expire and their uses are recorded. */
   readonly clock: Clock;
+  /** For the ages of cached records. */
+  readonly monotonicClock: MonotonicClock;
+}
+
+interface Lookup {
+  /** When the query began, not when it returned: the record may be that old. */
+  readonly startedAt: number;
+  readonly key: Promise<ApiKey | null>;
 }
 
 /**
  * Authenticates by presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
- * nothing about the characters of a key.
+ * nothing about the characters of a key. Lookups of one key share a query and its record for 5 seconds; a key that is
+ * not found is looked up again.
  *
  * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
  */
@@ -38,38 +52,41 @@ export function createAuthentication({
   issuedKeys,
   digest,
   clock,
+  monotonicClock,
 }: AuthenticationOptions): Authenticate {
   requireSha256(digest);
-  /** The ids of keys whose use is being recorded. Otherwise each request would add a write while the storage is slow. */
-  const recording = new Set<string>();
-
-  /** The configured keys by digest, made in advance so that a request allocates nothing. */
   const configured = new Map<string, AuthenticatedKey>();
   for (const [hex, holder] of configuredKeys) configured.set(hex, { id: apiKeyId(hex), holder });
+  const lookups = new Map<string, Lookup>();
+  const now = () => Math.floor(clock());
 
-  function usable(key: ApiKey | null): AuthenticatedKey | null {
-    const now = Math.floor(clock());
-    if (key === null || !isUsable(key, now)) return null;
-    if (now - (key.lastUsedAt ?? 0) >= LAST_USE_RESOLUTION) void recordUse(key, now);
+  async function query(hex: string): Promise<ApiKey | null> {
+    const key = await issuedKeys.find(hex);
+    if (key !== null && isUsable(key, now()) && now() - (key.lastUsedAt ?? 0) >= LAST_USE_RESOLUTION) {
+      // A valid key is accepted even if its use, which only administrators see, can't be recorded.
+      issuedKeys.recordUse(key.id, now()).catch(() => {});
+    }
     return key;
   }
 
-  async function recordUse({ id }: ApiKey, now: number): Promise<void> {
-    if (recording.has(id)) return;
-    recording.add(id);
-    try {
-      await issuedKeys.recordUse(id, now);
-    } catch {
-      // A valid key is accepted even if its use, which only administrators see, can't be recorded.
-    } finally {
-      recording.delete(id);
-    }
+  function find(hex: string): Promise<ApiKey | null> {
+    const startedAt = monotonicClock();
+    const cached = lookups.get(hex);
+    if (cached !== undefined && startedAt - cached.startedAt < KEY_TTL) return cached.key;
+    const lookup = { startedAt, key: query(hex) };
+    const forget = () => lookups.get(hex) === lookup && lookups.delete(hex);
+    lookup.key.then((key) => key === null && forget(), forget);
+    lookups.delete(hex);
+    lookups.set(hex, lookup);
+    if (lookups.size > MAX_CACHED_KEYS) lookups.delete(lookups.keys().next().value as string);
+    return lookup.key;
   }
 
-  return (key) => {
-    const hex = digest(key);
+  return async (presented) => {
+    const hex = digest(presented);
     const known = configured.get(hex);
-    if (known !== undefined) return known;
-    return isWellFormedApiKey(key) ? andThen(issuedKeys.find(hex), usable) : null;
+    if (known !== undefined || !isWellFormedApiKey(presented)) return known ?? null;
+    const key = await find(hex);
+    return key !== null && isUsable(key, now()) ? key : null;
   };
 }

@@ -1,4 +1,3 @@
-import type { Awaitable } from '../awaitable.ts';
 import type { ApiKey } from './api-key.ts';
 
 /**
@@ -8,16 +7,13 @@ import type { ApiKey } from './api-key.ts';
  */
 export interface KeyStore {
   /** Stores a key's record. A second one with the same digest changes nothing. */
-  add(key: ApiKey): Awaitable<void>;
+  add(key: ApiKey): Promise<void>;
 
-  /**
-   * The record of the key with this digest, expired and revoked ones too, or null. It may be up to 10 seconds old if
-   * another storage at the same place changed it, and shows what this one changed at once.
-   */
-  find(digest: string): Awaitable<ApiKey | null>;
+  /** The record of the key with this digest, expired and revoked ones too, or null. */
+  find(digest: string): Promise<ApiKey | null>;
 
   /** All records, the oldest first. */
-  list(): Awaitable<readonly ApiKey[]>;
+  list(): Promise<readonly ApiKey[]>;
 
   /**
    * Sets the time of revocation, in milliseconds since the epoch, unless there is one already.
@@ -25,15 +21,15 @@ export interface KeyStore {
    * @param id 16 hexadecimal digits, like the id of {@link KeyStore.recordUse}.
    * @returns The record as it now is, or null for an unknown id.
    */
-  revoke(id: string, at: number): Awaitable<ApiKey | null>;
+  revoke(id: string, at: number): Promise<ApiKey | null>;
 
   /**
    * Removes the records of keys that were revoked or expired before a time, in milliseconds since the epoch.
    *
    * @returns How many were removed.
    */
-  prune(before: number): Awaitable<number>;
+  prune(before: number): Promise<number>;
 
   /** Records the time as the key's last use, unless a later one is recorded. Ignores an unknown id. */
-  recordUse(id: string, at: number): Awaitable<void>;
+  recordUse(id: string, at: number): Promise<void>;
 }

@@ -1,7 +1,7 @@
 import type { Clock } from '../clock.ts';
 import { DomainError, rejectViolations } from '../domain-error.ts';
 import { LIMITS } from '../pets/limits.ts';
-import { integerViolation, quote, violation } from '../quote.ts';
+import { quote, violation } from '../quote.ts';
 import {
   type ApiKey,
   type Digest,
@@ -54,7 +54,7 @@ export interface Keyring {
   list(): Promise<readonly ApiKey[]>;
 
   /**
-   * Revokes a key: within 10 seconds every process rejects it.
+   * Revokes a key: within 5 seconds every process rejects it.
    *
    * @returns The key's record.
    * @throws DomainError `key_not_found`, `storage_unavailable`
@@ -135,7 +135,6 @@ function pruneViolation(before: unknown, now: number): string | null {
 function expiryViolation(expiresAt: unknown, now: number): string | null {
   if (expiresAt === null) return null;
   const rule = 'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760';
-  if (typeof expiresAt !== 'number') return integerViolation(rule, expiresAt);
-  const isInRange = Number.isInteger(expiresAt) && expiresAt > now && expiresAt < EXPIRY_END;
-  return isInRange ? null : `${rule}, was ${expiresAt}`;
+  const isInRange = Number.isInteger(expiresAt) && (expiresAt as number) > now && (expiresAt as number) < EXPIRY_END;
+  return isInRange ? null : violation(rule, expiresAt);
 }

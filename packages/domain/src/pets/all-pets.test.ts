@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asynchronous, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import { allPets } from './all-pets.ts';
-import { type Catalogue, createAwaitableCatalogue, createCatalogue } from './catalogue.ts';
+import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { Pet } from './pet.ts';
 import { PET_STATUSES } from './pet-status.ts';
 
@@ -25,7 +25,7 @@ const idsUpTo = (count: number) => Array.from({ length: count }, (_, index) => B
 
 describe('allPets', () => {
   test('yields each matching pet once, in ascending order, whatever the size of the pages', async () => {
-    const catalogue = await catalogueOf(30, asynchronous(petsInMemory()));
+    const catalogue = await catalogueOf(30);
     await fc.assert(
       fc.asyncProperty(
         fc.integer({ min: 1, max: 40 }),
@@ -74,12 +74,6 @@ describe('allPets', () => {
       if (id === 1n) await catalogue.createPet({ name: 'Max', categoryId: 7n });
     }
     expect(ids).toEqual([1n, 2n, 3n]);
-  });
-
-  test('reads from a catalogue that returns values', async () => {
-    const catalogue = createAwaitableCatalogue(petsInMemory());
-    catalogue.createPet({ name: 'Rex', categoryId: 7n });
-    expect(await collect(allPets(catalogue))).toEqual([1n]);
   });
 
   test.each([

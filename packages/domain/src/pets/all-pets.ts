@@ -1,4 +1,3 @@
-import type { Awaitable } from '../awaitable.ts';
 import { rejectViolations } from '../domain-error.ts';
 import type { PetPage } from './catalogue.ts';
 import { LIMITS } from './limits.ts';
@@ -26,7 +25,7 @@ export interface AllPetsOptions {
  * @example for await (const pet of allPets(catalogue, { status: 'sold' })) console.log(pet.name)
  */
 export async function* allPets(
-  catalogue: { listPets(query: PetQuery): Awaitable<PetPage> },
+  catalogue: { listPets(query: PetQuery): Promise<PetPage> },
   query: AllPetsQuery = {},
   { pageSize = LIMITS.page.max }: AllPetsOptions = {},
 ): AsyncGenerator<Pet, void, undefined> {

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { asynchronous, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import type { DomainError } from '../domain-error.ts';
-import { type Catalogue, createAwaitableCatalogue, createCatalogue } from './catalogue.ts';
+import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
 import type { PetQuery } from './pet-query.ts';
@@ -15,7 +15,7 @@ const newPets = fc.record({ status: fc.constantFrom(...PET_STATUSES, undefined) 
 
 async function created(catalogue: Catalogue, newPets: readonly NewPet[]): Promise<Pet[]> {
   const pets: Pet[] = [];
-  for (const newPet of newPets) pets.push(await catalogue.createPet(newPet));
+  for (const newPet of newPets) pets.push((await catalogue.createPet(newPet)).pet);
   return pets;
 }
 
@@ -30,20 +30,17 @@ async function everyPage(catalogue: Catalogue, query: PetQuery): Promise<(readon
   }
 }
 
-describe.each([
-  ['responds at once', petsInMemory],
-  ['responds later', () => asynchronous(petsInMemory())],
-])('createCatalogue, on storage that %s', (_when, open) => {
+describe('createCatalogue', () => {
   test('reads and lists a pet that was created', async () => {
-    const catalogue = createCatalogue(open());
-    const pet = await catalogue.createPet(rex({ status: 'sold' }));
+    const catalogue = createCatalogue(petsInMemory());
+    const { pet } = await catalogue.createPet(rex({ status: 'sold' }));
     expect(pet).toStrictEqual({ id: pet.id, name: 'Rex', categoryId: 7n, status: 'sold' });
     expect(await catalogue.getPet(pet.id)).toStrictEqual(pet);
     expect(await catalogue.listPets()).toStrictEqual({ pets: [pet], next: null });
   });
 
   test('rejects an id that no pet has with pet_not_found', async () => {
-    const catalogue = createCatalogue(open());
+    const catalogue = createCatalogue(petsInMemory());
     await catalogue.createPet(rex());
     for (const id of [0n, 2n, -1n, 2n ** 80n]) {
       expect(await rejectionOf(() => catalogue.getPet(id))).toEqual({
@@ -54,10 +51,10 @@ describe.each([
   });
 
   test('lists pages of 20 pets unless a limit is given', async () => {
-    const catalogue = createCatalogue(open());
+    const catalogue = createCatalogue(petsInMemory());
     const pets = await created(catalogue, Array(20).fill(rex()));
     expect(await catalogue.listPets()).toStrictEqual({ pets, next: null });
-    pets.push(await catalogue.createPet(rex()));
+    pets.push((await catalogue.createPet(rex())).pet);
     expect(await catalogue.listPets()).toStrictEqual({ pets: pets.slice(0, 20), next: 20n });
     expect(await catalogue.listPets({ after: 0n })).toStrictEqual(await catalogue.listPets());
     expect(await catalogue.listPets({ limit: 1 })).toStrictEqual({ pets: pets.slice(0, 1), next: 1n });
@@ -72,7 +69,7 @@ describe.each([
         fc.integer({ min: 1, max: 12 }),
         fc.constantFrom(...PET_STATUSES, undefined),
         async (newPets, limit, status) => {
-          const catalogue = createCatalogue(open());
+          const catalogue = createCatalogue(petsInMemory());
           const pets = await created(catalogue, newPets);
           const matching = pets.filter((pet) => status === undefined || pet.status === status);
           const pages = await everyPage(catalogue, { limit, status });
@@ -85,10 +82,11 @@ describe.each([
   });
 
   test('creates one pet for an idempotency key, however often it is called', async () => {
-    const catalogue = createCatalogue(open());
+    const catalogue = createCatalogue(petsInMemory());
     const key = { holder: 'the zoo', key: 'k-1' };
-    const pet = await catalogue.createPet(rex(), key);
-    expect(await catalogue.createPet(rex(), key)).toStrictEqual(pet);
+    const { pet, created } = await catalogue.createPet(rex(), key);
+    expect(created).toBe(true);
+    expect(await catalogue.createPet(rex(), key)).toStrictEqual({ pet, created: false });
     expect((await catalogue.listPets()).pets).toStrictEqual([pet]);
     // Another holder's key is another key, and without one each call creates.
     await catalogue.createPet(rex(), { ...key, holder: 'another zoo' });
@@ -97,7 +95,7 @@ describe.each([
   });
 
   test('names the violations of the pet and of its idempotency key together', async () => {
-    const { port, calls } = observed(open());
+    const { port, calls } = observed(petsInMemory());
     const pet = rex({ name: '', categoryId: '7' });
     const idempotencyKey = { holder: '\ud800', key: ' ' };
     const error = await createCatalogue(port)
@@ -118,9 +116,9 @@ describe.each([
   });
 
   test('rejects an idempotency key that stands for another pet', async () => {
-    const catalogue = createCatalogue(open());
+    const catalogue = createCatalogue(petsInMemory());
     const key = { holder: 'the zoo', key: 'k-1' };
-    const pet = await catalogue.createPet(rex(), key);
+    const { pet } = await catalogue.createPet(rex(), key);
     for (const other of [{ name: 'Max' }, { categoryId: 8n }, { status: 'sold' }]) {
       expect(await rejectionOf(() => catalogue.createPet(rex(other), key))).toEqual({
         code: 'idempotency_key_reused',
@@ -129,9 +127,7 @@ describe.each([
     }
     expect((await catalogue.listPets()).pets).toStrictEqual([pet]);
   });
-});
 
-describe('createCatalogue', () => {
   test.each<PetQuery>([{ limit: 0 }, { limit: 101 }, { status: 'Sold' as 'sold' }, { after: -1n }])(
     'rejects the query %o before it asks the storage',
     async (query) => {
@@ -160,7 +156,8 @@ describe('createCatalogue', () => {
     ['ключ', '"ключ"'],
     ['\u007f', '"\u007f"'],
     ['k'.repeat(256), `"${'k'.repeat(40)}"…`],
-    [7, 'a number'],
+    [7, 'the number 7'],
+    [undefined, 'missing'],
   ])('rejects the idempotency key %j before it asks the storage', async (key, quoted) => {
     const { port, calls } = observed(petsInMemory());
     const idempotencyKey = { holder: 'the zoo', key } as IdempotencyKey;
@@ -173,33 +170,44 @@ describe('createCatalogue', () => {
 
   test.each(['!', '~', 'k'.repeat(255)])('accepts the idempotency key %.10j', async (key) => {
     const catalogue = createCatalogue(petsInMemory());
-    expect(await catalogue.createPet(rex(), { holder: 'the zoo', key })).toMatchObject({ id: 1n });
+    expect(await catalogue.createPet(rex(), { holder: 'the zoo', key })).toMatchObject({ pet: { id: 1n } });
   });
 
+  test.each([null, '', 0, 'k-1'])(
+    'rejects %j as idempotency key, which is absent only if it is undefined',
+    async (given) => {
+      const { port, calls } = observed(petsInMemory());
+      const { code } = await rejectionOf(() => createCatalogue(port).createPet(rex(), given as never));
+      expect(code).toBe('invalid');
+      expect(calls).toEqual([]);
+    },
+  );
+
   test.each([
+    [-1n, 0],
     [0n, 0],
     [1n, 1],
     [2n ** 63n - 1n, 1],
     [2n ** 63n, 0],
   ])('queries the storage for an id of 63 bits: %d (%d times)', async (id, times) => {
     const { port, calls } = observed(petsInMemory());
-    expect((await rejectionOf(() => createAwaitableCatalogue(port).getPet(id))).code).toBe('pet_not_found');
+    expect((await rejectionOf(() => createCatalogue(port).getPet(id))).code).toBe('pet_not_found');
     expect(calls).toHaveLength(times);
   });
 
   test.each([
-    [7, 'the number 7: pass a bigint'],
+    [7, 'the number 7'],
     ['x7', '"x7"'],
     [undefined, 'missing'],
     [{ $ne: null }, 'an object'],
   ])('rejects the id %j before it asks the storage', async (id, quoted) => {
     const { port, calls } = observed(petsInMemory());
     const message = `id must be an integer, was ${quoted}`;
-    expect(await rejectionOf(() => createAwaitableCatalogue(port).getPet(id))).toEqual({ code: 'invalid', message });
+    expect(await rejectionOf(() => createCatalogue(port).getPet(id))).toEqual({ code: 'invalid', message });
     expect(calls).toEqual([]);
   });
 
-  test('passes a copy with the members of a new pet only to the storage', () => {
+  test('passes a copy with the members of a new pet only to the storage', async () => {
     const stored: NewPet[] = [];
     const pets = petsInMemory();
     const catalogue = createCatalogue({
@@ -210,21 +218,10 @@ describe('createCatalogue', () => {
       },
     });
     const given = { ...rex(), id: 5n, legs: 4, status: undefined };
-    catalogue.createPet(given as unknown as NewPet);
+    const creation = catalogue.createPet(given);
     Object.assign(given, { name: 'Max' });
+    await creation;
     expect(stored).toStrictEqual([{ name: 'Rex', categoryId: 7n }]);
-  });
-
-  test('rejects and never throws synchronously', async () => {
-    const { listPets, createPet, getPet } = createCatalogue(unavailable(petsInMemory()));
-    const calls = [() => listPets(), () => listPets({ limit: 0 }), () => createPet(rex()), () => getPet(1n)];
-    for (const call of calls) {
-      let result: unknown;
-      expect(() => {
-        result = call();
-      }).not.toThrow();
-      await expect(result).rejects.toThrow();
-    }
   });
 
   test('rejects with storage_unavailable, not pet_not_found or an empty page, if the storage is unavailable', async () => {
@@ -233,36 +230,9 @@ describe('createCatalogue', () => {
       expect((await rejectionOf(call)).code).toBe('storage_unavailable');
     }
   });
-});
-
-describe('createAwaitableCatalogue', () => {
-  test('returns values, not promises, if the storage responds at once', () => {
-    const catalogue = createAwaitableCatalogue(petsInMemory());
-    expect(catalogue.createPet(rex())).toEqual({ pet: { id: 1n, name: 'Rex', categoryId: 7n }, created: true });
-    expect(catalogue.getPet(1n)).toMatchObject({ id: 1n });
-    expect(catalogue.listPets()).toMatchObject({ next: null });
-  });
-
-  test('says whether a call created the pet or repeated an earlier one', async () => {
-    const catalogue = createAwaitableCatalogue(petsInMemory());
-    const idempotencyKey = { holder: 'the zoo', key: 'k1' };
-    expect(await catalogue.createPet(rex(), idempotencyKey)).toMatchObject({ pet: { id: 1n }, created: true });
-    expect(await catalogue.createPet(rex(), idempotencyKey)).toMatchObject({ pet: { id: 1n }, created: false });
-  });
-
-  test.each([0n, -1n, 2n ** 63n, 2n ** 64n + 1n])(
-    'asks no storage for the id %d, which no pet can have',
-    async (id) => {
-      const { port, calls } = observed(petsInMemory());
-      expect(await rejectionOf(() => createAwaitableCatalogue(port).getPet(id))).toMatchObject({
-        code: 'pet_not_found',
-      });
-      expect(calls).toEqual([]);
-    },
-  );
 
   test('rejects text that a transport could not convert, and quotes it', async () => {
-    const catalogue = createAwaitableCatalogue(petsInMemory());
+    const catalogue = createCatalogue(petsInMemory());
     expect(await rejectionOf(() => catalogue.listPets({ limit: '0', status: 'lost' }))).toEqual({
       code: 'invalid',
       message:

@@ -1,13 +1,6 @@
-import { type Awaitable, andThen } from '../awaitable.ts';
 import { DomainError, invalid } from '../domain-error.ts';
-import { integerViolation } from '../quote.ts';
-import {
-  type GivenIdempotencyKey,
-  type IdempotencyKey,
-  idempotencyHolderViolation,
-  idempotencyKeyViolation,
-  idempotencyOf,
-} from './idempotency.ts';
+import { violation } from '../quote.ts';
+import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idempotency.ts';
 import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, type Pet } from './pet.ts';
 import { checkedPetQuery, type PetQuery } from './pet-query.ts';
@@ -20,6 +13,9 @@ export interface PetPage {
   readonly next: bigint | null;
 }
 
+/** The members of an argument with values of any type, as a transport reads them: the use case checks them. */
+export type Unchecked<T> = { readonly [member in keyof T]: unknown };
+
 /** The use cases of the catalogue, under the operation names of the interface. */
 export interface Catalogue {
   /**
@@ -27,14 +23,16 @@ export interface Catalogue {
    *
    * @throws DomainError `invalid`, `storage_unavailable`
    */
-  listPets(query?: PetQuery): Promise<PetPage>;
+  listPets(query?: Unchecked<PetQuery>): Promise<PetPage>;
 
   /**
    * Creates a pet. With an idempotency key the same call can be repeated: it creates one pet and returns it each time.
    *
+   * @param newPet A {@link NewPet}.
+   * @returns The pet, and whether this call created it.
    * @throws DomainError `invalid`, `idempotency_key_reused`, `storage_unavailable`
    */
-  createPet(newPet: NewPet, idempotencyKey?: IdempotencyKey): Promise<Pet>;
+  createPet(newPet: unknown, idempotencyKey?: Unchecked<IdempotencyKey>): Promise<Creation>;
 
   /**
    * Reads one pet.
@@ -42,64 +40,40 @@ export interface Catalogue {
    * @param id Any bigint.
    * @throws DomainError `invalid` (for anything else), `pet_not_found`, `storage_unavailable`
    */
-  getPet(id: bigint): Promise<Pet>;
+  getPet(id: unknown): Promise<Pet>;
 }
 
 /**
- * The same use cases for transports. They return values if the storage does, and may throw synchronously. They take
- * unchecked arguments: a transport passes on values that it can't convert, and the error describes them.
- */
-export interface AwaitableCatalogue {
-  /** @see Catalogue.listPets */
-  listPets(query?: { readonly [member in keyof PetQuery]?: unknown }): Awaitable<PetPage>;
-  /**
-   * @see Catalogue.createPet
-   * @returns The pet, and whether this call created it.
-   */
-  createPet(newPet: unknown, idempotencyKey?: GivenIdempotencyKey): Awaitable<Creation>;
-  /** @see Catalogue.getPet */
-  getPet(id: unknown): Awaitable<Pet>;
-}
-
-/**
- * The use cases on a storage, for callers in the same process.
+ * The use cases on a storage.
  *
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
 export function createCatalogue(pets: PetStore): Catalogue {
-  const { listPets, createPet, getPet } = createAwaitableCatalogue(pets);
   return {
-    listPets: async (query) => listPets(query),
-    createPet: async (newPet, idempotencyKey) => (await createPet(newPet, idempotencyKey)).pet,
-    getPet: async (id) => getPet(id),
-  };
-}
-
-/** The use cases on a storage, for transports. */
-export function createAwaitableCatalogue(pets: PetStore): AwaitableCatalogue {
-  return {
-    listPets(query = {}) {
+    async listPets(query = {}) {
       const { status, after, limit } = checkedPetQuery(query);
       // One more than asked for tells whether there is a next page.
-      return andThen(pets.list({ status, after, limit: limit + 1 }), (found) => pageOf(found, limit));
+      return pageOf(await pets.list({ status, after, limit: limit + 1 }), limit);
     },
 
-    createPet(given, idempotencyKey) {
-      const newPet = checkedNewPet(
-        given,
-        idempotencyKey && {
-          idempotencyKey: idempotencyKeyViolation(idempotencyKey),
-          holder: idempotencyHolderViolation(idempotencyKey),
-        },
+    async createPet(given, idempotencyKey) {
+      if (idempotencyKey === undefined) return (await pets.add(checkedNewPet(given))) as Creation;
+      const newPet = checkedNewPet(given, idempotencyViolations(idempotencyKey));
+      const { holder, key } = idempotencyKey as IdempotencyKey;
+      const creation = await pets.add(newPet, { holder, key, fingerprint: fingerprint(newPet) });
+      if (creation !== null) return creation;
+      throw new DomainError(
+        'idempotency_key_reused',
+        'this idempotency key was used for another pet: use a new key, or send the first pet again',
       );
-      const idempotency = idempotencyKey && idempotencyOf(idempotencyKey as IdempotencyKey, newPet);
-      return andThen(pets.add(newPet, idempotency), (creation) => creation ?? keyReused());
     },
 
-    getPet(id) {
-      if (typeof id !== 'bigint') throw invalid({ id: integerViolation('id must be an integer', id) });
-      if (id < LIMITS.id.min || id > LIMITS.id.max) return petNotFound(id);
-      return andThen(pets.find(id), (pet) => pet ?? petNotFound(id));
+    async getPet(id) {
+      if (typeof id !== 'bigint') throw invalid({ id: violation('id must be an integer', id) });
+      const isInRange = id >= LIMITS.id.min && id <= LIMITS.id.max;
+      const pet = isInRange ? await pets.find(id) : null;
+      if (pet === null) throw new DomainError('pet_not_found', `no pet has the id ${id}`);
+      return pet;
     },
   };
 }
@@ -108,15 +82,4 @@ function pageOf(found: readonly Pet[], limit: number): PetPage {
   if (found.length <= limit) return { pets: found, next: null };
   const pets = found.slice(0, limit);
   return { pets, next: (pets[limit - 1] as Pet).id };
-}
-
-function keyReused(): never {
-  throw new DomainError(
-    'idempotency_key_reused',
-    'this idempotency key was used for another pet: use a new key, or send the first pet again',
-  );
-}
-
-function petNotFound(id: bigint): never {
-  throw new DomainError('pet_not_found', `no pet has the id ${id}`);
 }

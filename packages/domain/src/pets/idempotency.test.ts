@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { fingerprint, idempotencyHolderViolation } from './idempotency.ts';
+import { fingerprint, idempotencyViolations } from './idempotency.ts';
 
 const fields = fc.record({
   // Few letters and JSON's own characters make different pets similar.
@@ -44,18 +44,22 @@ describe('fingerprint', () => {
   });
 });
 
-describe('idempotencyHolderViolation', () => {
+describe('idempotencyViolations', () => {
   test.each([
-    ['a\ud800', 'well-formed Unicode, was "a\\ud800"'],
-    ['\udc00', 'well-formed Unicode, was "\\udc00"'],
-    [7, 'well-formed Unicode, was a number'],
-    [undefined, 'well-formed Unicode, was missing'],
+    ['a\ud800', 'well-formed Unicode without U+0000, was "a\\ud800"'],
+    ['\udc00', 'well-formed Unicode without U+0000, was "\\udc00"'],
+    ['a\0b', 'well-formed Unicode without U+0000, was "a\\u0000b"'],
+    [7, 'well-formed Unicode without U+0000, was the number 7'],
+    [undefined, 'well-formed Unicode without U+0000, was missing'],
     ['🐕'.repeat(101), 'at most 100 characters (Unicode code points), was 101'],
   ])('rejects the holder %j, which some storages cannot distinguish from others or not index', (holder, rule) => {
-    expect(idempotencyHolderViolation({ holder })).toBe(`the holder of an idempotency key must be ${rule}`);
+    expect(idempotencyViolations({ holder, key: 'k' })).toEqual({
+      idempotencyKey: null,
+      holder: `the holder of an idempotency key must be ${rule}`,
+    });
   });
 
   test.each(['', ' orders', '🐕'.repeat(100)])('accepts the holder %j', (holder) => {
-    expect(idempotencyHolderViolation({ holder })).toBeNull();
+    expect(idempotencyViolations({ holder, key: 'k' })).toEqual({ idempotencyKey: null, holder: null });
   });
 });

@@ -1,6 +1,5 @@
 import { describe, expect, test } from 'vitest';
 import { rejectionOf } from '../../test/rejection.ts';
-import { Violation } from '../quote.ts';
 import { checkedPetQuery, type PetQuery } from './pet-query.ts';
 
 describe('checkedPetQuery', () => {
@@ -39,7 +38,7 @@ describe('checkedPetQuery', () => {
     [{ status: null }, `${STATUS} null`],
     [{ after: -1n }, `${AFTER} -1`],
     [{ after: 2n ** 63n }, `${AFTER} 9223372036854775808`],
-    [{ after: 1 }, `${AFTER} the number 1: pass a bigint`],
+    [{ after: 1 }, `${AFTER} the number 1`],
     [{ after: null }, `${AFTER} null`],
     [null, 'the query must be an object, was null'],
     ['sold', 'the query must be an object, was "sold"'],
@@ -50,16 +49,5 @@ describe('checkedPetQuery', () => {
   test('names all violations at once', async () => {
     const query = { limit: 0, status: 'lost', after: -1n };
     expect((await rejectionOf(() => checkedPetQuery(query))).message).toBe(`${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`);
-  });
-
-  test("uses a transport's messages for values that the transport rejects", async () => {
-    const query = {
-      limit: new Violation('limit must be given once'),
-      status: new Violation('status must be given once'),
-      after: new Violation('cursor must be given once'),
-    };
-    expect((await rejectionOf(() => checkedPetQuery(query))).message).toBe(
-      'limit must be given once; status must be given once; cursor must be given once',
-    );
   });
 });

@@ -1,5 +1,5 @@
 import { invalid, rejectViolations } from '../domain-error.ts';
-import { integerViolation, quote } from '../quote.ts';
+import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 import type { PetSelection } from './pet-store.ts';
@@ -32,13 +32,12 @@ export function checkedPetQuery(given: unknown): PetSelection {
 /** @param name The name of the argument in the message. */
 export function limitViolation(limit: unknown, name = 'limit'): string | null {
   const { min, max } = LIMITS.page;
-  const isNumber = typeof limit === 'number';
-  if (limit === undefined || (isNumber && Number.isInteger(limit) && limit >= min && limit <= max)) return null;
-  const rule = `${name} must be an integer from ${min} to ${max}`;
-  return isNumber ? `${rule}, was ${limit}` : integerViolation(rule, limit);
+  if (limit === undefined) return null;
+  if (Number.isInteger(limit) && (limit as number) >= min && (limit as number) <= max) return null;
+  return `${name} must be an integer from ${min} to ${max}, was ${typeof limit === 'number' ? limit : quote(limit)}`;
 }
 
 function afterViolation(after: unknown): string | null {
   if (after === undefined || (typeof after === 'bigint' && after >= 0n && after <= LIMITS.id.max)) return null;
-  return integerViolation('after must be an id or 0', after);
+  return violation('after must be an id or 0', after);
 }

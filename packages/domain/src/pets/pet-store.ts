@@ -1,4 +1,3 @@
-import type { Awaitable } from '../awaitable.ts';
 import type { Idempotency } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
 import type { PetStatus } from './pet-status.ts';
@@ -24,13 +23,11 @@ export interface Creation {
  * The port for persistence of pets. Its use cases have checked the arguments.
  *
  * Acknowledged writes are durable, and every later call sees them, of this store or of another at the same place. Each method
- * throws (or rejects with) a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
+ * rejects with a DomainError `storage_unavailable` within 5 seconds if the storage can't be reached: the call
  * may have been executed. Any other error is a defect, a violated constraint too. A store serves at least a thousand calls
  * at once; more may be `storage_unavailable`.
  *
- * Arguments belong to the caller, who may change them once the call has returned, even if its promise is pending. Results
- * are read-only. A store that freezes its pets returns the same object for an unchanged pet each time, so that callers may
- * cache values made from it.
+ * Arguments and results are read-only, for both sides.
  */
 export interface PetStore {
   /**
@@ -38,19 +35,19 @@ export interface PetStore {
    * whatever other processes do.
    *
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
-   * NUL and any form of Unicode.
+   * any well-formed Unicode except U+0000.
    * @param idempotency If given, names this creation: the first pet stored under its holder (0 to 100 code points) and key is
    * the only one, also for calls at the same time. Holders and keys are equal if their code units are.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */
-  add(newPet: NewPet, idempotency?: Idempotency): Awaitable<Creation | null>;
+  add(newPet: NewPet, idempotency?: Idempotency): Promise<Creation | null>;
 
   /**
    * @param id 1 to 2^63 - 1.
    * @returns The pet, or null if none has this id.
    */
-  find(id: bigint): Awaitable<Pet | null>;
+  find(id: bigint): Promise<Pet | null>;
 
   /**
    * The first pets of a selection, in ascending order of id: all that were acknowledged before the call, perhaps some that are
@@ -59,5 +56,5 @@ export interface PetStore {
    * Following the pages to their end yields every pet that was acknowledged at the start. It may miss pets that are created
    * meanwhile: of two processes that create pets, one may acknowledge an id below that of a page that was read already.
    */
-  list(selection: PetSelection): Awaitable<readonly Pet[]>;
+  list(selection: PetSelection): Promise<readonly Pet[]>;
 }

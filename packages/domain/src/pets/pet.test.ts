@@ -1,7 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../domain-error.ts';
-import { Violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { checkedNewPet } from './pet.ts';
 
@@ -15,9 +14,6 @@ function messageFor(given: unknown): string {
   }
   throw new Error('accepted');
 }
-
-/** A number that a transport can't convert. */
-const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 
 const valid = { name: 'Rex', categoryId: 7n };
 
@@ -44,7 +40,7 @@ describe('checkedNewPet', () => {
     expect(checkedNewPet(given).name).toBe('Rex');
   });
 
-  test.each(['R', ' Rex ', '\u200b', 'x'.repeat(200), '🐕'.repeat(200), '\u0000'])('accepts the name %j', (name) => {
+  test.each(['R', ' Rex ', '\u200b', 'x'.repeat(200), '🐕'.repeat(200)])('accepts the name %j', (name) => {
     expect(checkedNewPet({ ...valid, name }).name).toBe(name);
   });
 
@@ -57,21 +53,19 @@ describe('checkedNewPet', () => {
     [' \t\n\u00a0\u2003\ufeff', 'name must have a character that is not white space'],
     ['x'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
     ['🐕'.repeat(201), 'name must be at most 200 characters (Unicode code points), was 201'],
+    ['Re\0x', 'name must not contain U+0000'],
     ['Rex \ud800', 'name must be well-formed Unicode, without a lone surrogate'],
-    [7, 'name must be a string, was a number'],
+    [7n, 'name must be a string, was 7'],
     [null, 'name must be a string, was null'],
     [['Rex'], 'name must be a string, was an array'],
     [undefined, 'name is required'],
-  ])('rejects the name %j', (name, message) => {
+  ])('rejects the name %o', (name, message) => {
     expect(messageFor({ ...valid, name })).toBe(message);
   });
 
   test.each([
     [2n ** 63n, '9223372036854775808'],
     [-(2n ** 63n) - 1n, '-9223372036854775809'],
-    [rawJSON('1.50'), '1.50'],
-    [rawJSON('1'.repeat(40)), '1'.repeat(40)],
-    [rawJSON('1'.repeat(41)), `${'1'.repeat(40)}…`],
     ['7', '"7"'],
     [true, 'true'],
     [{}, 'an object'],
@@ -83,7 +77,7 @@ describe('checkedNewPet', () => {
   });
 
   test.each([
-    [7, 'the number 7: pass a bigint'],
+    [7, 'the number 7'],
     [1.5, 'the number 1.5'],
     [Number.NaN, 'the number NaN'],
   ])('rejects the category %s, which is a number', (categoryId, quoted) => {
@@ -96,10 +90,11 @@ describe('checkedNewPet', () => {
     ['Sold', '"Sold"'],
     ['', '""'],
     [null, 'null'],
-    [0, 'a number'],
+    [0, 'the number 0'],
+    [0n, '0'],
     ['x'.repeat(40), `"${'x'.repeat(40)}"`],
     ['x'.repeat(1000), `"${'x'.repeat(40)}"…`],
-  ])('rejects the status %j', (status, quoted) => {
+  ])('rejects the status %o', (status, quoted) => {
     expect(messageFor({ ...valid, status })).toBe(`status must be one of available, pending, sold, was ${quoted}`);
   });
 
@@ -107,23 +102,9 @@ describe('checkedNewPet', () => {
     expect(messageFor(given)).toMatch(/^the pet must be an object with name and categoryId, was /);
   });
 
-  test.each([7n, rawJSON('1.50')])('calls %s a number where no integer is expected', (value) => {
-    expect(messageFor(value)).toBe('the pet must be an object with name and categoryId, was a number');
-    expect(messageFor({ ...valid, name: value, status: value })).toBe(
-      'name must be a string, was a number; status must be one of available, pending, sold, was a number',
-    );
-  });
-
   test('names all violations at once', () => {
     expect(messageFor({ status: 'lost' })).toBe(
       'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
-    );
-  });
-
-  test("uses a transport's message for a value that the transport rejects", () => {
-    const categoryId = new Violation('category must be given once');
-    expect(messageFor({ name: 7, categoryId })).toBe(
-      'name must be a string, was a number; category must be given once',
     );
   });
 

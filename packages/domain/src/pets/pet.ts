@@ -1,11 +1,11 @@
 import { invalid, rejectViolations, type Violations } from '../domain-error.ts';
-import { integerViolation, isRawNumber, quote, violation } from '../quote.ts';
+import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet-status.ts';
 
 /** A pet to be created. */
 export interface NewPet {
-  /** 1 to 200 code points, well-formed Unicode, not only white space ({@link LIMITS}); kept as it was given. */
+  /** 1 to 200 code points, well-formed Unicode without U+0000, not only white space ({@link LIMITS}); kept as it was given. */
   readonly name: string;
   /** Identifier of the category the pet belongs to, a signed 64-bit integer. */
   readonly categoryId: bigint;
@@ -28,7 +28,7 @@ export interface Pet extends NewPet {
  * @throws DomainError `invalid`, naming every violation.
  */
 export function checkedNewPet(given: unknown, others?: Violations): NewPet {
-  if (typeof given !== 'object' || given === null || Array.isArray(given) || isRawNumber(given)) {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalid({ pet: `the pet must be an object with name and categoryId, was ${quote(given)}`, ...others });
   }
   const { name, categoryId, status } = given as Record<string, unknown>;
@@ -51,6 +51,7 @@ function nameViolation(name: unknown): string | null {
     const length = [...name].length;
     if (length > maxLength) return `name must be at most ${maxLength} characters (Unicode code points), was ${length}`;
   }
+  if (name.includes('\0')) return 'name must not contain U+0000';
   if (!name.isWellFormed()) return 'name must be well-formed Unicode, without a lone surrogate';
   return null;
 }
@@ -59,5 +60,5 @@ function categoryIdViolation(categoryId: unknown): string | null {
   const { min, max } = LIMITS.categoryId;
   if (categoryId === undefined) return 'categoryId is required';
   if (typeof categoryId === 'bigint' && categoryId >= min && categoryId <= max) return null;
-  return integerViolation(`categoryId must be an integer from ${min} to ${max}`, categoryId);
+  return violation(`categoryId must be an integer from ${min} to ${max}`, categoryId);
 }
