@@ -1,5 +1,4 @@
 import {
-  ADDRESS_VARIABLES,
   integer,
   matching,
   oneOf,
@@ -36,7 +35,8 @@ const nodeEnvironment: Variable<string> = {
 
 /** The variables of this application. Those of the storages and `API_KEYS` are read by app-kit: every application has them. */
 export const VARIABLES = {
-  ...ADDRESS_VARIABLES,
+  PORT: integer(3000, 0, 65_535),
+  HOST: matching('127.0.0.1', /^\S+$/, 'a host name or address'),
   BASE_PATH: matching(
     '/v1',
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,

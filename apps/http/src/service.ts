@@ -1,5 +1,11 @@
 import { isatty } from 'node:tty';
-import { addressError, createDevelopmentKey, findStorages, openStorage, readVersion } from '@animal-store/app-kit';
+import {
+  ConfigurationError,
+  createDevelopmentKey,
+  findStorages,
+  openStorage,
+  readVersion,
+} from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { isUsable } from '@animal-store/domain/transport';
@@ -80,8 +86,8 @@ async function listen(
   log: Log,
 ) {
   const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);
-  return startServer(listener, { host, port, maxConnections: MAX_CONNECTIONS, reject, onDrop }).catch((error) => {
-    throw addressError(error, host, port);
+  return startServer(listener, { host, port, maxConnections: MAX_CONNECTIONS, reject, onDrop }).catch((cause) => {
+    throw new ConfigurationError(`can't listen at HOST ${host}, PORT ${port}: ${cause.message}`, { cause });
   });
 }
 

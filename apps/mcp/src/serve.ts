@@ -1,7 +1,9 @@
 import { finished } from 'node:stream';
-import { createErrorReport, openNamedStorage } from '@animal-store/app-kit';
+import { inspect } from 'node:util';
+import { openNamedStorage } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
-import { createCatalogue } from '@animal-store/domain';
+import { createCatalogue, DomainError } from '@animal-store/domain';
+import { reasonOf } from '@animal-store/domain/transport';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { createServer } from './server.ts';
 
@@ -10,7 +12,10 @@ export async function serve({ onStop, writeMessage }: Run): Promise<void> {
   const { storage, description, warnings } = await openNamedStorage(process.env, 'allowed');
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
-  const reportError = createErrorReport(writeMessage);
+  const reportError = (error: unknown) => {
+    if (!DomainError.is(error)) writeMessage(`unexpected error: ${inspect(error)}`);
+    else if (error.code === 'storage_unavailable') writeMessage(`the storage is unavailable: ${reasonOf(error)}`);
+  };
   const connection = serveStdio(() => createServer({ catalogue, description, reportError }));
   onStop(() => process.stdin.destroy());
   finished(process.stdin, async () => {

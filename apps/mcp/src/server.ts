@@ -1,4 +1,4 @@
-import { type ReportError, readVersion } from '@animal-store/app-kit';
+import { readVersion } from '@animal-store/app-kit';
 import { type Catalogue, DomainError, type Pet, type PetStatus } from '@animal-store/domain';
 import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { MESSAGES } from './messages.ts';
@@ -12,7 +12,7 @@ export interface ServerDependencies {
   /** Where the animals are stored, for the client. */
   readonly description: string;
   /** Called with the error of each call that fails. */
-  readonly reportError: ReportError;
+  readonly reportError: (error: unknown) => void;
 }
 
 /** A tool as clients see it. */

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey } from '@animal-store/domain/transport';
-import { isQuoted } from './settings.ts';
 import { sha256 } from './sha256.ts';
 
 /** Holders' names by the SHA-256 digests of their keys. */
@@ -10,8 +9,6 @@ export type ConfiguredKeys = ReadonlyMap<string, string>;
 const KEY = /^[\x21-\x7e]{16,}$/;
 const DIGEST_PREFIX = /^sha256:/i;
 const DIGEST = /^sha256:[\da-f]{64}$/i;
-/** Two entries or more, of the characters that generated keys have, with a separator that API_KEYS does not know. */
-const SEVERAL = /^[\w.~+/=:-]{16,}(?:[;\s]+[\w.~+/=:-]{16,})+;?$/;
 
 /**
  * Reads API_KEYS: comma-separated keys of at least 16 visible ASCII characters, or `sha256:` and 64 hexadecimal digits.
@@ -43,8 +40,6 @@ function holdersOf(entries: readonly string[]): ConfiguredKeys {
 }
 
 function violationOf(entry: string): string | null {
-  if (isQuoted(entry)) return 'must be without quotes';
-  if (SEVERAL.test(entry)) return 'looks like several: separate them with commas';
   if (DIGEST_PREFIX.test(entry)) return DIGEST.test(entry) ? null : 'must be sha256: and 64 hexadecimal digits';
   return KEY.test(entry)
     ? null

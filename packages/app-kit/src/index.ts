@@ -1,9 +1,7 @@
 export { type ConfiguredKeys, createDevelopmentKey, readApiKeys } from './api-keys.ts';
 export { readCredentials } from './bearer.ts';
 export { ConfigurationError } from './configuration-error.ts';
-export { createErrorReport, type ReportError } from './error-report.ts';
 export { findStorages } from './find-storages.ts';
-export { ADDRESS_VARIABLES, addressError } from './listening-address.ts';
 export { type OpenStorage, openNamedStorage, openStorage } from './open-storage.ts';
 export { readEnvironment, variableNames } from './read-environment.ts';
 export { integer, matching, oneOf, readVariables, type Variable } from './settings.ts';

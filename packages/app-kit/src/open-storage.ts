@@ -34,11 +34,14 @@ export async function openStorage(settings: StorageSettings): Promise<OpenStorag
   };
   try {
     const storage = await adapter.open(setting);
+    if (typeof storage?.ready !== 'function') throw new StorageMisconfigured('its adapter opened no storage');
     const warnings = [...settings.warnings, ...(storage.warnings ?? []).map((warning) => `${subject}: ${warning}`)];
     return { storage, description: adapter.description, warnings, misconfiguration };
   } catch (error) {
     const message = misconfiguration(error);
-    throw message === null ? error : new ConfigurationError(message, { cause: error });
+    const reason =
+      message ?? `${subject}: the storage can't be opened: ${error instanceof Error ? error.message : error}`;
+    throw new ConfigurationError(reason, { cause: error });
   }
 }
 

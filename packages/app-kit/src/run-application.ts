@@ -49,8 +49,7 @@ export async function runApplication(name: string, description: string, load: ()
   try {
     const [argument] = process.argv.slice(2);
     if (argument !== undefined) {
-      const { respondTo } = await import('./arguments.ts');
-      process.stdout.write(await respondTo(argument, name, description));
+      process.stdout.write(await textFor(argument, name, description));
       return;
     }
     const start = await load();
@@ -79,4 +78,15 @@ function handleSignals(): Run['onStop'] {
 /** Lets Node deliver the signals that came while modules were loading. */
 function signalsDelivered(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
+}
+
+/** The text that an argument asks for. */
+async function textFor(argument: string, name: string, description: string): Promise<string> {
+  if (argument === '--version') {
+    const { readVersion, versionText } = await import('./version.ts');
+    return `${name} ${versionText(readVersion(process.env))}\n`;
+  }
+  const text = `Usage: ${name} [--help | --version]\n\n${description}\n\nSettings are environment variables: see docs/settings.md.\n`;
+  if (argument === '--help') return text;
+  throw new ConfigurationError(`unexpected argument ${JSON.stringify(argument)}: settings are environment variables`);
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { getSystemErrorMessage } from 'node:util';
 
 /** Satisfies every rule, so that the error about the file stands alone. */
 const UNREAD = 'unreadable-secret';
@@ -16,31 +15,20 @@ export function fileVariable(name: string): string {
  * @param errors Takes a sentence for each file that can't be read.
  * @returns The environment with these secrets.
  */
-export function readSecretFiles(
-  environment: NodeJS.ProcessEnv,
-  secrets: readonly string[],
-  errors: string[],
-): NodeJS.ProcessEnv {
+export function readSecretFiles(environment: NodeJS.ProcessEnv, secrets: readonly string[], errors: string[]) {
   const complete = { ...environment };
   for (const name of secrets) {
-    const twin = fileVariable(name);
-    const path = environment[twin];
+    const path = environment[fileVariable(name)];
     if (!path) continue;
-    if (environment[name]) errors.push(`${name} and ${twin} are both set: remove one`);
-    complete[name] ||= contentOf(path, (reason) => errors.push(`${twin}: ${reason}`)) || UNREAD;
+    if (environment[name]) errors.push(`${name} and ${fileVariable(name)} are both set: remove one`);
+    complete[name] ||= UNREAD;
+    try {
+      const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+      if (content === '') errors.push(`${fileVariable(name)}: ${path} is empty`);
+      else if (!environment[name]) complete[name] = content;
+    } catch (error) {
+      errors.push(`${fileVariable(name)}: ${(error as Error).message}`);
+    }
   }
   return complete;
-}
-
-function contentOf(path: string, fail: (reason: string) => void): string {
-  try {
-    const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    if (content === '') fail('the file is empty');
-    return content;
-  } catch (error) {
-    const { errno, message } = error as NodeJS.ErrnoException;
-    // The path may be the secret itself if the operator has only renamed the variable.
-    fail(`the file can't be read: ${errno === undefined ? message : getSystemErrorMessage(errno)}`);
-    return '';
-  }
 }

@@ -54,8 +54,3 @@ export function readVariables<V extends Variables>(
   });
   return Object.fromEntries(values) as Values<V>;
 }
-
-/** Whether a value is in quotes: in an env file they are part of it, unless a shell reads the file. */
-export function isQuoted(text: string): boolean {
-  return /^(["']).*\1$/s.test(text.trim());
-}

@@ -1,5 +1,4 @@
 import type { StorageAdapter } from '@animal-store/domain/ports';
-import { isQuoted } from './settings.ts';
 import { STORAGES, type Storages, storageChoices, storageVariables } from './storages.ts';
 
 /** The storage to open, and its place. */
@@ -37,7 +36,6 @@ export function readStorageSettings(
   if (variable === undefined) return { name, adapter, setting: '', warnings };
   const setting = environment[variable.name] ?? '';
   if (setting === '') errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
-  if (isQuoted(setting)) errors.push(`${variable.name} is in quotes: remove them, they are part of the value`);
   return { name, adapter, setting, warnings };
 }
 
@@ -53,7 +51,9 @@ function chosenName(
   if (given !== '') {
     if (!Object.hasOwn(storages, given)) {
       const names = Object.keys(storages).join(', ');
-      errors.push(`STORAGE must be one of ${names}, or the module of an adapter, was ${JSON.stringify(given)}`);
+      errors.push(
+        `STORAGE must be one of ${names}, or the module of an adapter: ${JSON.stringify(given)} was not found from the folder ${process.cwd()}`,
+      );
     } else if (memory === 'never' && storages[given]?.variable === undefined) {
       errors.push(notDurable(`STORAGE is ${given}`));
     }
