@@ -25,8 +25,13 @@ const SHORT_RETRIES = {
  */
 export async function ensureInstalled() {
   if (isInstalled()) return;
-  mkdirSync(join(root, 'node_modules'), { recursive: true });
-  await acquireLock();
+  try {
+    mkdirSync(join(root, 'node_modules'), { recursive: true });
+    await acquireLock();
+  } catch (error) {
+    console.error(`animal-store: the dependencies can't be installed: ${error.message}`);
+    process.exit(1);
+  }
   process.on('exit', releaseLock);
   try {
     // Another process may have installed meanwhile.

@@ -6,6 +6,22 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 /** The exit code of a configuration error: restarting does not help. */
 export const EXIT_MISCONFIGURED = 2;
 
+/** The oldest Node.js that applications run on. */
+const NODE = [24, 16] as const;
+
+/**
+ * Whether this Node.js is new enough. If not, one line on standard error says so, and the process will end with code 2.
+ *
+ * @param name Begins the line.
+ */
+export function requireNode(name: string): boolean {
+  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+  if (major > NODE[0] || (major === NODE[0] && minor >= NODE[1])) return true;
+  process.stderr.write(`${name}: needs Node.js ${NODE.join('.')} or newer, this is ${process.version}\n`);
+  process.exitCode = EXIT_MISCONFIGURED;
+  return false;
+}
+
 export type Stop = (signal: NodeJS.Signals) => void;
 
 /** Starts an application. A ConfigurationError that it throws ends the process. */
@@ -36,6 +52,7 @@ export interface Run {
  * @param description A sentence for `--help`.
  */
 export async function runApplication(name: string, description: string, load: () => Promise<Start>): Promise<void> {
+  if (!requireNode(name)) return;
   const run: Run = {
     onStop: handleSignals(),
     writeMessage: (message) => void process.stderr.write(`${name}: ${message}\n`),
