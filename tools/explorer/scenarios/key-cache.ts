@@ -54,7 +54,6 @@ const scenario =
   };
 
 await trial<Modules>('a revocation, 3 lookups, 7.5 s', [CACHE], scenario(2), {
-  samples: 200,
   errors: [
     ['records are cached for 10 s', CACHE, 'KEY_TTL = 5_000', 'KEY_TTL = 10_000'],
     [

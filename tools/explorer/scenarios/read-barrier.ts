@@ -54,7 +54,7 @@ const small: Clients = ({ create, look }) => ({ first: [create], second: [look, 
 const concurrent: Clients = ({ create, look }) => ({ first: [create, look], second: [look] });
 const large: Clients = ({ create, look }) => ({ first: [create, look], second: [look, look] });
 const trialOf = (title: string, clients: Clients, { parallel, ...options }: TrialOptions & { parallel?: number }) =>
-  trial<Modules>(title, [BARRIER, BATCHES], scenario(clients, parallel), { samples: 200, ...options });
+  trial<Modules>(title, [BARRIER, BATCHES], scenario(clients, parallel), options);
 
 await trialOf('1 creation, 2 reads', small, {
   errors: [

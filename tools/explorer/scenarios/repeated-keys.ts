@@ -317,7 +317,7 @@ const scenario =
   };
 
 const trialOf = (title: string, sizes: Sizes, options: TrialOptions = {}) =>
-  trial<Modules>(title, [CREATION, FENCE], scenario(sizes), { samples: 100, ...options });
+  trial<Modules>(title, [CREATION, FENCE], scenario(sizes), options);
 
 await trialOf(
   'a creation, a repetition and a conflict of two processes, an election',

@@ -334,7 +334,7 @@ const scenario =
   };
 
 const trialOf = (title: string, sizes: Sizes, errors: TrialOptions['errors'] = []) =>
-  trial<Modules>(title, PATHS, scenario(sizes), { samples: 100, errors });
+  trial<Modules>(title, PATHS, scenario(sizes), { errors });
 
 await trialOf('3 writes, a thread that ends', { clients: [['a', 'b'], ['c']], ends: true }, [
   [

@@ -7,12 +7,6 @@ export type Scenario = (world: World) => void;
 export interface ExploreOptions {
   /** The search ends incomplete after this time: 240 if absent. */
   readonly seconds?: number;
-  /** How many random orders are run after a complete search: they must meet no state that it has not met. */
-  readonly samples?: number;
-  /** The seed of the random orders. */
-  readonly seed?: number;
-  /** False: each order is run by itself, to compare. */
-  readonly reduces?: boolean;
 }
 
 /** Events that end in an error. */
@@ -26,8 +20,6 @@ export interface Explored {
   readonly failing: Failing | null;
   /** Whether every order was explored. */
   readonly isComplete: boolean;
-  /** How many complete orders the states stand for; null if the search is not complete. */
-  readonly orders: number | null;
   readonly states: number;
   readonly runs: number;
   readonly events: number;
@@ -49,17 +41,10 @@ interface Effect {
   readonly gone: readonly string[];
 }
 
-/** A state, the names of its possible events, and the states that follow. */
-interface Node {
-  readonly names: string;
-  readonly next: string[];
-}
-
 /** A branch of the search: the events to a state, and the one to try there. */
 interface Branch {
   readonly path: readonly string[];
   readonly versions: Versions;
-  readonly from: string | null;
   readonly option: Option | null;
 }
 
@@ -100,45 +85,44 @@ export async function explore(scenario: Scenario, options: ExploreOptions = {}):
 class Explorer {
   readonly #scenario: Scenario;
   readonly #run: { world: World };
-  readonly #options: Required<ExploreOptions>;
+  readonly #seconds: number;
   readonly #begin = clock();
   readonly #resources = countResources();
   readonly #numbers = new Map<string, number>();
-  readonly #graph = new Map<string, Node>();
+  /** The names of the possible events of each state. */
+  readonly #states = new Map<string, string>();
   readonly #effects = new Map<number, Effect[]>();
   #runs = 0;
   #events = 0;
 
-  constructor(scenario: Scenario, run: { world: World }, options: ExploreOptions) {
+  constructor(scenario: Scenario, run: { world: World }, { seconds = 240 }: ExploreOptions) {
     this.#scenario = scenario;
     this.#run = run;
-    this.#options = { seconds: 240, samples: 0, seed: 1, reduces: true, ...options };
+    this.#seconds = seconds;
   }
 
   async explore(): Promise<Explored> {
     const failing = await this.#search();
-    const isSearched = failing === null && clock() - this.#begin <= this.#options.seconds * 1_000;
-    const sampled = failing ?? (await this.#sample(isSearched));
-    const isComplete = isSearched && sampled === null;
-    const [first] = this.#graph.keys();
     return {
-      failing: sampled,
-      isComplete,
-      orders: isComplete && first !== undefined ? this.#ordersFrom(first, new Map()) : null,
-      states: this.#graph.size,
+      failing,
+      isComplete: failing === null && !this.#isLate(),
+      states: this.#states.size,
       runs: this.#runs,
       events: this.#events,
       seconds: (clock() - this.#begin) / 1_000,
     };
   }
 
+  #isLate(): boolean {
+    return clock() - this.#begin > this.#seconds * 1_000;
+  }
+
   /** Depth first. Each branch is replayed from the beginning, because a run can't be taken back. */
   async #search(): Promise<Failing | null> {
-    const branches: Branch[] = [{ path: [], versions: new Map(), from: null, option: null }];
-    for (let branch = branches.pop(); branch !== undefined; branch = branches.pop()) {
-      if (clock() - this.#begin > this.#options.seconds * 1_000) return null;
-      let { path, versions, from, option } = branch;
-      if (option !== null && this.#meet(from, this.#foreseen(option, versions))) continue;
+    const branches: Branch[] = [{ path: [], versions: new Map(), option: null }];
+    for (let branch = branches.pop(); branch !== undefined && !this.#isLate(); branch = branches.pop()) {
+      let { path, versions, option } = branch;
+      if (option !== null && this.#leadsToKnown(option, versions)) continue;
       await this.#replay(path);
       do {
         if (option !== null) {
@@ -147,37 +131,34 @@ class Explorer {
         }
         const { world } = this.#run;
         const next = this.#versionsAfter(option, versions);
-        const key = this.#options.reduces ? this.#stateOf(next) : path.join();
+        const state = this.#stateOf(next);
         const options = world.options();
         const names = options
           .map(({ name }) => name)
           .sort()
           .join();
-        const known = this.#graph.get(key);
-        if (option !== null && this.#options.reduces) this.#recordEffect(option, versions, next);
+        const known = this.#states.get(state);
+        if (option !== null) this.#recordEffect(option, versions, next);
         if (known === undefined) this.#checkEnd(options);
         if (world.failure !== null) return this.#shortest({ events: path, error: world.failure });
-        if (known === undefined) this.#graph.set(key, { names, next: [] });
-        else if (known.names !== names) throw hidden(`${path}: ${names} instead of ${known.names}`);
-        this.#meet(from, key);
-        [from, versions, option] = [key, next, null];
+        if (known !== undefined && known !== names) throw hidden(`${path}: ${names} instead of ${known}`);
+        this.#states.set(state, names);
+        [versions, option] = [next, null];
         if (known !== undefined) break;
         for (const each of options) {
-          if (this.#meet(from, this.#foreseen(each, versions))) continue;
+          if (this.#leadsToKnown(each, versions)) continue;
           // This run continues with the first event; the others wait.
           if (option === null) option = each;
-          else branches.push({ path, versions, from, option: each });
+          else branches.push({ path, versions, option: each });
         }
       } while (option !== null);
     }
     return null;
   }
 
-  /** Records that one state follows another, and returns whether the state is known. */
-  #meet(from: string | null, key: string | null): boolean {
-    if (key === null || !this.#graph.has(key)) return false;
-    if (from !== null) this.#graph.get(from)?.next.push(key);
-    return true;
+  #leadsToKnown(option: Option, versions: Versions): boolean {
+    const state = this.#foreseen(option, versions);
+    return state !== null && this.#states.has(state);
   }
 
   #checkEnd(options: readonly Option[]): void {
@@ -274,26 +255,17 @@ class Explorer {
     for (const name of path) await this.#take(name);
   }
 
-  async #take(name: string): Promise<Option> {
+  async #take(name: string): Promise<void> {
     const option = this.#run.world.options().find((each) => each.name === name);
     if (option === undefined) throw new NotExplorable(`the scenario is not deterministic: there is no ${name}`);
     this.#events += 1;
     await this.#run.world.step(option);
-    return option;
   }
 
-  /**
-   * Runs the events that `pick` chooses, until it chooses none.
-   *
-   * @param isSearched Whether every state must be known.
-   */
-  async #play(
-    pick: (options: readonly Option[], hasEnded: boolean) => Option | undefined,
-    isSearched = false,
-  ): Promise<Failing | null> {
+  /** Runs the events that `pick` chooses, until it chooses none. */
+  async #play(pick: (options: readonly Option[], hasEnded: boolean) => Option | undefined): Promise<Failing | null> {
     await this.#replay([]);
-    const events: string[] = [];
-    for (let versions = this.#versionsAfter(null, new Map()); ; ) {
+    for (const events: string[] = []; ; ) {
       const { world } = this.#run;
       const options = world.options();
       const hasEnded = world.hasEnded(options);
@@ -301,25 +273,8 @@ class Explorer {
       const option = pick(options, hasEnded);
       if (option === undefined) return null;
       events.push(option.name);
-      versions = this.#versionsAfter(await this.#take(option.name), versions);
-      if (isSearched && world.failure === null && !this.#graph.has(this.#stateOf(versions))) {
-        throw new NotExplorable(`the search has missed ${events}`);
-      }
+      await this.#take(option.name);
     }
-  }
-
-  async #sample(isSearched: boolean): Promise<Failing | null> {
-    const { samples, seed, reduces } = this.#options;
-    let state = seed;
-    const random = (options: readonly Option[]) => {
-      state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
-      return options[Math.floor((state / 2 ** 32) * options.length)];
-    };
-    for (let count = 0; count < samples; count += 1) {
-      const failing = await this.#play(random, isSearched && reduces);
-      if (failing !== null) return this.#shortest(failing);
-    }
-    return null;
   }
 
   /** Leaves out one event or two, as long as the error remains. */
@@ -332,15 +287,6 @@ class Explorer {
       }
     }
     return best;
-  }
-
-  #ordersFrom(key: string, counts: Map<string, number>): number {
-    const known = counts.get(key);
-    if (known !== undefined) return known;
-    const next = this.#graph.get(key)?.next ?? [];
-    const orders = next.reduce((sum, each) => sum + this.#ordersFrom(each, counts), 0) || 1;
-    counts.set(key, orders);
-    return orders;
   }
 }
 

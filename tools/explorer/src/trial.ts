@@ -48,7 +48,7 @@ export async function trial<Modules>(
   for (const [seeded, path, from, to] of errors) {
     const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
     const changed: Modules = Object.assign({}, ...mutants);
-    report(title, seeded, await explore(scenarioOf(changed), { ...options, samples: 0 }));
+    report(title, seeded, await explore(scenarioOf(changed), options));
   }
 }
 

@@ -19,12 +19,6 @@ describe('explore', () => {
     expect(safe).toMatchObject({ failing: null, isComplete: true });
   });
 
-  test('explores as many orders with reduction as without, in fewer runs', async () => {
-    const [reduced, all] = await explored('orders');
-    expect(reduced).toMatchObject({ isComplete: true, orders: all?.orders });
-    expect(reduced?.states).toBeLessThan((all?.states ?? 0) / 10);
-  });
-
   test('finds a rejection that nothing handles', async () => {
     const [finding] = await explored('unhandled-rejection');
     expect(finding?.failing?.error).toBe('nobody waits for this');

@@ -17,9 +17,9 @@ test.each(globSync('*.ts', { cwd: FOLDER }).map((file) => basename(file, '.ts'))
     );
     expect(mutants.filter(({ failing }) => failing === null).map(({ seeded }) => seeded)).toEqual([]);
     expect(mutants).not.toEqual([]);
-    const lines = findings.map(({ title, seeded, orders, seconds, failing }) =>
+    const lines = findings.map(({ title, seeded, states, seconds, failing }) =>
       seeded === null
-        ? `  ${title}: ${orders} orders in ${seconds.toFixed(1)} s`
+        ? `  ${title}: ${states} states in ${seconds.toFixed(1)} s`
         : `    ${seeded}: found in ${failing?.events.length} events`,
     );
     console.log([name, ...lines].join('\n'));
