@@ -1,9 +1,8 @@
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodeOf, interrupted, pnpm, root, runProgram } from './programs.mjs';
-import { workspaces } from './workspaces.mjs';
 
 const STAMP = join(root, 'node_modules/.animal-store-installed');
 const LOCK = join(root, 'node_modules/.animal-store-installing');
@@ -65,7 +64,11 @@ function isInstalled() {
 
 /** A digest of the files that decide what is installed. */
 function fingerprint() {
-  const manifests = workspaces().map((workspace) => `${workspace}/package.json`);
+  const manifests = ['apps', 'packages', 'tools'].flatMap((folder) =>
+    readdirSync(join(root, folder))
+      .sort()
+      .map((name) => `${folder}/${name}/package.json`),
+  );
   const hash = createHash('sha256').update(`${process.platform} ${process.arch}`);
   for (const file of ['pnpm-lock.yaml', 'pnpm-workspace.yaml', 'package.json', ...manifests]) {
     hash.update(`\0${file}\0${read(join(root, file)) ?? ''}`);

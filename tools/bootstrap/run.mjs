@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { apiReference, runChecks } from './checks.mjs';
 import { ensureInstalled } from './install.mjs';
 import { chooseNode, environment, exitCodeOf, pnpm, root, runProgram } from './programs.mjs';
-import { tally, total } from './tally.mjs';
 import { runTests } from './tests.mjs';
 
 const commands = {
@@ -18,17 +17,14 @@ const commands = {
   /** Runs every check and every test. With arguments it runs Vitest with them, and no check. */
   async test(args) {
     chooseNode();
-    const checks = args.length === 0 ? await runChecks() : tally();
-    const result = total(checks, await runTests(args));
-    console.log(`\n${result}`);
-    return result.failed === 0 ? 0 : 1;
+    const checks = args.length === 0 ? await runChecks() : { passed: 0, failed: 0 };
+    const { passed, failed, skipped } = await runTests(args);
+    return conclude({ passed: checks.passed + passed, failed: checks.failed + failed, skipped });
   },
 
   async check() {
     chooseNode();
-    const result = await runChecks();
-    console.log(`\n${result}`);
-    return result.failed === 0 ? 0 : 1;
+    return conclude(await runChecks());
   },
 
   /** Measures the service beside other servers: see docs/performance.md. */
@@ -55,6 +51,12 @@ const commands = {
     return exitCodeOf(await runProgram(pnpm('changeset', ...args), { env: environment() }));
   },
 };
+
+/** Writes the last line of a run, and returns the exit code. */
+function conclude({ passed, failed, skipped = 0 }) {
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`);
+  return failed === 0 ? 0 : 1;
+}
 
 async function runTool(main, args, env) {
   return exitCodeOf(await runProgram([chooseNode(), '--conditions=@animal-store/source', main, ...args], { env }));
