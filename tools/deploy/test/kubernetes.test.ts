@@ -104,14 +104,6 @@ function relabel(targets: object[]): { address: string; instance: string }[] {
   );
 }
 
-test('annotations name the port of the metrics', () => {
-  expect(deployment.template.metadata.annotations).toEqual({
-    'prometheus.io/scrape': 'true',
-    'prometheus.io/path': '/metrics',
-    'prometheus.io/port': String(configuration().PORT),
-  });
-});
-
 test('every selector selects the pods of the Deployment', () => {
   const { labels } = deployment.template.metadata;
   const selectors = [
@@ -124,14 +116,6 @@ test('every selector selects the pods of the Deployment', () => {
     ),
   ];
   for (const selector of selectors) expect(selector).toEqual(labels);
-});
-
-test('the port has a name, which leads to that of the service', () => {
-  expect(container.ports).toEqual([{ name: 'http', containerPort: configuration().PORT }]);
-  for (const probe of probes) expect(probe.httpGet.port).toBe('http');
-  expect(the('Service').spec.ports.map(({ targetPort }: { targetPort: string }) => targetPort)).toEqual(['http']);
-  const { ingress } = the('NetworkPolicy').spec;
-  expect(ingress.map(({ ports }: { ports: object[] }) => ports)).toEqual([[{ port: 'http' }]]);
 });
 
 test('the manifests set variables that the service knows, and its configuration is valid', () => {
@@ -152,32 +136,6 @@ test('the memory limit is at least the need of MAX_CONNECTIONS', () => {
 test('the termination grace period leaves time for a graceful stop', () => {
   const needed = container.lifecycle.preStop.sleep.seconds + stopTimeFor(configuration());
   expect(pod.terminationGracePeriodSeconds).toBeGreaterThan(needed);
-});
-
-test('some pods serve while nodes are drained and versions are replaced', () => {
-  const { minReplicas } = the('HorizontalPodAutoscaler').spec;
-  expect(minReplicas).toBeGreaterThanOrEqual(2);
-  expect(the('PodDisruptionBudget').spec.maxUnavailable).toBeLessThan(minReplicas);
-  expect(deployment.strategy.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
-});
-
-test('the user of the service, and no other, can read the mounted secrets', () => {
-  const [{ name, secret }] = pod.volumes;
-  expect(container.volumeMounts.map((mount: { name: string }) => mount.name)).toEqual([name]);
-  expect(secret.defaultMode).toBe(0o440);
-  expect(pod.securityContext.fsGroup).toBe(pod.securityContext.runAsGroup);
-});
-
-test('pods meet the restricted standard of their namespace, and have no rights in the cluster', () => {
-  expect(the('Namespace').metadata.labels).toEqual({ 'pod-security.kubernetes.io/enforce': 'restricted' });
-  expect(pod.securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
-  expect(container.securityContext).toEqual({
-    allowPrivilegeEscalation: false,
-    readOnlyRootFilesystem: true,
-    capabilities: { drop: ['ALL'] },
-  });
-  expect([pod, the('ServiceAccount')].map((owner) => owner.automountServiceAccountToken)).toEqual([false, false]);
-  expect(Object.keys(container.resources.requests)).toEqual(Object.keys(container.resources.limits));
 });
 
 test('the service responds with 200 to each probe', async () => {
