@@ -45,7 +45,11 @@ export default function setup(project: TestProject): () => void {
 
 function install(consumer: string): void {
   writeFileSync(join(consumer, 'package.json'), JSON.stringify({ name: 'consumer', private: true, type: 'module' }));
-  const hasLibraries = (name: string) => libraries(readManifest(folderOf(name))).length > 0;
+  const hasLibraries = (name: string): boolean => {
+    const manifest = readManifest(folderOf(name));
+    const packages = Object.keys(manifest.dependencies ?? {}).filter((needed) => needed.startsWith('@animal-store/'));
+    return libraries(manifest).length > 0 || packages.some((needed) => hasLibraries(needed.slice(14)));
+  };
   // --offline: the tarballs contain everything that these packages need.
   const selfContained = PACKAGES.filter((name) => !hasLibraries(name)).map((name) => `./${tarball(name)}`);
   run('npm', ['install', '--offline', '--no-audit', '--no-fund', ...selfContained], consumer);

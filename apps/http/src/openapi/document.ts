@@ -1,10 +1,9 @@
 import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../pets/operation.ts';
 import {
+  commonHeaders,
   HEADERS,
   header,
-  QUOTA_HEADERS,
-  REQUEST_ID_HEADER,
   type ResponseObject,
   responseRef,
   SHARED_RESPONSES,
@@ -59,7 +58,7 @@ export function openApiDocument(operations: readonly Operation[], server: string
       schemas: SCHEMAS,
       headers: HEADERS,
       responses: Object.fromEntries(
-        Object.entries(responses).map(([name, response]) => [name, withHeaders(response, REQUEST_ID_HEADER)]),
+        Object.entries(responses).map(([name, response]) => [name, withHeaders(response, commonHeaders(name))]),
       ),
     },
   });
@@ -73,14 +72,12 @@ function operationObject({ headers: values = {}, description }: Operation, share
   );
   const all: Record<string, object> = {};
   for (const [status, response] of Object.entries(responses)) {
-    // A quota is counted for a valid key only, and an error before that has none.
-    const quota = status.startsWith('2') ? QUOTA_HEADERS : {};
-    all[status] = '$ref' in response ? response : withHeaders(response, { ...own, ...quota, ...REQUEST_ID_HEADER });
+    all[status] = '$ref' in response ? response : withHeaders(response, { ...own, ...commonHeaders() });
   }
   for (const [status, name] of Object.entries(SHARED_RESPONSES)) {
     const hasOwn = description.headers !== undefined && status !== 'default';
     const response = shared[name] as ResponseObject;
-    all[status] = hasOwn ? withHeaders(response, { ...own, ...REQUEST_ID_HEADER }) : responseRef(name);
+    all[status] = hasOwn ? withHeaders(response, { ...own, ...commonHeaders(name) }) : responseRef(name);
   }
   return { operationId, tags: ['Pets'], ...rest, responses: all };
 }

@@ -55,10 +55,12 @@ export function errorContent(code: ErrorCode, description: string, message: stri
 export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
 export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
 
-export const REQUEST_ID_HEADER = { 'X-Request-Id': headerRef('RequestId') };
-
-/** The header fields of every response to a valid key, if the operator has set a limit. */
-export const QUOTA_HEADERS = { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy') };
+/** The header fields of every response. The quota is that of a valid key. */
+export function commonHeaders(response = ''): HeaderObjects {
+  const id = { 'X-Request-Id': headerRef('RequestId') };
+  if (response === 'Unauthorized') return id;
+  return { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy'), ...id };
+}
 
 export const HEADERS: HeaderObjects = {
   RequestId: header(
@@ -104,7 +106,7 @@ export function sharedResponses(operationPaths: readonly string[]): Record<strin
       'too_many_requests',
       'this holder has used up its quota for now.',
       CLIENT_MESSAGES.quotaUsedUp(600, 60, 7),
-      { ...retryAfter, ...QUOTA_HEADERS },
+      retryAfter,
     ),
     InternalError: errorContent('internal_error', 'a defect of the service.', CLIENT_MESSAGES.unexpected),
     ServiceUnavailable: errorContent(

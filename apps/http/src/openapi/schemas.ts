@@ -4,8 +4,8 @@ import { ERROR_STATUS } from '../http/http-error.ts';
 
 // JSON Schema 2020-12 of everything on the wire. Every bound is the domain's own.
 
-/** A character that is not white space. Anchored and without escapes of code points: validators in Go reject `\u` in patterns. */
-const NAME_PATTERN = '^\\s*\\S[\\s\\S]*$';
+/** A character that is not white space, and no U+0000. Anchored, and with `\x` because validators in Go reject `\u` in patterns. */
+const NAME_PATTERN = '^\\s*[^\\s\\x00][^\\x00]*$';
 
 const nameAndCategory = {
   name: Type.String({
@@ -13,7 +13,7 @@ const nameAndCategory = {
     maxLength: LIMITS.name.maxLength,
     pattern: NAME_PATTERN,
     description:
-      "The animal's name, kept as sent: well-formed Unicode with a character that is not white space; its length is counted in code points.",
+      "The animal's name, kept as sent: well-formed Unicode without U+0000, with a character that is not white space; its length is counted in code points.",
   }),
   categoryId: Type.Integer({
     format: 'int64',
