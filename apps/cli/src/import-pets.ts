@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
-import { DomainError } from '@animal-store/domain';
+import { DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, type Context, type UseCases } from './context.ts';
@@ -50,7 +50,7 @@ async function importPets(file: string, importId: string, context: Context): Pro
     try {
       const pet = petOf(bytes);
       if (pet === undefined) return;
-      const { created } = await catalogue.createPet(pet, { holder: HOLDER, key: `${importId}:${number}` });
+      const { created } = await catalogue.createPet(pet as NewPet, { holder: HOLDER, key: `${importId}:${number}` });
       counts[created ? 'imported' : 'alreadyImported'] += 1;
     } catch (error) {
       // Not after the loop over the lines: leaving it waits for its other iterations, and so for more input.

@@ -12,7 +12,7 @@ export type { DomainErrorCode, FieldViolation } from './domain-error.ts';
 export { DomainError } from './domain-error.ts';
 export type { AllPetsOptions, AllPetsQuery } from './pets/all-pets.ts';
 export { allPets } from './pets/all-pets.ts';
-export type { Catalogue, PetPage, Unchecked } from './pets/catalogue.ts';
+export type { Catalogue, PetPage } from './pets/catalogue.ts';
 export { createCatalogue } from './pets/catalogue.ts';
 export type { IdempotencyKey } from './pets/idempotency.ts';
 export { LIMITS } from './pets/limits.ts';

@@ -19,7 +19,7 @@ test('the README names the oldest TypeScript that is tested', () => {
 
 describe.each(Object.entries(COMPILERS))('a strict program in %s', (_, compiler) => {
   const VALID = `
-      const created: Pet = await catalogue.createPet({ name: 'Rex', categoryId: 7n, status: 'sold' });
+      const { pet: created }: { pet: Pet } = await catalogue.createPet({ name: 'Rex', categoryId: 7n, status: 'sold' });
       const page: PetPage = await catalogue.listPets({ limit: 5, status: 'sold', after: created.id });
       const id: bigint = (await catalogue.getPet(created.id)).id;
       const status: 'available' | 'pending' | 'sold' | undefined = created.status;

@@ -116,12 +116,9 @@ describe('an adapter of another repository', () => {
   });
 
   test('reports its configuration errors under its variable, in one line', async () => {
-    const misspelled = await outputOf('http', [], { ACME_SHELFS: 'x' });
-    expect(misspelled).toEqual({
+    expect(await outputOf('http', [], {})).toEqual({
       code: 2,
-      output: expect.stringMatching(
-        /^animal-store: ACME_SHELF must be set if STORAGE is \S+, as in shelf:zoo; ACME_SHELFS is not a setting: ACME_SHELF is probably meant\n$/,
-      ),
+      output: expect.stringMatching(/^animal-store: ACME_SHELF must be set if STORAGE is \S+, as in shelf:zoo\n$/),
     });
     const wrong = { code: 2, output: 'animal-store: ACME_SHELF: it must begin with shelf:\n' };
     expect(await outputOf('http', [], { ACME_SHELF: 'zoo' })).toEqual(wrong);
@@ -131,13 +128,11 @@ describe('an adapter of another repository', () => {
     expect(await outputOf('cli', ['pets', 'list'], { ACME_SHELF_FILE: file })).toEqual(wrong);
   });
 
-  test('is used on the command line and by the MCP server, and named by their help', async () => {
+  test('is used on the command line and by the MCP server, and named by the help', async () => {
     const environment = { ACME_SHELF: 'shelf:zoo' };
     const issued = await outputOf('cli', ['keys', 'issue', '--holder', 'the zoo'], environment);
     expect(issued).toEqual({ code: 0, output: expect.stringMatching(/"holder":"the zoo"/) });
-    for (const application of ['http', 'mcp', 'cli']) {
-      expect((await outputOf(application, ['--help'], {})).output).toMatch(/ or ACME_SHELF s(?:ays|elects)/);
-    }
+    expect((await outputOf('cli', ['--help'], {})).output).toMatch(/ or ACME_SHELF selects/);
     expect(await outputOf('mcp', [], environment)).toEqual({
       code: 0,
       output: 'animal-store-mcp: ACME_SHELF: shelves are made of glass\n',
@@ -151,7 +146,7 @@ describe('an adapter of another repository', () => {
       for (const [STORAGE, line] of [
         [
           '@acme/missing',
-          /^animal-store\S*: STORAGE must be one of memory, .*, or the module of an adapter, was "@acme\/missing"\n$/,
+          /^animal-store\S*: STORAGE must be one of memory, .*, or the module of an adapter: "@acme\/missing" was not found from the folder .*\n$/,
         ],
         [join(consumer, 'package.json'), /^animal-store\S*: STORAGE: \S+ can't be loaded: .*\n$/],
         ['node:fs', /^animal-store\S*: STORAGE: node:fs exports no adapter\n$/],

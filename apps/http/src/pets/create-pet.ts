@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { type IdempotencyKey, LIMITS } from '@animal-store/domain';
+import { type IdempotencyKey, LIMITS, type NewPet } from '@animal-store/domain';
 import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
 import { BODY_MAX_BYTES, parseJson, readBody, requireJson } from '../http/request-body.ts';
 import {
@@ -22,7 +22,8 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
     async handle({ env: { incoming } }, holder) {
       requireJson(incoming);
       const bytes = await readBody(incoming);
-      const { pet, created } = await catalogue.createPet(parseJson(bytes), idempotencyKey(incoming, holder));
+      const newPet = parseJson(bytes) as NewPet;
+      const { pet, created } = await catalogue.createPet(newPet, idempotencyKey(incoming, holder));
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
       return { status: 201, headers: { ...JSON_TYPE, ...headers }, body: petJson(pet) };

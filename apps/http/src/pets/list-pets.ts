@@ -1,4 +1,4 @@
-import { LIMITS } from '@animal-store/domain';
+import { LIMITS, type PetQuery } from '@animal-store/domain';
 import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/responses.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
@@ -9,7 +9,7 @@ const DECIMAL = /^[1-9]\d*$/;
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
 export function listPets({ catalogue, basePath }: OperationDependencies): Operation {
-  const linkToNext = (limit: number, status: unknown, next: bigint) => {
+  const linkToNext = (limit: number, status: PetQuery['status'], next: bigint) => {
     const filter = status === undefined ? '' : `&status=${status}`;
     return `<${basePath}/pets?limit=${limit}${filter}&cursor=${cursorAfter(next)}>; rel="next"`;
   };
@@ -72,7 +72,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
 }
 
 /** The query of a request's URL. Parameters that the interface does not know are ignored; the catalogue rejects other values. */
-function readQuery(url: string) {
+function readQuery(url: string): PetQuery {
   const start = url.indexOf('?');
   if (start === -1) return {};
   const parameters = new URLSearchParams(url.slice(start));
@@ -86,5 +86,5 @@ function readQuery(url: string) {
   if (after === null) throw new HttpError('invalid_request', CLIENT_MESSAGES.badCursor);
   // An integer out of range stays text, so that the error quotes it as it was given.
   const isInRange = limit !== undefined && DECIMAL.test(limit) && Number(limit) <= LIMITS.page.max;
-  return { limit: isInRange ? Number(limit) : limit, status, after };
+  return { limit: isInRange ? Number(limit) : limit, status, after } as PetQuery;
 }

@@ -203,7 +203,7 @@ describe('createCatalogue', () => {
   ])('rejects the id %j before it asks the storage', async (id, quoted) => {
     const { port, calls } = observed(petsInMemory());
     const message = `id must be an integer, was ${quoted}`;
-    expect(await rejectionOf(() => createCatalogue(port).getPet(id))).toEqual({ code: 'invalid', message });
+    expect(await rejectionOf(() => createCatalogue(port).getPet(id as unknown as bigint))).toEqual({ code: 'invalid', message });
     expect(calls).toEqual([]);
   });
 
@@ -233,7 +233,7 @@ describe('createCatalogue', () => {
 
   test('rejects text that a transport could not convert, and quotes it', async () => {
     const catalogue = createCatalogue(petsInMemory());
-    expect(await rejectionOf(() => catalogue.listPets({ limit: '0', status: 'lost' }))).toEqual({
+    expect(await rejectionOf(() => catalogue.listPets({ limit: '0', status: 'lost' } as unknown as PetQuery))).toEqual({
       code: 'invalid',
       message:
         'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',

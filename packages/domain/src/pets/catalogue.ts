@@ -13,26 +13,25 @@ export interface PetPage {
   readonly next: bigint | null;
 }
 
-/** The members of an argument with values of any type, as a transport reads them: the use case checks them. */
-export type Unchecked<T> = { readonly [member in keyof T]: unknown };
-
-/** The use cases of the catalogue, under the operation names of the interface. */
+/**
+ * The use cases of the catalogue, under the operation names of the interface. They check their arguments: a transport casts
+ * what it has read, and the error names every violation.
+ */
 export interface Catalogue {
   /**
    * Lists pets. Following `next` to its end yields every pet that existed at the start exactly once.
    *
    * @throws DomainError `invalid`, `storage_unavailable`
    */
-  listPets(query?: Unchecked<PetQuery>): Promise<PetPage>;
+  listPets(query?: PetQuery): Promise<PetPage>;
 
   /**
    * Creates a pet. With an idempotency key the same call can be repeated: it creates one pet and returns it each time.
    *
-   * @param newPet A {@link NewPet}.
    * @returns The pet, and whether this call created it.
    * @throws DomainError `invalid`, `idempotency_key_reused`, `storage_unavailable`
    */
-  createPet(newPet: unknown, idempotencyKey?: Unchecked<IdempotencyKey>): Promise<Creation>;
+  createPet(newPet: NewPet, idempotencyKey?: IdempotencyKey): Promise<Creation>;
 
   /**
    * Reads one pet.
@@ -40,7 +39,7 @@ export interface Catalogue {
    * @param id Any bigint.
    * @throws DomainError `invalid` (for anything else), `pet_not_found`, `storage_unavailable`
    */
-  getPet(id: unknown): Promise<Pet>;
+  getPet(id: bigint): Promise<Pet>;
 }
 
 /**
@@ -59,7 +58,7 @@ export function createCatalogue(pets: PetStore): Catalogue {
     async createPet(given, idempotencyKey) {
       if (idempotencyKey === undefined) return (await pets.add(checkedNewPet(given))) as Creation;
       const newPet = checkedNewPet(given, idempotencyViolations(idempotencyKey));
-      const { holder, key } = idempotencyKey as IdempotencyKey;
+      const { holder, key } = idempotencyKey;
       const creation = await pets.add(newPet, { holder, key, fingerprint: fingerprint(newPet) });
       if (creation !== null) return creation;
       throw new DomainError(
