@@ -203,7 +203,10 @@ describe('createCatalogue', () => {
   ])('rejects the id %j before it asks the storage', async (id, quoted) => {
     const { port, calls } = observed(petsInMemory());
     const message = `id must be an integer, was ${quoted}`;
-    expect(await rejectionOf(() => createCatalogue(port).getPet(id as unknown as bigint))).toEqual({ code: 'invalid', message });
+    expect(await rejectionOf(() => createCatalogue(port).getPet(id as unknown as bigint))).toEqual({
+      code: 'invalid',
+      message,
+    });
     expect(calls).toEqual([]);
   });
 
