@@ -57,7 +57,10 @@ const notorious = fc.constantFrom(
   ...'🐕𝒳\u{1f1e9}\u{10ffff}',
 );
 
-const anyCharacter = fc.oneof(fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }), notorious);
+const anyCharacter = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }).filter((character) => character !== '\0'),
+  notorious,
+);
 
 /** Any well-formed text of a length in code points, short or as long as it may be. */
 const texts = (minLength: number, maxLength: number) =>
