@@ -1,21 +1,16 @@
 /** @module @animal-store/adapter-postgres */
 
+import { createResource } from '@animal-store/adapter-kit';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { createConnection } from './connection/connection.ts';
-import { parseUrl } from './connection/connection-url.ts';
-import { createPostgresKeyStore } from './keys/postgres-key-store.ts';
-import { createPetCreation } from './pets/pet-creation.ts';
-import { createPetReads } from './pets/pet-reads.ts';
-import { checkWritable, prepareSchema } from './schema.ts';
-import { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
-
-export { TIME_LIMITS, type TimeLimits } from './time-limits.ts';
+import { createConnect, parseUrl } from './connection.ts';
+import { toPortError } from './failures.ts';
+import { createPostgresKeyStore } from './keys.ts';
+import { createPetBatches, createPostgresPetStore } from './pets.ts';
+import { checkWritable, openSchema } from './schema.ts';
 
 export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */
   readonly url: string;
-  /** Limits that differ from {@link TIME_LIMITS}. */
-  readonly timeLimits?: Partial<TimeLimits>;
 }
 
 /**
@@ -25,20 +20,28 @@ export interface PostgresStorageOptions {
  * @throws StorageMisconfigured if the URL can't be read.
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
-export function createPostgresStorage(options: PostgresStorageOptions): PetStorage {
-  const limits = { ...TIME_LIMITS, ...options.timeLimits };
-  const server = parseUrl(options.url);
-  const clock = () => performance.now();
-  const connection = createConnection(server.url, limits, prepareSchema);
+export function createPostgresStorage({ url }: PostgresStorageOptions): PetStorage {
+  const server = parseUrl(url);
+  const connect = createConnect(server, openSchema);
+  const database = createResource({
+    async open() {
+      const { query, end } = await connect();
+      return { query, end, pets: createPetBatches(query) };
+    },
+    close: ({ end }) => end(),
+    // The pool replaces lost connections.
+    isLost: () => false,
+    toPortError,
+  });
   return {
-    pets: { add: createPetCreation(connection, { limits, clock }), ...createPetReads(connection, limits) },
-    keys: createPostgresKeyStore(connection, limits),
+    pets: createPostgresPetStore(database),
+    keys: createPostgresKeyStore(database),
     location: server.location,
     warnings: server.warnings,
 
-    ready: () => connection.call(() => checkWritable(connection.query)),
+    ready: () => database.call(({ query }) => checkWritable(query)),
 
-    close: () => connection.close(),
-    [Symbol.asyncDispose]: () => connection.close(),
+    close: () => database.close(),
+    [Symbol.asyncDispose]: () => database.close(),
   };
 }

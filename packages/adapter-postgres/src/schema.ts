@@ -1,75 +1,111 @@
-import { checkFormat } from '@animal-store/domain/ports';
-import type { Query } from './connection/connection.ts';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
+import type pg from 'pg';
+import { type Query, type Statement, statement } from './connection.ts';
 
-/** The format that this version creates, stored in the table animal_store (docs/releasing.md). */
+/** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
 
 /**
- * Does nothing if the tables exist. If several processes find a new database, one creates them. Times are milliseconds since
- * the epoch. The collation "C" compares bytes: no update of the operating system changes an index. A name has up to 200
- * characters, each of which an escape may double.
- *
- * @public The list of published names compares it.
+ * Does nothing if the tables exist. If several processes find a new database, one creates them. The collation "C" compares
+ * bytes: no update of the operating system changes an index.
  */
-export const CREATE_TABLES = `DO $$ BEGIN
-  PERFORM pg_advisory_xact_lock(hashtext('animal_store'));
+const CREATE_TABLES = `DO $$ BEGIN
+  -- Any number that no other program uses.
+  PERFORM pg_advisory_xact_lock(4711000037);
   IF to_regclass('animal_store') IS NOT NULL THEN RETURN; END IF;
 
   CREATE TABLE pets (
-    id bigint PRIMARY KEY CHECK (id BETWEEN 1 AND 9007199254740991),
-    name text COLLATE "C" NOT NULL CHECK (char_length(name) BETWEEN 1 AND 400),
+    id bigint GENERATED ALWAYS AS IDENTITY (SEQUENCE NAME pets_id_seq MAXVALUE 9007199254740991),
+    name text COLLATE "C" NOT NULL,
     category_id bigint NOT NULL,
-    status text COLLATE "C" CHECK (status IN ('available', 'pending', 'sold')),
+    status text COLLATE "C",
     idempotency_holder text COLLATE "C",
-    idempotency_key text COLLATE "C" CHECK (char_length(idempotency_key) BETWEEN 1 AND 510),
+    idempotency_key text COLLATE "C",
     idempotency_fingerprint text COLLATE "C",
-    CHECK (num_nulls(idempotency_holder, idempotency_key, idempotency_fingerprint) IN (0, 3))
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT pets_pkey PRIMARY KEY (id),
+    CONSTRAINT pets_id_in_range CHECK (id BETWEEN 1 AND 9007199254740991),
+    CONSTRAINT pets_name_length CHECK (char_length(name) BETWEEN 1 AND 200),
+    CONSTRAINT pets_known_status CHECK (status IN ('available', 'pending', 'sold')),
+    CONSTRAINT pets_idempotency_key_length CHECK (char_length(idempotency_key) BETWEEN 1 AND 255),
+    CONSTRAINT pets_idempotency_key_complete
+      CHECK (num_nulls(idempotency_holder, idempotency_key, idempotency_fingerprint) IN (0, 3))
   );
   CREATE INDEX pets_by_status ON pets (status, id) WHERE status IS NOT NULL;
   CREATE UNIQUE INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)
     WHERE idempotency_key IS NOT NULL;
+  COMMENT ON TABLE pets IS 'The animals of Animal Store.';
+  COMMENT ON COLUMN pets.id IS 'Ascending, with gaps.';
+  COMMENT ON COLUMN pets.idempotency_holder IS 'The holder of the API key that created the pet.';
+  COMMENT ON COLUMN pets.idempotency_key IS 'Unique for each holder: a repeated creation returns this pet.';
+  COMMENT ON COLUMN pets.idempotency_fingerprint IS 'What the creation asked for: another pet under the key is a conflict.';
+  COMMENT ON COLUMN pets.created_at IS 'For removing idempotency keys by age. The service never reads it.';
 
   CREATE TABLE api_keys (
-    id text COLLATE "C" PRIMARY KEY CHECK (id = left(digest, 16)),
-    digest text COLLATE "C" NOT NULL UNIQUE CHECK (digest ~ '^[0-9a-f]{64}$'),
+    id text COLLATE "C",
+    digest text COLLATE "C" NOT NULL,
     visible_prefix text COLLATE "C" NOT NULL,
     holder text COLLATE "C" NOT NULL,
-    created_at bigint NOT NULL,
-    expires_at bigint,
-    revoked_at bigint,
-    last_used_at bigint
+    created_at timestamptz NOT NULL,
+    expires_at timestamptz,
+    revoked_at timestamptz,
+    last_used_at timestamptz,
+    CONSTRAINT api_keys_pkey PRIMARY KEY (id),
+    CONSTRAINT api_keys_digest_key UNIQUE (digest),
+    CONSTRAINT api_keys_digest_form CHECK (digest ~ '^[0-9a-f]{64}$'),
+    CONSTRAINT api_keys_id_of_digest CHECK (id = left(digest, 16))
   );
   CREATE INDEX api_keys_by_age ON api_keys (created_at, id);
+  COMMENT ON TABLE api_keys IS 'The API keys, but only their digests.';
+  COMMENT ON COLUMN api_keys.digest IS 'SHA-256, in hexadecimal digits.';
+  COMMENT ON COLUMN api_keys.visible_prefix IS 'The begin of the key, by which its holder recognizes it.';
+  COMMENT ON COLUMN api_keys.last_used_at IS 'Written once a minute at most.';
 
   CREATE TABLE animal_store (
-    only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
+    only_row boolean DEFAULT true,
     format integer NOT NULL,
-    last_pet_id bigint NOT NULL CHECK (last_pet_id BETWEEN 0 AND 9007199254740991)
+    created_at timestamptz NOT NULL DEFAULT now(),
+    CONSTRAINT animal_store_pkey PRIMARY KEY (only_row),
+    CONSTRAINT animal_store_one_row CHECK (only_row)
   );
-  INSERT INTO animal_store (format, last_pet_id) VALUES (${FORMAT}, 0);
+  COMMENT ON TABLE animal_store IS 'One row, about the tables of Animal Store.';
+  COMMENT ON COLUMN animal_store.format IS 'Versions of Animal Store with another format reject the database.';
+  COMMENT ON COLUMN animal_store.created_at IS 'Tells this database from another one at the same address.';
+  INSERT INTO animal_store (format) VALUES (${FORMAT});
+  -- A line in the log of the server.
+  RAISE LOG 'Animal Store created its tables in the schema %', current_schema();
 END $$`;
 
-export const SCHEMA_SQL = {
-  format: 'SELECT format FROM animal_store WHERE only_row',
-  /** A read-only server rejects it. */
-  lockFormat: 'SELECT format FROM animal_store WHERE only_row FOR NO KEY UPDATE',
-} as const;
+/** Fails if a table is missing. */
+const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
+    'pets', (SELECT id FROM pets LIMIT 0), 'keys', (SELECT id FROM api_keys LIMIT 0))
+  FROM animal_store WHERE only_row`;
+
+/** A read-only server rejects it. */
+export const LOCK_STATE: Statement = statement(`${STATE} FOR NO KEY UPDATE`);
 
 /**
- * Creates the tables in a new database.
+ * Creates the tables, unless it is known to which database connections lead. Returns the id of the database.
  *
- * @throws StorageMisconfigured if they have a format that this version can't work with.
+ * @throws StorageMisconfigured if the database is not the known one, or has another format.
  */
-export async function prepareSchema(query: Query): Promise<void> {
-  await query(CREATE_TABLES);
-  check(await query<[string]>(SCHEMA_SQL.format));
+export async function openSchema(client: pg.ClientBase, known: string | null): Promise<string> {
+  const text = known === null ? `${CREATE_TABLES}; ${STATE}` : STATE;
+  const results = [await client.query({ text, rowMode: 'array' })].flat();
+  const state: { format: number; id: string } | undefined = results.at(-1)?.rows[0]?.[0];
+  if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
+  if (state.format !== FORMAT) {
+    throw new StorageMisconfigured(
+      `the database has format ${state.format}, and this version works with format ${FORMAT}: start a newer version`,
+    );
+  }
+  if (known !== null && state.id !== known) {
+    throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
+  }
+  return state.id;
 }
 
-/** Succeeds if the database can be written, and no newer version has changed its format too far. */
+/** Succeeds if the database can be written now. */
 export async function checkWritable(query: Query): Promise<void> {
-  check(await query<[string]>(SCHEMA_SQL.lockFormat));
-}
-
-function check([row]: readonly [format: string][]): void {
-  checkFormat('the database', Number(row?.[0]), FORMAT);
+  await query(LOCK_STATE);
 }

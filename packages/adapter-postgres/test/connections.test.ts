@@ -22,7 +22,7 @@ async function behindProxy(url: string) {
 }
 
 describeWithPostgres('the pool', () => {
-  test('has 10 connections at most, however many calls there are', async () => {
+  test('has 5 connections at most, however many calls there are', async () => {
     const { proxy, url } = await behindProxy(freshDatabase());
     const storage = openStorage(url);
     await Promise.all(
@@ -30,16 +30,41 @@ describeWithPostgres('the pool', () => {
         Promise.all([addTo(storage.pets, rex), storage.pets.find(1n), storage.keys.recordUse(`${index}`, 1)]),
       ),
     );
-    expect(await proxy.connections()).toBeLessThanOrEqual(10);
+    expect(await proxy.connections()).toBeLessThanOrEqual(5);
   });
 
-  test('replaces idle connections that the server has closed', async () => {
+  test('keeps a connection whose statement the server has rejected', async () => {
+    const url = `${freshDatabase()}&application_name=rejecting`;
+    const { pets } = openStorage(url);
+    const connections = () => sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'rejecting' ORDER BY pid");
+    await addTo(pets, rex);
+    const before = await connections();
+    const tooLong = { ...rex, name: 'x'.repeat(201) };
+    for (let index = 0; index < 5; index += 1) {
+      await expect(addTo(pets, tooLong)).rejects.toMatchObject({ constraint: 'pets_name_length' });
+    }
+    expect(await connections()).toEqual(before);
+  });
+
+  test.each(['40001', '40P01'])('repeats a statement that was rolled back with %s, and gives up', async (code) => {
     const url = freshDatabase();
-    const storage = openStorage(`${url}&application_name=ended`);
-    const pet = await addTo(storage.pets, rex);
-    await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'ended'");
-    await expect.poll(() => failureOf(() => storage.ready())).toBeNull();
-    expect(await storage.pets.find(pet?.id ?? 0n)).toEqual(pet);
+    const { pets, ready } = openStorage(url);
+    await ready();
+    await sql(
+      `CREATE SEQUENCE tries;
+      CREATE FUNCTION try_again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF nextval('tries') < TG_ARGV[0]::int THEN RAISE SQLSTATE '${code}'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER try_again BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION try_again(4)`,
+      url,
+    );
+    expect(await addTo(pets, rex)).toMatchObject(rex);
+    expect(await sql('SELECT last_value::int FROM tries', url)).toEqual([{ last_value: 4 }]);
+    await sql(
+      `DROP TRIGGER try_again ON pets;
+      CREATE TRIGGER try_again BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION try_again(1000)`,
+      url,
+    );
+    await expect(addTo(pets, rex)).rejects.toMatchObject({ code: 'storage_unavailable', cause: { code } });
   });
 
   test('keeps no process alive once it is closed, even if the server never closes its side', async () => {

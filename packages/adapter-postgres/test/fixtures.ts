@@ -1,14 +1,14 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
 import { fingerprint, type Idempotency, type PetStorage, type PetStore } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { createPostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
+import { createPostgresStorage } from '../src/index.ts';
 
 export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
 
 /** A storage that is closed when the running test ends. */
-export function openStorage(url: string, options: Partial<PostgresStorageOptions> = {}): PetStorage {
-  const storage = createPostgresStorage({ url, ...options });
-  onTestFinished(async () => storage.close());
+export function openStorage(url: string): PetStorage {
+  const storage = createPostgresStorage({ url });
+  onTestFinished(() => storage.close());
   return storage;
 }
 

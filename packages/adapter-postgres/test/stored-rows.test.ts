@@ -1,110 +1,101 @@
-import { describeWithPostgres, freshDatabase, sql } from '@animal-store/test-postgres';
+import { readFile } from 'node:fs/promises';
+import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-postgres';
 import { describe, expect, test } from 'vitest';
 import { addTo, idempotent, openStorage, rex } from './fixtures.ts';
 
-async function opened() {
-  const url = freshDatabase();
-  const storage = openStorage(url);
-  await storage.ready();
-  return { url, storage };
+async function opened(url = freshDatabase()) {
+  const { pets, keys, ready } = openStorage(url);
+  await ready();
+  return { url, pets, keys };
 }
 
 const digest = 'ab'.repeat(32);
 
 describeWithPostgres('stored rows', () => {
-  test('are read into the same frozen pets each time, and into pages of each caller alone', async () => {
-    const { storage } = await opened();
-    const stored: unknown[] = [];
-    for (const name of ['Rex', 'Max', 'Zoë']) stored.push(await addTo(storage.pets, { ...rex, name }));
-    const limits = [5, 1, 2, 5, 3];
-    const pages = await Promise.all(limits.map((limit) => storage.pets.list({ after: 0n, limit })));
-    expect(pages).toEqual(limits.map((limit) => stored.slice(0, limit)));
-    expect(new Set(pages).size).toBe(limits.length);
-    const found = await Promise.all(pages.flat().map(({ id }) => storage.pets.find(id)));
-    const pets = new Set([...pages.flat(), ...found]);
-    expect(pets.size).toBe(stored.length);
-    expect([...pets].every(Object.isFrozen)).toBe(true);
-  });
-
-  test('are read in pages that begin at different places at once', async () => {
-    const { storage } = await opened();
-    for (const status of ['sold', 'pending', 'sold', 'available', 'sold'] as const) {
-      await addTo(storage.pets, { ...rex, status });
-    }
-    const selections = ([undefined, 'sold', 'pending'] as const).flatMap((status) =>
-      [0n, 1n, 3n, 9n].flatMap((after) => [1, 3].map((limit) => ({ status, after, limit }))),
-    );
-    const alone: unknown[] = [];
-    for (const selection of selections) alone.push(await storage.pets.list(selection));
-    expect(await Promise.all(selections.map((selection) => storage.pets.list(selection)))).toEqual(alone);
-    expect(alone.flat()).toHaveLength(24);
-  });
-
   describe('are rejected if the service cannot return', () => {
     test.each([
-      "(0, 'Rex', 1, null, null, null, null)",
-      "(9007199254740992, 'Rex', 1, null, null, null, null)",
-      "(7, '', 1, null, null, null, null)",
-      `(7, '${'x'.repeat(401)}', 1, null, null, null, null)`,
-      '(7, null, 1, null, null, null, null)',
-      "(7, 'Rex', null, null, null, null, null)",
-      "(7, 'Rex', 1, 'Sold', null, null, null)",
-      "(7, 'Rex', 1, null, 'the zoo', 'k', null)",
-      "(7, 'Rex', 1, null, 'the zoo', '', 'f')",
-    ])('pet %s', async (row) => {
+      ['pets_id_in_range', "(0, 'Rex', 1, null, null, null, null)"],
+      ['pets_id_in_range', "(9007199254740992, 'Rex', 1, null, null, null, null)"],
+      ['pets_name_length', "(7, '', 1, null, null, null, null)"],
+      ['pets_name_length', `(7, '${'x'.repeat(201)}', 1, null, null, null, null)`],
+      ['"name"', '(7, null, 1, null, null, null, null)'],
+      ['"category_id"', "(7, 'Rex', null, null, null, null, null)"],
+      ['pets_known_status', "(7, 'Rex', 1, 'Sold', null, null, null)"],
+      ['pets_idempotency_key_complete', "(7, 'Rex', 1, null, 'the zoo', 'k', null)"],
+      ['pets_idempotency_key_length', "(7, 'Rex', 1, null, 'the zoo', '', 'f')"],
+    ])('pets: %s in %s', async (constraint, row) => {
       const { url } = await opened();
-      await expect(sql(`INSERT INTO pets VALUES ${row}`, url)).rejects.toThrow(/violates/);
+      await expect(sql(`INSERT INTO pets OVERRIDING SYSTEM VALUE VALUES ${row}`, url)).rejects.toThrow(constraint);
     });
 
     test.each([
-      `('${digest.slice(0, 15)}', '${digest}', 'p', 'h', 1)`,
-      `('${digest.slice(0, 16)}', '${digest}0', 'p', 'h', 1)`,
-      `('${digest.slice(0, 16).toUpperCase()}', '${digest.toUpperCase()}', 'p', 'h', 1)`,
-      `('${digest.slice(0, 16)}', '${digest}', 'p', 'h', null)`,
-    ])('key %s', async (row) => {
+      ['api_keys_id_of_digest', `('${digest.slice(0, 15)}', '${digest}', 'p', 'h', now())`],
+      ['api_keys_digest_form', `('${digest.slice(0, 16)}', '${digest}0', 'p', 'h', now())`],
+      ['api_keys_digest_form', `('${digest.slice(0, 16).toUpperCase()}', '${digest.toUpperCase()}', 'p', 'h', now())`],
+      ['"created_at"', `('${digest.slice(0, 16)}', '${digest}', 'p', 'h', null)`],
+    ])('keys: %s in %s', async (constraint, row) => {
       const { url } = await opened();
-      await expect(sql(`INSERT INTO api_keys VALUES ${row}`, url)).rejects.toThrow(/violates/);
+      await expect(sql(`INSERT INTO api_keys VALUES ${row}`, url)).rejects.toThrow(constraint);
     });
   });
 
-  test('have names as they are, except for NUL and backslashes', async () => {
-    const { url, storage } = await opened();
-    await addTo(storage.pets, { name: 'Zoë\u0000 \\ 🐕', categoryId: 1n });
-    expect(await sql('SELECT name FROM pets', url)).toEqual([{ name: 'Zoë\\0 \\\\ 🐕' }]);
-  });
-
-  test('have the names of creations that arrive together as they are', async () => {
-    const { storage } = await opened();
-    const names = ['"', '\\', '\\"', "'", ',', '{}', 'NULL', ' ', 'a"b\\', '\n', '\u0000'];
-    const added = await Promise.all(names.map((name) => addTo(storage.pets, { name, categoryId: 1n })));
-    expect((await storage.pets.list({ after: 0n, limit: 20 })).map(({ name }) => name)).toEqual(names);
+  test('have the texts of creations that arrive together as they are', async () => {
+    const { url, pets } = await opened(withOptions(freshDatabase(), '-c array_nulls=off'));
+    const names = ['"', '\\', '\\u0041', '\\0', "'", ',', '{}', 'NULL', 'null', ' ', 'a"b\\', '\n', 'Zoë 🐕'];
+    const added = await Promise.all(names.map((name) => addTo(pets, { name, categoryId: 1n })));
     expect(added.map((pet) => pet?.name)).toEqual(names);
+    const rows = await sql('SELECT name, status, idempotency_key FROM pets ORDER BY id', url);
+    expect(rows).toEqual(names.map((name) => ({ name, status: null, idempotency_key: null })));
   });
 
-  test('keep their ids if they are restored without the counter, and new pets get higher ones', async () => {
-    const { url, storage } = await opened();
-    for (let index = 0; index < 2; index += 1) await addTo(storage.pets, rex);
-    // The rest of the second block, and ids above it.
-    await sql("INSERT INTO pets SELECT n, 'Max', 1 FROM generate_series(3, 5000) AS n", url);
-    const added = await Promise.all(
-      Array.from({ length: 20 }, (_, index) => addTo(storage.pets, rex, idempotent(`${index}`))),
+  test('fail alone if a trigger rejects them, and each of the others is stored', async () => {
+    const { url, pets } = await opened();
+    await sql(
+      `CREATE FUNCTION no_max() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+        IF NEW.name = 'Max' THEN RAISE 'no Max'; END IF; RETURN NEW; END $$;
+      CREATE TRIGGER no_max BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION no_max()`,
+      url,
     );
-    for (const pet of added) expect(pet?.id).toBeGreaterThan(5_000n);
-    expect(new Set(added.map((pet) => pet?.id)).size).toBe(20);
+    const names = Array.from({ length: 100 }, (_, index) => (index % 10 === 0 ? 'Max' : 'Rex'));
+    const ends = await Promise.allSettled(names.map((name) => addTo(pets, { ...rex, name })));
+    expect(ends.map(({ status }) => status)).toEqual(names.map((name) => (name === 'Max' ? 'rejected' : 'fulfilled')));
+    await expect(addTo(pets, { ...rex, name: 'Max' })).rejects.toMatchObject({ code: 'P0001' });
+    expect(await sql('SELECT count(*)::int FROM pets', url)).toEqual([{ count: 90 }]);
   });
 
-  test('fail no creation if a block has reserved their ids', async () => {
-    const { url, storage } = await opened();
-    // The block of the third one has ids left.
-    for (let index = 0; index < 3; index += 1) await addTo(storage.pets, rex);
-    await sql("INSERT INTO pets SELECT n, 'Max', 1 FROM generate_series(4, 5000) AS n", url);
-    expect((await addTo(storage.pets, rex))?.id).toBe(5_001n);
+  test('keep their ids if they were inserted by hand, and new pets get other ones', async () => {
+    const { url, pets } = await opened();
+    await expect(sql("INSERT INTO pets (id, name, category_id) VALUES (2, 'Max', 1)", url)).rejects.toThrow(
+      'cannot insert a non-DEFAULT value into column "id"',
+    );
+    await sql(
+      `INSERT INTO pets (id, name, category_id) OVERRIDING SYSTEM VALUE
+        SELECT n, 'Max', 1 FROM unnest(ARRAY[1, 2, 3, 9, 9007199254740991]) AS n`,
+      url,
+    );
+    expect((await addTo(pets, rex))?.id).toBe(4n);
+    const added = await Promise.all(Array.from({ length: 20 }, (_, index) => addTo(pets, rex, idempotent(`${index}`))));
+    expect(new Set(added.map((pet) => pet?.id)).size).toBe(20);
+    expect(await pets.find(9n)).toMatchObject({ name: 'Max' });
   });
 
   test('have ids below 2^53, and a creation beyond that throws a defect', async () => {
-    const { url, storage } = await opened();
-    await sql('UPDATE animal_store SET last_pet_id = 9007199254740990', url);
-    expect((await addTo(storage.pets, rex))?.id).toBe(2n ** 53n - 1n);
-    await expect(addTo(storage.pets, rex)).rejects.toMatchObject({ code: '23514' });
+    const { url, pets } = await opened();
+    await sql("SELECT setval('pets_id_seq', 9007199254740990)", url);
+    expect((await addTo(pets, rex))?.id).toBe(2n ** 53n - 1n);
+    await expect(addTo(pets, rex)).rejects.toMatchObject({ code: '2200H' });
+  });
+
+  test('lose old idempotency keys by the statement of docs/storage-postgres.md', async () => {
+    const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
+    const [, statement = ''] = /```sql\n(UPDATE pets.*?)```/s.exec(page) ?? [];
+    const { url, pets } = await opened();
+    const old = await addTo(pets, rex, idempotent('old'));
+    await sql("UPDATE pets SET created_at = created_at - interval '91 days'", url);
+    const recent = await addTo(pets, rex, idempotent('recent'));
+    await sql(statement, url);
+    expect(await pets.add(rex, idempotent('recent'))).toEqual({ pet: recent, created: false });
+    expect(await pets.add(rex, idempotent('old'))).toMatchObject({ created: true });
+    expect(await pets.find(old?.id ?? 0n)).toEqual(old);
   });
 });

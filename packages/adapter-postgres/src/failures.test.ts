@@ -1,8 +1,8 @@
-import { DomainError } from '@animal-store/domain';
+import type { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { describe, expect, test } from 'vitest';
-import { isDefect, isDuplicate, mustBeRepeated, toPortError } from './failures.ts';
+import { toPortError } from './failures.ts';
 
 const serverError = (code: string, constraint?: string) =>
   Object.assign(new pg.DatabaseError('no', 0, 'error'), { code, constraint });
@@ -12,11 +12,15 @@ const otherError = (code: string) => Object.assign(new Error('no'), { code });
 
 describe('toPortError', () => {
   test.each([
+    ['08P01', /^a pooler must be in session mode/],
+    ['26000', /^a pooler must be in session mode/],
     ['28000', /^the server rejects the role/],
     ['28P01', /^the server rejects the user or the password/],
     ['3D000', /^the database does not exist/],
     ['3F000', /^the schema .* does not exist/],
     ['42501', /^the role has too few privileges/],
+    ['42P01', /^a table is missing/],
+    ['42P05', /^a pooler must be in session mode/],
     ['42P07', /^the tables are those of another program/],
   ])('reports the code %s as a misconfiguration', (code, line) => {
     const { code: thrown, cause } = toPortError(serverError(code)) as DomainError;
@@ -29,7 +33,6 @@ describe('toPortError', () => {
   test.each([
     ['a server that stops', serverError('57P01'), 'no', '57P01'],
     ['a code of something else', otherError('28P01'), 'no', '28P01'],
-    ['an address that accepts no connection', otherError('ECONNREFUSED'), 'no', 'ECONNREFUSED'],
     [
       'addresses that accept no connection',
       Object.assign(new AggregateError([new Error('one'), new Error('two')]), { code: 'ECONNREFUSED' }),
@@ -43,42 +46,13 @@ describe('toPortError', () => {
     expect(cause).toMatchObject({ message, code });
   });
 
-  test('reports a misconfiguration as it is', () => {
-    const failure = new StorageMisconfigured('too old');
-    expect((toPortError(failure) as DomainError).cause).toBe(failure);
-  });
-
   test.each<[string, Error]>([
-    ['an error of the domain', new DomainError('pet_not_found', 'no')],
     ['an error for an argument of the wrong type', new TypeError('a defect')],
-    ...['0A000', '21000', '22003', '23514', '42703'].map((code): [string, Error] => [code, serverError(code)]),
+    ...['0A000', '21000', '22003', '23514', '42703', '44000', 'P0001'].map((code): [string, Error] => [
+      code,
+      serverError(code),
+    ]),
   ])('returns %s unchanged', (_, failure) => {
     expect(toPortError(failure)).toBe(failure);
   });
-});
-
-test.each([
-  ['a missing column', serverError('42703'), true],
-  ['a missing privilege', serverError('42501'), false],
-  ['a server that stops', serverError('57P01'), false],
-  ['an error of something else', otherError('42703'), false],
-])('isDefect judges %s', (_, failure, expected) => {
-  expect(isDefect(failure)).toBe(expected);
-});
-
-test.each([
-  ['a serialization failure', serverError('40001'), true],
-  ['a deadlock', serverError('40P01'), true],
-  ['another code', serverError('40002'), false],
-  ['an error of something else', otherError('40001'), false],
-])('mustBeRepeated judges %s', (_, failure, expected) => {
-  expect(mustBeRepeated(failure)).toBe(expected);
-});
-
-test.each([
-  ['the key', serverError('23505', 'pets_pkey'), true],
-  ['another key', serverError('23505', 'api_keys_pkey'), false],
-  ['a violation of something else by the same name', serverError('23514', 'pets_pkey'), false],
-])('isDuplicate judges %s', (_, failure, expected) => {
-  expect(isDuplicate(failure, 'pets_pkey')).toBe(expected);
 });

@@ -1,0 +1,190 @@
+import { createHash } from 'node:crypto';
+import { getSystemErrorMap } from 'node:util';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import pg from 'pg';
+import { causeOfConnecting, isRejection, mustBeRepeated } from './failures.ts';
+
+/** A statement with one column. */
+export interface Statement {
+  readonly name: string;
+  readonly text: string;
+}
+
+/** Every connection prepares a statement once. Its name is a hash, so that a name never stands for two texts. */
+export function statement(text: string): Statement {
+  return { name: createHash('sha256').update(text).digest('hex').slice(0, 32), text };
+}
+
+/**
+ * Runs a statement, which is a transaction of its own.
+ *
+ * @returns The column, as the driver decodes it.
+ * @throws Error of the server or the driver; DomainError `storage_unavailable` if no connection can be made.
+ */
+export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T[]>;
+
+/** A server as its URL describes it. */
+export interface Server {
+  /** The URL for the driver. */
+  readonly url: string;
+  /** `host:port`, or the path of a socket. */
+  readonly location: string;
+  /** Insecure options, one sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/** In milliseconds. A call ends after 2.2 seconds. */
+const TIME_LIMITS = {
+  /** Opening a connection, the handshakes of TLS and authentication included, or waiting for one of the pool. */
+  connect: 2_000,
+  /** The work of a statement on the server, waiting for locks included. */
+  statement: 1_500,
+  /** The time from sending a statement to its result. */
+  response: 2_000,
+  /** How long a connection may be unused. */
+  idle: 60_000,
+};
+
+/** Reads and creations have one statement of each kind in flight. */
+const MAX_CONNECTIONS = 5;
+
+/** How often a statement is tried that the server wants to be repeated. */
+const MAX_TRIES = 10;
+
+/**
+ * The settings of every connection, whatever the URL, the role or the database says. The limit of time comes first, because
+ * that of the role would end the others. An index serves every statement, so that plans don't depend on the data.
+ */
+const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeout = 0; SET idle_session_timeout = 0;
+  SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed';
+  SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
+  SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+      WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
+    current_setting('server_encoding') AS encoding,
+    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly"`;
+
+// The driver would read a part of a password as the host if the password had an unencoded /, ?, # or @.
+const FORM = /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@,]*\/[^?#@]+(?:\?[^@]*)?$/;
+const FORM_IN_WORDS =
+  'the PostgreSQL URL must be postgres://[user:password@]host[:port]/database[?options], with one host, and the special ' +
+  'characters of user, password and options percent-encoded';
+
+/** The driver warns of these, because its next version will verify less. */
+const VERIFIED = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/g;
+
+const OWN_HOST = /^(?:\/.*|localhost|127\..*|::1)$/;
+
+/** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
+export function parseUrl(given: string): Server {
+  if (!FORM.test(given)) throw new StorageMisconfigured(FORM_IN_WORDS);
+  // Verified in every version of the driver: the certificate and the name of the server.
+  const url = given.replace(VERIFIED, '$1verify-full');
+  const { host, port, ssl } = parsed(url);
+  const warnings: string[] = [];
+  if (!ssl && !OWN_HOST.test(host)) {
+    warnings.push(`the connection to ${host} is not encrypted: add sslmode=verify-full to the URL`);
+  }
+  // The driver reads `sslmode=no-verify` and `ssl=no-verify`.
+  if ((ssl as { rejectUnauthorized?: boolean }).rejectUnauthorized === false) {
+    warnings.push("sslmode=no-verify: the server's certificate is not verified, use verify-full");
+  }
+  return { url, location: host.startsWith('/') ? host : `${host}:${port}`, warnings };
+}
+
+function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl: unknown } {
+  try {
+    return new pg.Client({ connectionString: url });
+  } catch (error) {
+    const { errno } = error as NodeJS.ErrnoException;
+    // The driver's messages may quote the URL.
+    if (errno === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
+    const [, reason] = getSystemErrorMap().get(errno) ?? [];
+    throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`);
+  }
+}
+
+/** Sets a new connection up. Throws if the server can't be written to, or the database can't hold every text. */
+export async function startSession(client: pg.ClientBase): Promise<void> {
+  // A query of several statements has several results.
+  const results = (await client.query(START)) as unknown as pg.QueryResult<{ encoding: string; isReadOnly: boolean }>[];
+  const { encoding, isReadOnly } = results.at(-1)?.rows[0] ?? {};
+  if (encoding !== 'UTF8') {
+    throw new StorageMisconfigured(`the database has the encoding ${encoding}: create one with the encoding UTF8`);
+  }
+  // A standby may not have every acknowledged pet yet.
+  if (isReadOnly) throw new Error('the server is read-only: a standby, or set to read-only');
+}
+
+/**
+ * Returns a function that opens a pool of connections.
+ *
+ * @param open Opens the database of a new connection, and returns its id. `known` is the id that it returned before, also for
+ * an earlier pool.
+ */
+export function createConnect({ url }: Server, open: (client: pg.ClientBase, known: string | null) => Promise<string>) {
+  let known: string | null = null;
+
+  async function onConnect(client: pg.ClientBase): Promise<void> {
+    await startSession(client);
+    known = await open(client, known);
+  }
+
+  return async () => {
+    const pool = new pg.Pool({
+      connectionString: url,
+      fallback_application_name: 'animal-store',
+      max: MAX_CONNECTIONS,
+      connectionTimeoutMillis: TIME_LIMITS.connect,
+      query_timeout: TIME_LIMITS.response,
+      idleTimeoutMillis: TIME_LIMITS.idle,
+      keepAlive: true,
+      // Idle connections keep no process alive, even if the server is silent when they are closed.
+      allowExitOnIdle: true,
+      onConnect,
+    });
+    // A connection was lost: the pool removes an idle one, and the statement on a busy one fails.
+    pool.on('error', () => {});
+    pool.on('connect', (client) => client.on('error', () => {}));
+
+    async function connect(): Promise<pg.PoolClient> {
+      try {
+        return await pool.connect();
+      } catch (failure) {
+        throw unavailable(causeOfConnecting(failure));
+      }
+    }
+
+    async function run<T>(statement: Statement, values: readonly unknown[]): Promise<T[]> {
+      const client = await connect();
+      let isUsable = false;
+      try {
+        const { rows } = await client.query({ ...statement, values: [...values], rowMode: 'array' });
+        isUsable = true;
+        return rows.map(([value]) => value);
+      } catch (failure) {
+        isUsable = isRejection(failure) || mustBeRepeated(failure);
+        throw failure;
+      } finally {
+        client.release(!isUsable);
+      }
+    }
+
+    const query: Query = async (statement, ...values) => {
+      for (let tried = 1; ; tried += 1) {
+        try {
+          return await run(statement, values);
+        } catch (failure) {
+          if (!mustBeRepeated(failure) || tried === MAX_TRIES) throw failure;
+        }
+      }
+    };
+
+    try {
+      (await connect()).release();
+    } catch (failure) {
+      await pool.end();
+      throw failure;
+    }
+    return { query, end: () => pool.end() };
+  };
+}

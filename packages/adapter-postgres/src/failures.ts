@@ -1,0 +1,71 @@
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import pg from 'pg';
+
+const POOLER = 'a pooler must be in session mode, and the URL may have only options that it allows';
+
+/** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
+const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
+  '08P01': POOLER,
+  '26000': POOLER,
+  '28000': 'the server rejects the role or its way of authentication',
+  '28P01': 'the server rejects the user or the password',
+  '3D000': 'the database does not exist: create it',
+  '3F000': 'the schema in which tables are created does not exist, or the role may not use it',
+  '42501': 'the role has too few privileges',
+  '42P01': 'a table is missing: restore the database',
+  '42P05': POOLER,
+  '42P07': 'the tables are those of another program, name another database or schema',
+};
+
+/** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
+const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
+
+/** The code of an error of the server; empty for any other error. */
+function codeOf(failure: unknown): string {
+  return (failure instanceof pg.DatabaseError && failure.code) || '';
+}
+
+/**
+ * Whether the server has rolled a statement back that may succeed when it is repeated: serialization failure, deadlock, or an
+ * id that a row has which was inserted by hand.
+ */
+export function mustBeRepeated(failure: unknown): boolean {
+  const code = codeOf(failure);
+  if (code === '23505') return (failure as pg.DatabaseError).constraint === 'pets_pkey';
+  return code === '40001' || code === '40P01';
+}
+
+/** Whether the server rejected a statement or its values: a defect. */
+export function isRejection(failure: unknown): boolean {
+  const code = codeOf(failure);
+  return REJECTIONS.has(code.slice(0, 2)) && !(code in MISCONFIGURATIONS);
+}
+
+/**
+ * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect. The message is for the caller
+ * and has no driver text.
+ */
+export function toPortError(failure: unknown): unknown {
+  // A TypeError shows a defect: an argument is missing or has the wrong type.
+  if (failure instanceof TypeError || isRejection(failure)) return failure;
+  return unavailable(causeOf(failure));
+}
+
+/** The cause of a connection that failed: a rejection is that of an option in the URL or a setting, not of a statement. */
+export function causeOfConnecting(failure: unknown): Error {
+  const cause = causeOf(failure);
+  if (!isRejection(failure)) return cause;
+  return new StorageMisconfigured(`the server rejects the connection: ${cause.message}`, { cause });
+}
+
+/** The cause of an outage, for the log: the driver's message without attached objects. */
+function causeOf(failure: unknown): Error {
+  if (StorageMisconfigured.is(failure)) return failure;
+  // A server has several addresses, none of which accepts connections.
+  const errors: readonly Error[] = failure instanceof AggregateError ? failure.errors : [failure as Error];
+  const message = errors.map((error) => error.message).join(', ');
+  const code = (failure as { code?: unknown }).code;
+  const cause = Object.assign(new Error(message), { code });
+  const advice = MISCONFIGURATIONS[codeOf(failure)];
+  return advice === undefined ? cause : new StorageMisconfigured(`${advice}: ${message}`, { cause });
+}

@@ -1,0 +1,53 @@
+import type { Resource } from '@animal-store/adapter-kit';
+import type { ApiKey } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
+import { type Query, type Statement, statement } from './connection.ts';
+
+/** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
+const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;
+const fromTime = (column: string) => `round(extract(epoch FROM ${column}) * 1000)`;
+
+const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', visible_prefix, 'holder', holder,
+  'createdAt', ${fromTime('created_at')}, 'expiresAt', ${fromTime('expires_at')},
+  'revokedAt', ${fromTime('revoked_at')}, 'lastUsedAt', ${fromTime('last_used_at')})`;
+
+export const KEY_STATEMENTS = {
+  add: statement(`INSERT INTO api_keys
+      (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
+    VALUES ($1, $2, $3, $4, ${['$5', '$6', '$7', '$8'].map(toTime)}) ON CONFLICT DO NOTHING`),
+  find: statement(`SELECT ${RECORD} FROM api_keys WHERE digest = $1`),
+  list: statement(`SELECT ${RECORD} FROM api_keys ORDER BY created_at, id`),
+  revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$2')}) WHERE id = $1
+    RETURNING ${RECORD}`),
+  prune: statement(`DELETE FROM api_keys WHERE revoked_at < ${toTime('$1')} OR expires_at < ${toTime('$1')}
+    RETURNING id`),
+  recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')}
+    WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < ${toTime('$2')})`),
+} as const satisfies Record<string, Statement>;
+
+export function createPostgresKeyStore({ call }: Resource<{ readonly query: Query }>): KeyStore {
+  return {
+    async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+      const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
+      await call(({ query }) => query(KEY_STATEMENTS.add, ...values));
+    },
+
+    async find(digest) {
+      const [key = null] = await call(({ query }) => query<ApiKey>(KEY_STATEMENTS.find, digest));
+      return key;
+    },
+
+    list: () => call(({ query }) => query<ApiKey>(KEY_STATEMENTS.list)),
+
+    async revoke(id, at) {
+      const [key = null] = await call(({ query }) => query<ApiKey>(KEY_STATEMENTS.revoke, id, at));
+      return key;
+    },
+
+    prune: async (before) => (await call(({ query }) => query(KEY_STATEMENTS.prune, before))).length,
+
+    async recordUse(id, at) {
+      await call(({ query }) => query(KEY_STATEMENTS.recordUse, id, at));
+    },
+  };
+}
