@@ -2,13 +2,12 @@ import { startTcpProxy, type TcpProxy } from '@animal-store/adapter-contract';
 import type { Missing } from '@animal-store/test-kit/shared-server';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, inject, onTestFinished } from 'vitest';
-import { databaseOf, withDatabase } from './database-url.ts';
-import type { MongoForTests } from './server.ts';
+import { databaseOf, type MongoForTests, withDatabase } from './server.ts';
 
-export { type LoneServer, startLoneServer } from './lone-server.ts';
 export { CLIENTS } from './member-proxy.ts';
 export { type PartitionableSet, startPartitionableSet } from './partitionable-set.ts';
 export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
+export { type LoneServer, startLoneServer } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

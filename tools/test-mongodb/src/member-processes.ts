@@ -1,5 +1,5 @@
 import { Wait } from 'testcontainers';
-import { mongoContainer, SMALL } from './containers.ts';
+import { mongoContainer, SMALL } from './server.ts';
 
 /** Server processes of a replica set in one container, each named by the port that it listens on. */
 export interface MemberProcesses {

@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
-import { initiate } from './initiate.ts';
 import { type MemberProcesses, startMemberProcesses } from './member-processes.ts';
 import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';
+import { initiate } from './server.ts';
 
 /**
  * A replica set of three whose members reach each other, and are reached, by way of proxies. A member is named by the

@@ -1,7 +1,7 @@
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { MongoClient } from 'mongodb';
-import { initiate } from './initiate.ts';
 import { startMemberProcesses } from './member-processes.ts';
+import { initiate } from './server.ts';
 
 /** A replica set of real servers whose members can be killed, paused and started, in one container. */
 export interface ReplicaSet {
