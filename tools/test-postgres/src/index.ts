@@ -1,7 +1,7 @@
 import pg from 'pg';
 import { afterAll, describe, inject } from 'vitest';
 
-export { type Server, startServer } from './server.ts';
+export { type Server, startServer, startStandby } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

@@ -15,6 +15,8 @@ const PORT = 5432;
 export interface Server {
   /** Leads to its database `animals`, as superuser. */
   readonly url: string;
+  /** Where other containers reach it. */
+  readonly address: string;
   /** Ends the server like a crash. */
   kill(): Promise<void>;
   /** Starts it again, and returns when it accepts connections. */
@@ -34,10 +36,35 @@ export interface Server {
 /** @param kind Durable: its data is on a disk, and outlives its process. */
 export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Server> {
   const fast = ['-c', 'fsync=off', '-c', 'full_page_writes=off'];
+  const command = ['postgres', '-c', 'max_connections=500', ...(kind === 'fast' ? fast : [])];
+  return start(kind, '/data', command);
+}
+
+/** Starts a standby, for which each commit on the primary waits from now on. `pg_promote()` ends that. */
+export async function startStandby(primary: Server): Promise<Server> {
+  await primary.run("COPY (SELECT 'host replication all all scram-sha-256') TO PROGRAM 'cat >> /data/pg_hba.conf'");
+  await primary.run('SELECT pg_reload_conf()');
+  const data = '/data/standby';
+  const source = `postgres://postgres:${PASSWORD}@${primary.address}/animals`;
+  const commands = [
+    `pg_basebackup --dbname ${source} --pgdata ${data} --write-recovery-conf --checkpoint=fast`,
+    `chown -R postgres ${data}`,
+    `chmod 711 /data`,
+    'exec docker-entrypoint.sh postgres -c max_connections=500',
+  ];
+  const standby = await start('fast', data, ['bash', '-c', commands.join(' && ')]);
+  await primary.run("ALTER SYSTEM SET synchronous_standby_names = '*'");
+  await primary.run('SELECT pg_reload_conf()');
+  const isSynchronous = "EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')";
+  await untilSucceeds(primary.url, `DO $$ BEGIN ASSERT ${isSynchronous}; END $$`);
+  return standby;
+}
+
+async function start(kind: 'fast' | 'durable', data: string, command: string[]): Promise<Server> {
   const [port] = (await freePorts(1)) as [number];
   const described = testContainer(IMAGE)
-    .withEnvironment({ POSTGRES_PASSWORD: PASSWORD, POSTGRES_DB: 'animals', PGDATA: '/data' })
-    .withCommand(['postgres', '-c', 'max_connections=500', ...(kind === 'fast' ? fast : [])])
+    .withEnvironment({ POSTGRES_PASSWORD: PASSWORD, POSTGRES_DB: 'animals', PGDATA: data })
+    .withCommand(command)
     // The same one after a restart.
     .withExposedPorts({ container: PORT, host: port })
     // The public image first starts another server, which creates the database.
@@ -46,13 +73,15 @@ export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Se
   const engine = await getContainerRuntimeClient();
   const container = engine.container.getById(started.getId());
   const url = `postgres://postgres:${PASSWORD}@${started.getHost()}:${port}/animals`;
-  await untilReady(url);
+  const [network = ''] = started.getNetworkNames();
+  await untilSucceeds(url, 'SELECT 1');
   return {
     url,
+    address: `${started.getIpAddress(network)}:${PORT}`,
     kill: () => container.kill(),
     async start() {
       await container.start();
-      await untilReady(url);
+      await untilSucceeds(url, 'SELECT 1');
     },
     pause: () => container.pause(),
     resume: () => container.unpause(),
@@ -69,10 +98,10 @@ export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Se
 }
 
 /** The server accepts connections shortly after it listens. */
-async function untilReady(url: string): Promise<void> {
+async function untilSucceeds(url: string, text: string): Promise<void> {
   for (const end = Date.now() + 30_000; ; await new Promise((resume) => setTimeout(resume, 50))) {
     try {
-      return await run(url, 'SELECT 1');
+      return await run(url, text);
     } catch (error) {
       if (Date.now() > end) throw error;
     }
