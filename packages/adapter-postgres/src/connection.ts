@@ -41,7 +41,6 @@ const TIME_LIMITS = {
   statement: 1_500,
   /** The time from sending a statement to its result. */
   response: 2_000,
-  /** How long a connection may be unused. */
   idle: 60_000,
 };
 

@@ -70,10 +70,8 @@ export function createPetBatches(query: Query) {
   async function findCreated(rows: readonly NewRow[]): Promise<(Creation | null | Error)[]> {
     if (rows.length === 0) return [];
     const keys = rows.map(({ holder, key }) => ({ holder, key }));
-    const [found = []] = await query<([PetRow, fingerprint: string] | null)[]>(
-      PET_STATEMENTS.findCreated,
-      JSON.stringify(keys),
-    );
+    type Found = readonly [PetRow, fingerprint: string] | null;
+    const [found = []] = await query<Found[]>(PET_STATEMENTS.findCreated, JSON.stringify(keys));
     return rows.map(({ fingerprint }, index) => {
       const [pet, ofEarlier] = found[index] ?? [];
       if (pet === undefined) return unavailable(new Error('the pet of an idempotency key was just deleted'));
@@ -116,9 +114,8 @@ export function createPetBatches(query: Query) {
   };
 }
 
-export function createPostgresPetStore({
-  call,
-}: Resource<{ readonly pets: ReturnType<typeof createPetBatches> }>): PetStore {
+type Database = Resource<{ readonly pets: ReturnType<typeof createPetBatches> }>;
+export function createPostgresPetStore({ call }: Database): PetStore {
   return {
     add({ name, categoryId, status }, idempotency) {
       const row = { name, categoryId: String(categoryId), status, ...idempotency };
