@@ -1,10 +1,10 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from './http/http-error.ts';
-import { MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
+import { bytesOf, MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
 
 /** In milliseconds. */
 export const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
@@ -20,7 +20,7 @@ export interface ServerOptions {
   readonly host: string;
   /** 0 for any free port. */
   readonly port: number;
-  /** How many clients can be connected at once; further connections are closed at once. */
+  /** Further connections are closed at once. */
   readonly maxConnections: number;
   /** The response to a request that the listener does not get; null for bytes that are no request. */
   readonly reject: (error: HttpError, request: IncomingMessage | null, socket: Socket) => HttpResponse;
@@ -63,11 +63,6 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   server.maxConnections = maxConnections;
   server.setTimeout(INACTIVITY_TIMEOUT);
 
-  function render(error: HttpError, request: IncomingMessage | null, socket: Socket): HttpResponse {
-    const { status, headers, body } = reject(error, request, socket);
-    return { status, headers: { ...headers, 'content-length': String(Buffer.byteLength(body)) }, body };
-  }
-
   function closeAfterLast(connection: Connection): void {
     const response = connection.last?.response;
     if (connection.unanswered === 0 || response === undefined || response.headersSent) return;
@@ -81,8 +76,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     if (connection === undefined || connection.closing) return;
     if (connection.unanswered === UNANSWERED_MAX) {
       onDrop('requests');
-      socket.destroy();
-      return;
+      return void socket.destroy();
     }
     connection.unanswered += 1;
     connection.last = { request, response };
@@ -94,11 +88,9 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     // Another protocol may follow: the request is served as HTTP/1.1 (RFC 9110, section 7.8).
     if (stopping || request.headers.upgrade !== undefined) closeAfterLast(connection);
     const error = requestRejection(request);
-    if (error === null) listener(request, response);
-    else {
-      const { status, headers, body } = render(error, request, socket);
-      response.writeHead(status, headers).end(body);
-    }
+    if (error === null) return void listener(request, response);
+    const { status, headers, body } = reject(error, request, socket);
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
   /** Rejects what the parser gives no response object for, after the responses to the requests before it. */
@@ -114,10 +106,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       return;
     }
     const respond = () => {
-      const { status, headers, body } = render(error, null, socket);
-      const fields = Object.entries({ ...headers, date: new Date().toUTCString(), connection: 'close' });
-      const lines = fields.map(([name, value]) => `${name}: ${value}\r\n`).join('');
-      socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${lines}\r\n${body}`);
+      socket.end(bytesOf(reject(error, null, socket)));
       // A client that is still sending gets the response only if the connection stays open for a while.
       setTimeout(() => socket.destroy(), LINGER_TIMEOUT).unref();
     };

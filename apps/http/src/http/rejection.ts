@@ -1,5 +1,5 @@
-import type { IncomingMessage } from 'node:http';
-import { CLIENT_MESSAGES, HttpError } from './http-error.ts';
+import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { CLIENT_MESSAGES, HttpError, type HttpResponse } from './http-error.ts';
 
 /** Of the request target and the header fields, in bytes. */
 export const MAX_HEADER_SIZE = 16 * 1024;
@@ -16,6 +16,14 @@ export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpE
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalid(CLIENT_MESSAGES.late, 408);
   if (code === 'HPE_HEADER_OVERFLOW') return invalid(CLIENT_MESSAGES.headerIsTooLarge(MAX_HEADER_SIZE), 431);
   return invalid(CLIENT_MESSAGES.malformed(message));
+}
+
+/** A response that closes the connection, for a socket without a response object (RFC 9112). */
+export function bytesOf({ status, headers, body }: HttpResponse): string {
+  const length = String(Buffer.byteLength(body));
+  const own = { date: new Date().toUTCString(), connection: 'close', 'content-length': length };
+  const fields = Object.entries({ ...headers, ...own }).map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`;
 }
 
 const bodyRejections = new WeakMap<IncomingMessage, HttpError>();
