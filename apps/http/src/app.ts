@@ -25,10 +25,7 @@ export interface AppOptions {
   readonly readiness: Readiness;
   /** Whether the service is stopping, and so not ready. */
   readonly isStopping: () => boolean;
-  /** null if METRICS=off. */
-  readonly metrics: Pick<Metrics, 'contentType' | 'read'> | null;
-  /** Whether the documentation page is served. */
-  readonly docs: boolean;
+  readonly metrics: Pick<Metrics, 'contentType' | 'read'>;
 }
 
 /** How many requests may be in flight; operations beyond are rejected. */
@@ -87,10 +84,8 @@ export function createApp(options: AppOptions): Hono<Env> {
   get('/livez', () => json('{"status":"live"}'));
   get('/readyz', ready);
   get('/healthz', ready);
-  if (metrics !== null) {
-    const headers = { 'content-type': metrics.contentType };
-    get('/metrics', async () => ({ status: 200, headers, body: await metrics.read() }));
-  }
+  const metricsHeaders = { 'content-type': metrics.contentType };
+  get('/metrics', async () => ({ status: 200, headers: metricsHeaders, body: await metrics.read() }));
 
   let document: Promise<string> | undefined;
   get('/openapi.json', async () => {
@@ -100,7 +95,7 @@ export function createApp(options: AppOptions): Hono<Env> {
     );
     return json(await document);
   });
-  if (options.docs) mountDocs(app);
+  mountDocs(app);
 
   app.onError((error, c) =>
     exchange.handler(UNMATCHED, () => {

@@ -99,8 +99,7 @@ export function compose({
       authenticate: c.resolve(TOKENS.authenticate),
       rateLimit: limit === 0 ? null : createRateLimit(limit),
       readiness: c.resolve(TOKENS.readiness),
-      metrics: configuration.METRICS === 'on' ? c.resolve(TOKENS.metrics) : null,
-      docs: configuration.DOCS === 'on',
+      metrics: c.resolve(TOKENS.metrics),
     });
   });
   provide(TOKENS.listener, (c) => createListener(c.resolve(TOKENS.app)));

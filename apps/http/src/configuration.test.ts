@@ -25,8 +25,6 @@ test('has a default for everything', () => {
     production: false,
     configuredKeys: new Map(),
     LOG_LEVEL: 'info',
-    METRICS: 'on',
-    DOCS: 'on',
     CORS_ORIGINS: new Set(),
     RATE_LIMIT: 0,
     STOP_DEADLINE_SECONDS: 10,

@@ -48,8 +48,6 @@ export const VARIABLES = {
     'an absolute URL that ends in the segment v1, like https://api.example.org/v1',
   ),
   LOG_LEVEL: oneOf('info', LOG_LEVELS),
-  METRICS: oneOf('on', ['on', 'off']),
-  DOCS: oneOf('on', ['on', 'off']),
   CORS_ORIGINS: origins,
   // Requests of each holder in a minute; 0: no limit.
   RATE_LIMIT: integer(0, 0, 1_000_000),

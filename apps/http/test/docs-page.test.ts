@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { errorLike, startService, test } from './service.ts';
+import { errorLike, test } from './service.ts';
 
 const POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
@@ -50,10 +50,4 @@ test.for([
 ])('responds with 404 to %s', async (path, { shared: { call } }) => {
   const { status, json } = await call('GET', path, { key: null });
   expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
-});
-
-test('responds with 404 to every path but that of the document if DOCS=off', async () => {
-  const { call } = await startService({ DOCS: 'off' });
-  for (const path of ['/', '/docs', '/docs/docs.js']) expect((await call('GET', path, { key: null })).status).toBe(404);
-  expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
 });

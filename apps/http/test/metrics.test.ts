@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { freePort, KEY, type Service, serviceAt, startService, test } from './service.ts';
+import { freePort, KEY, type Service, serviceAt, test } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 /** The samples of a metric, by their labels. */
@@ -80,11 +80,6 @@ test('creates no series for paths that clients invent', async ({ service }) => {
     'GET unmatched 404': 40,
     'GET /v1/pets/:petId 404': 40,
   });
-});
-
-test('serves no metrics if METRICS=off', async () => {
-  const { call } = await startService({ METRICS: 'off' });
-  expect((await call('GET', '/metrics', { key: null })).status).toBe(404);
 });
 
 test('says whether the storage is available, and how calls of it end', async () => {
