@@ -1,4 +1,4 @@
-import { StorageMisconfigured } from './storage-misconfigured.ts';
+import { StorageMisconfigured } from './errors.ts';
 
 /**
  * Checks the format of what is stored, for an adapter that counts its formats. A published format never changes, not even

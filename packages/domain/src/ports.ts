@@ -7,11 +7,9 @@
 export { apiKeyId } from './api-keys/api-key.ts';
 export type { KeyStore } from './api-keys/key-store.ts';
 export { checkFormat } from './check-format.ts';
-export type { PetStorage } from './pet-storage.ts';
+export { closed, overloaded, StorageMisconfigured, unavailable } from './errors.ts';
 export type { Idempotency } from './pets/idempotency.ts';
 export { fingerprint } from './pets/idempotency.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
-export type { StorageAdapter, StorageVariable } from './storage-adapter.ts';
-export { PORTS_VERSION } from './storage-adapter.ts';
-export { StorageMisconfigured } from './storage-misconfigured.ts';
-export { closed, overloaded, unavailable } from './unavailable.ts';
+export type { PetStorage, StorageAdapter, StorageVariable } from './storage.ts';
+export { PORTS_VERSION } from './storage.ts';

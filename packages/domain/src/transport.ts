@@ -7,5 +7,5 @@
 export { generateApiKey, isUsable, visiblePrefixOf } from './api-keys/api-key.ts';
 export type { Authenticate, AuthenticatedKey, AuthenticationOptions } from './api-keys/authentication.ts';
 export { createAuthentication } from './api-keys/authentication.ts';
+export { reasonOf } from './errors.ts';
 export { quote } from './quote.ts';
-export { reasonOf } from './reason-of.ts';

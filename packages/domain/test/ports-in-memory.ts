@@ -1,6 +1,6 @@
 import type { ApiKey } from '../src/api-keys/api-key.ts';
 import type { KeyStore } from '../src/api-keys/key-store.ts';
-import { DomainError } from '../src/domain-error.ts';
+import { DomainError } from '../src/errors.ts';
 import type { Pet } from '../src/pets/pet.ts';
 import type { PetStore } from '../src/pets/pet-store.ts';
 

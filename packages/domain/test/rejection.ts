@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { DomainError } from '../src/domain-error.ts';
+import { DomainError } from '../src/errors.ts';
 
 /** The code and the message of the DomainError that a call throws or rejects with. */
 export async function rejectionOf(call: () => unknown): Promise<{ code: string; message: string }> {

@@ -33,7 +33,7 @@ describe('the README of domain', () => {
   });
 
   test('names each error code', () => {
-    const source = readFileSync(join(folderOf('domain'), 'src/domain-error.ts'), 'utf8');
+    const source = readFileSync(join(folderOf('domain'), 'src/errors.ts'), 'utf8');
     const codes = source.match(/(?<=\| ')[a-z_]+(?=')/g);
     expect([...readmeOf('domain').matchAll(/^\| `([a-z_]+)` +\|/gm)].map(([, code]) => code)).toEqual(codes);
   });

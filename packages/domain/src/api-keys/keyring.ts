@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts';
-import { DomainError, rejectViolations } from '../domain-error.ts';
+import { DomainError, rejectViolations } from '../errors.ts';
 import { LIMITS } from '../pets/limits.ts';
 import { quote, violation } from '../quote.ts';
 import {

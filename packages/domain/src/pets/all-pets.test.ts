@@ -5,7 +5,7 @@ import { rejectionOf } from '../../test/rejection.ts';
 import { allPets } from './all-pets.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { Pet } from './pet.ts';
-import { PET_STATUSES } from './pet-status.ts';
+import { PET_STATUSES } from './pet.ts';
 
 async function catalogueOf(count: number, pets = petsInMemory()): Promise<Catalogue> {
   const catalogue = createCatalogue(pets);

@@ -1,4 +1,4 @@
-import { rejectViolations } from '../domain-error.ts';
+import { rejectViolations } from '../errors.ts';
 import type { PetPage } from './catalogue.ts';
 import { LIMITS } from './limits.ts';
 import type { Pet } from './pet.ts';

@@ -2,12 +2,12 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
-import type { DomainError } from '../domain-error.ts';
+import type { DomainError } from '../errors.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { IdempotencyKey } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
+import { PET_STATUSES } from './pet.ts';
 import type { PetQuery } from './pet-query.ts';
-import { PET_STATUSES } from './pet-status.ts';
 
 const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
 

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../domain-error.ts';
+import { DomainError, invalid } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idempotency.ts';
 import { LIMITS } from './limits.ts';

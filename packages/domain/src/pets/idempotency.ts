@@ -1,4 +1,4 @@
-import type { Violations } from '../domain-error.ts';
+import type { Violations } from '../errors.ts';
 import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import type { NewPet } from './pet.ts';

@@ -1,7 +1,7 @@
-import { invalid, rejectViolations } from '../domain-error.ts';
+import { invalid, rejectViolations } from '../errors.ts';
 import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
-import { type PetStatus, statusViolation } from './pet-status.ts';
+import { type PetStatus, statusViolation } from './pet.ts';
 import type { PetSelection } from './pet-store.ts';
 
 /** Selects a page of pets. */

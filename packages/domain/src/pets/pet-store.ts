@@ -1,6 +1,5 @@
 import type { Idempotency } from './idempotency.ts';
-import type { NewPet, Pet } from './pet.ts';
-import type { PetStatus } from './pet-status.ts';
+import type { NewPet, Pet, PetStatus } from './pet.ts';
 
 /** A range of the pets in ascending order of id. */
 export interface PetSelection {

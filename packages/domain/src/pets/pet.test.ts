@@ -1,8 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { DomainError } from '../domain-error.ts';
+import { DomainError } from '../errors.ts';
 import { LIMITS } from './limits.ts';
-import { checkedNewPet } from './pet.ts';
+import { checkedNewPet, isPetStatus, PET_STATUSES } from './pet.ts';
 
 function messageFor(given: unknown): string {
   try {
@@ -127,5 +127,15 @@ describe("the name's pattern", () => {
   test("matches the same white space as ECMAScript's \\s matches", () => {
     const characters = Array.from({ length: 0x1_0000 }, (_, unit) => String.fromCharCode(unit));
     expect(characters.filter((character) => LIMITS.name.pattern.test(character) !== /\S/.test(character))).toEqual([]);
+  });
+});
+
+describe('isPetStatus', () => {
+  test.each(PET_STATUSES)('accepts the status %s', (status) => {
+    expect(isPetStatus(status)).toBe(true);
+  });
+
+  test.each(['Sold', 'sold ', '', 'toString', null, undefined, 1, ['sold']])('rejects the status %j', (status) => {
+    expect(isPetStatus(status)).toBe(false);
   });
 });

@@ -1,7 +1,23 @@
-import { invalid, rejectViolations, type Violations } from '../domain-error.ts';
+import { invalid, rejectViolations, type Violations } from '../errors.ts';
 import { quote, violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
-import { type PetStatus, statusViolation } from './pet-status.ts';
+
+/** The availabilities of a pet, in the order in which the interface lists them. */
+export const PET_STATUSES = ['available', 'pending', 'sold'] as const;
+
+/** Availability of a pet. */
+export type PetStatus = (typeof PET_STATUSES)[number];
+
+/** Whether a value is one of {@link PET_STATUSES}; case matters. */
+export function isPetStatus(value: unknown): value is PetStatus {
+  return PET_STATUSES.includes(value as PetStatus);
+}
+
+/** The violation of a status, or null. It may be absent, which null is not; case matters. */
+export function statusViolation(status: unknown): string | null {
+  if (status === undefined || isPetStatus(status)) return null;
+  return violation(`status must be one of ${PET_STATUSES.join(', ')}`, status);
+}
 
 /** A pet to be created. */
 export interface NewPet {

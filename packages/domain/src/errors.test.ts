@@ -1,15 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { DomainError } from './domain-error.ts';
-import { reasonOf } from './reason-of.ts';
-import { StorageMisconfigured } from './storage-misconfigured.ts';
-import { closed, overloaded, unavailable } from './unavailable.ts';
+import { closed, DomainError, overloaded, reasonOf, StorageMisconfigured, unavailable } from './errors.ts';
 
 /** A module of another copy of this package, as an application with two versions of it has. */
 const anotherCopyOf = (module: string) => import(/* @vite-ignore */ `./${module}?another-copy`);
 
 describe('DomainError.is', () => {
   test('recognizes an error of another copy of the package', async () => {
-    const { DomainError: Other } = (await anotherCopyOf('domain-error.ts')) as { DomainError: typeof DomainError };
+    const { DomainError: Other } = (await anotherCopyOf('errors.ts')) as { DomainError: typeof DomainError };
     const error = new Other('pet_not_found', 'no pet has the id 7');
     expect(error instanceof DomainError).toBe(false);
     expect(DomainError.is(error)).toBe(true);
@@ -68,7 +65,7 @@ describe('storage_unavailable', () => {
 
 describe('StorageMisconfigured.is', () => {
   test('recognizes an error of another copy of the package, and no other error', async () => {
-    const { StorageMisconfigured: Other } = (await anotherCopyOf('storage-misconfigured.ts')) as {
+    const { StorageMisconfigured: Other } = (await anotherCopyOf('errors.ts')) as {
       StorageMisconfigured: typeof StorageMisconfigured;
     };
     const error = new Other('the URL must name a database');

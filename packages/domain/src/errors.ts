@@ -11,8 +11,9 @@ export type DomainErrorCode =
   /** The storage is unavailable or too slow. Retrying is safe, for a creation with the same idempotency key. */
   | 'storage_unavailable';
 
-/** A registered symbol is the same in every copy of this package in a process. */
-const BRAND = Symbol.for('@animal-store/domain/DomainError');
+/** Registered symbols are the same in every copy of this package in a process. */
+const DOMAIN_ERROR = Symbol.for('@animal-store/domain/DomainError');
+const STORAGE_MISCONFIGURED = Symbol.for('@animal-store/domain/StorageMisconfigured');
 
 /** One argument that breaks a rule. */
 export interface FieldViolation {
@@ -46,12 +47,12 @@ export class DomainError extends Error {
   }
 
   static {
-    Object.defineProperty(DomainError.prototype, BRAND, {});
+    Object.defineProperty(DomainError.prototype, DOMAIN_ERROR, {});
   }
 
   /** Whether a value is a DomainError, of this copy of the package or of another one, for which `instanceof` is false. */
   static is(error: unknown): error is DomainError {
-    return error instanceof Error && BRAND in error;
+    return error instanceof Error && DOMAIN_ERROR in error;
   }
 }
 
@@ -67,4 +68,48 @@ export function rejectViolations(violations: Violations): void {
 export function invalid(given: Violations): DomainError {
   const violations = Object.entries(given).flatMap(([field, message]) => (message === null ? [] : { field, message }));
   return new DomainError('invalid', violations.map(({ message }) => message).join('; '), { violations });
+}
+
+/**
+ * Thrown by `open`, or the `cause` of a `storage_unavailable` error: waiting does not help, the settings must change.
+ * The message is one line for the operator, without credentials.
+ */
+export class StorageMisconfigured extends Error {
+  override readonly name = 'StorageMisconfigured';
+
+  static {
+    Object.defineProperty(StorageMisconfigured.prototype, STORAGE_MISCONFIGURED, {});
+  }
+
+  /** Whether a value is a StorageMisconfigured, of this copy of the package or of another one. */
+  static is(error: unknown): error is StorageMisconfigured {
+    return error instanceof Error && STORAGE_MISCONFIGURED in error;
+  }
+}
+
+/**
+ * The error of a call that the storage did not serve now.
+ *
+ * @param cause The error of the driver, for the operator.
+ */
+export function unavailable(cause?: unknown): DomainError {
+  return new DomainError('storage_unavailable', 'the storage is unavailable or does not respond in time: try again', {
+    cause,
+  });
+}
+
+/** The error of a call that too many calls wait before. */
+export function overloaded(): DomainError {
+  return new DomainError('storage_unavailable', 'the storage is overloaded: try again');
+}
+
+/** The error of a call on a storage that was closed. */
+export function closed(): DomainError {
+  return new DomainError('storage_unavailable', 'the storage is closed');
+}
+
+/** The reason of an error for operators: its cause, if it has one. The message of a DomainError is for callers. */
+export function reasonOf(error: unknown): string {
+  const { cause, message } = error as Error;
+  return DomainError.is(error) && cause instanceof Error ? cause.message : message;
 }
