@@ -1,5 +1,6 @@
 // Copies a database while the service runs: node backup.mjs FILE COPY. Prints `ok` if the copy is whole.
 import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { backup, DatabaseSync } from 'node:sqlite';
 
 /** Marks a file of the Animal Store: "Anim". */
@@ -24,8 +25,12 @@ async function copyWhole(file, copy) {
 // The copy holds what the file holds.
 process.umask(0o077);
 const [file, copy] = process.argv.slice(2);
-if (copy === undefined || !existsSync(file)) {
-  console.error(copy === undefined ? 'usage: node backup.mjs FILE COPY' : `there is no file ${file}`);
+const problem =
+  (copy === undefined && 'usage: node backup.mjs FILE COPY') ||
+  (!existsSync(file) && `there is no file ${file}`) ||
+  (!existsSync(dirname(copy)) && `there is no folder ${dirname(copy)}`);
+if (problem) {
+  console.error(problem);
   process.exit(2);
 }
 const result = await copyWhole(file, copy).catch((error) => `${file}: ${error.message}`);
