@@ -25,12 +25,11 @@ const scenario =
   (clients: Clients, parallel = 1) =>
   ({ createReadBarrier, createBatches }: Modules) =>
   (world: World) => {
-    const { primary, confirm, read, write, mayElect } = createReplicaSet<number>(world);
+    const { primary, confirm, read, write, mayElect } = createReplicaSet(world);
     const barrier = createReadBarrier(primary, confirm);
-    const findAll = () => barrier(() => read('find'));
     const find = createBatches(
       async (items) => {
-        const found = await findAll();
+        const found = await barrier(read);
         return items.map(() => found);
       },
       { parallel, maxItems: 10, timeout: 1e6 },

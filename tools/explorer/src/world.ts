@@ -43,8 +43,6 @@ interface Event extends Pick<Option, 'name' | 'process' | 'may' | 'run'> {
 interface Timer {
   readonly process: string;
   readonly due: number;
-  /** Whether it keeps the process alive. */
-  isRef: boolean;
   run(): void;
 }
 
@@ -176,19 +174,14 @@ export class World {
   timer(run: () => void, ms = 0, repeats = false): FakeTimer {
     const id = this.#identify('timer');
     const process = this.#running('timer');
-    const start = () => this.timers.set(id, { process, due: this.#time.now + ms, isRef: true, run: fire });
-    const setRef = (isRef: boolean) => {
-      const waiting = this.timers.get(id);
-      if (waiting !== undefined) waiting.isRef = isRef;
-      return timer;
-    };
+    const start = () => this.timers.set(id, { process, due: this.#time.now + ms, run: fire });
     const fire = () => {
       this.timers.delete(id);
       if (repeats) start();
       run();
     };
     start();
-    const timer: FakeTimer = { id, ref: () => setRef(true), unref: () => setRef(false) };
+    const timer: FakeTimer = { id, ref: () => timer, unref: () => timer };
     return timer;
   }
 
