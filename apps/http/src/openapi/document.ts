@@ -1,15 +1,16 @@
 import { stringify } from '@animal-store/exact-json';
 import type { Operation } from '../pets/operation.ts';
-import {
-  commonHeaders,
-  HEADERS,
-  header,
-  type ResponseObject,
-  responseRef,
-  SHARED_RESPONSES,
-  sharedResponses,
-} from './responses.ts';
+import { HEADERS, header, ref, sharedResponses, withHeaders } from './responses.ts';
 import { SCHEMAS } from './schemas.ts';
+
+/** The shared responses of every operation, by status. */
+const SHARED = {
+  401: 'Unauthorized',
+  429: 'TooManyRequests',
+  500: 'InternalError',
+  503: 'ServiceUnavailable',
+  default: 'OtherError',
+} as const;
 
 const DESCRIPTION = `All data is JSON. Integers of format int64 use the whole range of 64 bits: read them with a parser that keeps their digits.
 
@@ -57,31 +58,28 @@ export function openApiDocument(operations: readonly Operation[], server: string
       },
       schemas: SCHEMAS,
       headers: HEADERS,
-      responses: Object.fromEntries(
-        Object.entries(responses).map(([name, response]) => [name, withHeaders(response, commonHeaders(name))]),
-      ),
+      responses: mapValues(responses, (response) => withHeaders(response)),
     },
   });
 }
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
-function operationObject({ headers: values = {}, description }: Operation, shared: Record<string, ResponseObject>) {
-  const { headers = {}, responses, operationId, ...rest } = description;
-  const own = Object.fromEntries(
-    Object.entries(headers).map(([name, text]) => [name, header(text, values[name.toLowerCase()])]),
-  );
-  const all: Record<string, object> = {};
-  for (const [status, response] of Object.entries(responses)) {
-    all[status] = '$ref' in response ? response : withHeaders(response, { ...own, ...commonHeaders() });
-  }
-  for (const [status, name] of Object.entries(SHARED_RESPONSES)) {
-    const hasOwn = description.headers !== undefined && status !== 'default';
-    const response = shared[name] as ResponseObject;
-    all[status] = hasOwn ? withHeaders(response, { ...own, ...commonHeaders(name) }) : responseRef(name);
-  }
-  return { operationId, tags: ['Pets'], ...rest, responses: all };
+function operationObject({ headers: values = {}, description }: Operation, shared: ReturnType<typeof sharedResponses>) {
+  const { headers = {}, responses, ...rest } = description;
+  const own = mapValues(headers, (text, name) => header(text, values[name.toLowerCase()]));
+  const hasOwn = description.headers !== undefined;
+  return {
+    tags: ['Pets'],
+    ...rest,
+    responses: {
+      ...mapValues(responses, (response) => ('$ref' in response ? response : withHeaders(response, own))),
+      ...mapValues(SHARED, (name, status) =>
+        hasOwn && status !== 'default' ? withHeaders(shared[name], own) : ref('responses', name),
+      ),
+    },
+  };
 }
 
-function withHeaders(response: ResponseObject, headers: object): ResponseObject {
-  return { ...response, headers: { ...response.headers, ...headers } };
+function mapValues<T, R>(object: Readonly<Record<string, T>>, map: (value: T, name: string) => R): Record<string, R> {
+  return Object.fromEntries(Object.entries(object).map(([name, value]) => [name, map(value, name)]));
 }

@@ -1,37 +1,22 @@
 import { CLIENT_MESSAGES, ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
 
-/** Header Objects (OpenAPI 3.1.1, section 4.8.21) by the name of the field. */
-export type HeaderObjects = Readonly<Record<string, object>>;
+type Objects = Readonly<Record<string, object>>;
 
-/** A Response Object (section 4.8.17). */
-export interface ResponseObject {
-  readonly description: string;
-  readonly headers?: HeaderObjects;
-  readonly content?: object;
-}
-
-/** What the document says of an operation. */
+/** What the document says of an operation: an Operation Object (OpenAPI 3.1.1, section 4.8.10). */
 export interface OperationDescription {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly deprecated?: boolean;
-  readonly parameters: readonly object[];
-  readonly requestBody?: object;
+  readonly [member: string]: unknown;
   /** Descriptions of the header fields that each of its responses has, by name. */
   readonly headers?: Readonly<Record<string, string>>;
   /** Without the responses and header fields that all operations share. */
-  readonly responses: Readonly<Record<string, ResponseObject | { readonly $ref: string }>>;
+  readonly responses: Objects;
 }
 
-export const schemaRef = (name: string) => ({ $ref: `#/components/schemas/${name}` });
-export const responseRef = (name: string) => ({ $ref: `#/components/responses/${name}` });
-const headerRef = (name: string) => ({ $ref: `#/components/headers/${name}` });
-
-const STRING = { type: 'string' };
+export const ref = (kind: 'schemas' | 'responses' | 'headers', name: string) => ({
+  $ref: `#/components/${kind}/${name}`,
+});
 
 /** A header field that is present on every response that lists it. */
-export function header(description: string, example?: string, schema: object = STRING) {
+export function header(description: string, example?: string, schema: object = { type: 'string' }) {
   return { description, required: true, schema, example };
 }
 
@@ -42,11 +27,11 @@ export function optionalHeader(description: string, example?: string) {
 
 /** A JSON body whose schema is a component. */
 export function jsonContent(schema: string, example: unknown) {
-  return { 'application/json': { schema: schemaRef(schema), example } };
+  return { 'application/json': { schema: ref('schemas', schema), example } };
 }
 
 /** A response with an Error body. `message` is that of the example, as the service words it. */
-export function errorContent(code: ErrorCode, description: string, message: string, headers: HeaderObjects = {}) {
+export function errorContent(code: ErrorCode, description: string, message: string, headers: Objects = {}) {
   const content = jsonContent('Error', { code, message, status: ERROR_STATUS[code] });
   return { description: `${code}: ${description}`, headers, content };
 }
@@ -55,14 +40,7 @@ export function errorContent(code: ErrorCode, description: string, message: stri
 export const EXAMPLE_NEW_PET = { name: 'Rex', categoryId: 42, status: 'available' } as const;
 export const EXAMPLE_PET = { id: 1, ...EXAMPLE_NEW_PET } as const;
 
-/** The header fields of every response. The quota is that of a valid key. */
-export function commonHeaders(response = ''): HeaderObjects {
-  const id = { 'X-Request-Id': headerRef('RequestId') };
-  if (response === 'Unauthorized') return id;
-  return { RateLimit: headerRef('RateLimit'), 'RateLimit-Policy': headerRef('RateLimitPolicy'), ...id };
-}
-
-export const HEADERS: HeaderObjects = {
+export const HEADERS: Objects = {
   RequestId: header(
     'Names the request in the log: the X-Request-Id of the request if it is well-formed, else a new one.',
     '6f1c7f6e-4f0b-4f0e-9a52-0d6c2b9f1f5e',
@@ -80,19 +58,17 @@ export const HEADERS: HeaderObjects = {
   ),
 };
 
-/** The responses that every operation shares, by the name of their component and the status under which operations list them. */
-export const SHARED_RESPONSES = {
-  401: 'Unauthorized',
-  429: 'TooManyRequests',
-  500: 'InternalError',
-  503: 'ServiceUnavailable',
-  default: 'OtherError',
-} as const;
+/** The response with the header fields of every response, besides its own. The quota is that of a valid key. */
+export function withHeaders(response: { readonly headers?: Objects }, own: Objects = {}) {
+  const quota = { RateLimit: ref('headers', 'RateLimit'), 'RateLimit-Policy': ref('headers', 'RateLimitPolicy') };
+  const hasQuota = response.headers?.['WWW-Authenticate'] === undefined;
+  const common = { ...(hasQuota && quota), 'X-Request-Id': ref('headers', 'RequestId') };
+  return { ...response, headers: { ...response.headers, ...own, ...common } };
+}
 
-const retryAfter = { 'Retry-After': headerRef('RetryAfter') };
-
-/** Response Objects by the name of their component. */
-export function sharedResponses(operationPaths: readonly string[]): Record<string, ResponseObject> {
+/** The responses that operations share, by the name of their component. */
+export function sharedResponses(operationPaths: readonly string[]) {
+  const retryAfter = { 'Retry-After': ref('headers', 'RetryAfter') };
   return {
     BadRequest: errorContent(
       'invalid_request',
@@ -100,7 +76,7 @@ export function sharedResponses(operationPaths: readonly string[]): Record<strin
       'name is required; categoryId is required',
     ),
     Unauthorized: errorContent('unauthorized', 'missing or invalid API key.', CLIENT_MESSAGES.missingKey, {
-      'WWW-Authenticate': headerRef('WwwAuthenticate'),
+      'WWW-Authenticate': ref('headers', 'WwwAuthenticate'),
     }),
     TooManyRequests: errorContent(
       'too_many_requests',
@@ -120,7 +96,7 @@ export function sharedResponses(operationPaths: readonly string[]): Record<strin
       'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
         'request or a header section that is too large.',
       CLIENT_MESSAGES.noPath(operationPaths),
-      { Allow: headerRef('Allow') },
+      { Allow: ref('headers', 'Allow') },
     ),
   };
 }

@@ -9,7 +9,7 @@ import {
   header,
   jsonContent,
   optionalHeader,
-  responseRef,
+  ref,
 } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
@@ -64,7 +64,7 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
           },
           content: jsonContent('Pet', EXAMPLE_PET),
         },
-        400: responseRef('BadRequest'),
+        400: ref('responses', 'BadRequest'),
         413: errorContent(
           'payload_too_large',
           'the body is too large.',

@@ -1,6 +1,6 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
 import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
-import { EXAMPLE_PET, jsonContent, optionalHeader, responseRef, schemaRef } from '../openapi/responses.ts';
+import { EXAMPLE_PET, jsonContent, optionalHeader, ref } from '../openapi/responses.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
@@ -45,7 +45,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
           name: 'status',
           in: 'query',
           description: 'Returns only animals with this availability status.',
-          schema: schemaRef('PetStatus'),
+          schema: ref('schemas', 'PetStatus'),
         },
         {
           name: 'cursor',
@@ -65,7 +65,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
           },
           content: jsonContent('Pets', [EXAMPLE_PET]),
         },
-        400: responseRef('BadRequest'),
+        400: ref('responses', 'BadRequest'),
       },
     },
   };
