@@ -5,16 +5,15 @@ import { Stryker } from '@stryker-mutator/core';
 
 const ROOT = join(import.meta.dirname, '../../..');
 
-/** Makes deliberate errors in modules, one at a time, and prints those that no test, or no scenario, finds. */
+/** Makes deliberate errors in modules, one at a time, and prints those that no test finds. */
 const paths = process.argv.slice(2);
 const tests = paths.filter((path) => path.endsWith('.test.ts'));
-const scenarios = paths.filter((path) => path.startsWith('tools/explorer/scenarios/'));
-const targets = paths.filter((path) => !tests.includes(path) && !scenarios.includes(path));
+const targets = paths.filter((path) => !tests.includes(path));
 /** The path without its range of lines. */
 const withoutLines = (path: string) => path.replace(/:\d+-\d+$/, '');
 if (targets.length === 0 || !targets.every((path) => existsSync(join(ROOT, withoutLines(path))))) {
   console.error(
-    'usage: npm run mutants -- packages/domain [further folders, modules, and lines as in module.ts:10-20] [tests that are not beside them, or scenarios of tools/explorer]',
+    'usage: npm run mutants -- packages/domain [further folders, modules, and lines as in module.ts:10-20] [tests that are not beside them]',
   );
   process.exit(2);
 }
@@ -24,22 +23,11 @@ process.env['TESTS'] = JSON.stringify([
   ...tests,
 ]);
 
-const byTests: PartialStrykerOptions = {
+const options: PartialStrykerOptions = {
   testRunner: 'vitest',
   vitest: { configFile: 'tools/mutants/src/vitest.config.ts', related: true },
   plugins: [import.meta.resolve('@stryker-mutator/vitest-runner')],
   coverageAnalysis: 'perTest',
-};
-process.env['SEEDED_ERRORS'] = 'off';
-const command = scenarios.map((path) => `${process.execPath} --conditions=@animal-store/source ${path}`).join(' && ');
-const byScenarios: PartialStrykerOptions = {
-  testRunner: 'command',
-  commandRunner: { command },
-  coverageAnalysis: 'off',
-};
-
-const options: PartialStrykerOptions = {
-  ...(scenarios.length === 0 ? byTests : byScenarios),
   mutate: [
     ...targets.map((path) => (withoutLines(path).endsWith('.ts') ? path : `${path}/**/*.ts`)),
     '!**/test/**',
