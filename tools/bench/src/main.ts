@@ -7,6 +7,7 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { writeChart } from './chart.ts';
 import { type Measurement, measure, type Plan } from './measure.ts';
+import { measureOverload } from './overload.ts';
 import { animalStore, application, preparePeers } from './peers.ts';
 import { type Contender, moveToLoadCores, program } from './server.ts';
 import { measureStarts } from './start.ts';
@@ -20,6 +21,7 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   checkout FOLDER   the service beside that of another checkout of this repository
   growth            the cost of requests while the catalogue grows
   start             time to the first response, and memory while idle
+  overload          what clients get if twice the capacity is offered
 
   --quick           a short run: few workloads, the most important servers
   --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
@@ -103,9 +105,10 @@ const [name = 'requests', otherCheckout] = positionals;
 const known = suites(quick, otherCheckout);
 checkNames('storage', storages, STORAGES);
 checkNames('workload', workloads, WORKLOADS);
-checkNames('suite', [name], { start: null, ...known });
+checkNames('suite', [name], { start: null, overload: null, ...known });
 moveToLoadCores();
 if (name === 'start') await measureStarts(quick ? 3 : 7);
+if (name === 'overload') await measureOverload(quick ? 5 : 20);
 const suite = known[name];
 const quickly: StorageName[] | false = quick && name === 'requests' && ['memory', 'mongodb'];
 for (const storage of storages ?? (quickly || (Object.keys(STORAGES) as StorageName[]))) {

@@ -1,0 +1,108 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { fill, send } from './catalogue.ts';
+import { bytesOf } from './client.ts';
+import { runLoad } from './load.ts';
+import { animalStore } from './peers.ts';
+import type { Server } from './server.ts';
+import { quantile } from './statistics.ts';
+import { table } from './tables.ts';
+import { WORKLOADS } from './workloads.ts';
+
+const CONNECTIONS = 1_000;
+
+/** The time between two bursts of the load, in milliseconds. */
+const TICK = 5;
+
+/** How much more is offered than the service can serve. */
+const FACTOR = 2;
+
+interface Offered {
+  readonly offered: number;
+  readonly succeeded: number;
+  readonly rejected: number;
+  /** Requests for which no connection was free. */
+  readonly unsent: number;
+  readonly seconds: number;
+}
+
+/** Offers a service twice the requests that it can serve, and measures what it, a probe and an honest client get. */
+export async function measureOverload(seconds: number): Promise<void> {
+  const server = await animalStore.start({ STORAGE: 'memory' });
+  try {
+    const load = { catalogue: { ids: await fill(server, 1_000), pages: [] }, connections: 32, seconds: 2 };
+    await runLoad(server, WORKLOADS['get one'], load);
+    const { perSecond: peak } = await runLoad(server, WORKLOADS['get one'], load);
+    const ended = new AbortController();
+    const honest = repeat(() => send(server, { kind: 'list', limit: 20 }), ended.signal);
+    const probes = repeat(() => fetch(`${server.url}/livez`), ended.signal);
+    const offered = await offer(server, peak * FACTOR, seconds);
+    ended.abort();
+    const perSecond = (count: number) => (count / offered.seconds).toFixed(0);
+    const share = `${((100 * offered.succeeded) / offered.seconds / peak).toFixed(0)} %`;
+    console.log(
+      table([
+        ['', 'a second'],
+        ['capacity', peak.toFixed(0)],
+        ['offered', perSecond(offered.offered)],
+        ['of them without a free connection', perSecond(offered.unsent)],
+        ['200', `${perSecond(offered.succeeded)} (${share})`],
+        ['503', perSecond(offered.rejected)],
+      ]),
+    );
+    for (const [name, { statuses, milliseconds }] of Object.entries({ honest: await honest, probes: await probes })) {
+      const counts = [...statuses].map(([status, count]) => `${count} times ${status}`).join(', ');
+      const [p50, most] = [quantile(milliseconds, 0.5), Math.max(...milliseconds)];
+      console.log(`${name}: ${counts}; median ${p50.toFixed(0)} ms, at most ${most.toFixed(0)} ms`);
+    }
+  } finally {
+    await server.stop();
+  }
+}
+
+/**
+ * Sends requests at a rate, whether responses come or not (an open loop). A connection has one request at a time; a request
+ * for which none is free is not sent.
+ */
+async function offer({ url, api, headers }: Server, perSecond: number, seconds: number): Promise<Offered> {
+  const request = bytesOf(api({ kind: 'get', id: '7' }), headers);
+  const counts = { offered: 0, succeeded: 0, rejected: 0, unsent: 0 };
+  const free: Socket[] = [];
+  const sockets = Array.from({ length: CONNECTIONS }, () => {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1').setNoDelay(true);
+    socket.on('connect', () => free.push(socket));
+    socket.on('data', (response) => {
+      if (response.toString('latin1', 9, 12) === '200') counts.succeeded += 1;
+      else counts.rejected += 1;
+      free.push(socket);
+    });
+    return socket.on('error', () => {});
+  });
+  const begin = performance.now();
+  while (performance.now() - begin < seconds * 1_000) {
+    const due = ((performance.now() - begin) / 1_000) * perSecond;
+    for (; counts.offered < due; counts.offered += 1) {
+      if (free.length > 0) (free.shift() as Socket).write(request);
+      else counts.unsent += 1;
+    }
+    await pause(TICK);
+  }
+  const elapsed = (performance.now() - begin) / 1_000;
+  for (const socket of sockets) socket.destroy();
+  return { ...counts, seconds: elapsed };
+}
+
+/** Calls one after the other, as a client with one connection does. */
+async function repeat(call: () => Promise<Response>, signal: AbortSignal) {
+  const statuses = new Map<number, number>();
+  const milliseconds: number[] = [];
+  while (!signal.aborted) {
+    const begin = performance.now();
+    const response = await call();
+    await response.arrayBuffer();
+    milliseconds.push(performance.now() - begin);
+    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
+    await pause(TICK);
+  }
+  return { statuses, milliseconds };
+}
