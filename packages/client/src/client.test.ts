@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cut, fail, reset, respond, type Step, silent, startServer } from '../test/scripted-server.ts';
-import { AnimalStoreError, createClient } from './index.ts';
+import { AnimalStoreError, createClient, type PetQuery } from './index.ts';
 
 const KEY = 'the-key-of-the-tests';
 const REX = '{"id":9007199254740991,"name":"Rex","categoryId":9223372036854775807,"status":"available"}';
@@ -16,6 +16,7 @@ async function start(...steps: readonly Step[]) {
 describe('createClient', () => {
   test.each([
     'animals.example',
+    '/v1',
     'ftp://animals.example',
     'shttp://animals.example',
     '',
@@ -26,20 +27,39 @@ describe('createClient', () => {
     'http://animals.example/v1?tenant=7',
     'http://animals.example/v1#pets',
   ])('rejects the URL %j and does not repeat it', (url) => {
-    const error = new TypeError('url must begin with http: or https: and have no credentials, query or fragment');
+    const error = new TypeError(
+      'url must be an http(s) URL, or on a page a path, without credentials, query and fragment',
+    );
     expect(() => createClient({ url, key: KEY })).toThrow(error);
   });
 
-  test.each(['', 'two words', 'line\nend', 'ключ'])('rejects the key %j and does not repeat it', (key) => {
+  test.each(['', 'two words', 'line\nend', 'ключ', undefined])('rejects the key %j and does not repeat it', (key) => {
     const error = new TypeError('key must have visible ASCII characters only');
-    expect(() => createClient({ url: 'http://animals.example/v1', key })).toThrow(error);
+    expect(() => createClient({ url: 'http://animals.example/v1', key: key as string })).toThrow(error);
   });
 
-  test('accepts a URL that ends with slashes', async () => {
+  test.each<readonly [string, (url: string) => string | URL]>([
+    ['a URL that ends with slashes', (url) => `${url}//`],
+    ['a URL object', (url) => new URL(url)],
+    ['a path on a page', () => '/v1'],
+  ])('accepts %s', async (_, urlOf) => {
     const { url, requests } = await startServer(respond(200, '[]'));
-    await createClient({ url: `${url}//`, key: KEY }).listPets();
+    vi.stubGlobal('location', new URL(url));
+    onTestFinished(() => void vi.unstubAllGlobals());
+    await createClient({ url: urlOf(url), key: KEY }).listPets();
     expect(requests[0]).toMatchObject({ url: '/v1/pets?', headers: { authorization: `Bearer ${KEY}` } });
   });
+
+  test.each(['//other.example/v1', '/\\other.example/v1'])(
+    'keeps the path %j on the origin of the page',
+    async (path) => {
+      const { url, requests } = await startServer(respond(200, '[]'));
+      vi.stubGlobal('location', new URL(url));
+      onTestFinished(() => void vi.unstubAllGlobals());
+      await createClient({ url: path, key: KEY }).listPets();
+      expect(requests[0]?.url).toBe('//other.example/v1/pets?');
+    },
+  );
 });
 
 describe('listPets', () => {
@@ -50,11 +70,38 @@ describe('listPets', () => {
     expect(requests[0]).toMatchObject({ method: 'GET', url: '/v1/pets?limit=5&status=sold&cursor=AQ%3D%3D' });
   });
 
-  test('returns the cursor of the next page', async () => {
-    const link = '</v1/pets?limit=1&cursor=A%2BB>; rel="next"';
+  test.each(['rel="next"', 'rel=next'])('returns the cursor of the next page from a Link with %s', async (rel) => {
+    const link = `</v1/pets?limit=1&cursor=A%2BB>; ${rel}`;
     const { client } = await start(respond(200, `[${REX}]`, { link }));
     expect((await client.listPets({ limit: 1 })).next).toBe('A+B');
   });
+
+  test('begins with the first pet if the cursor is null', async () => {
+    const { client, requests } = await start(respond(200, '[]'));
+    await client.listPets({ cursor: null });
+    expect(requests[0]?.url).toBe('/v1/pets?');
+  });
+
+  test.each<readonly [unknown, string]>([
+    [{ limit: '5' }, 'limit must be a number, was the string 5'],
+    [{ limit: null }, 'limit must be a number, was the object null'],
+    [{ status: 7 }, 'status must be a string, was the number 7'],
+    [{ cursor: 7n }, 'cursor must be a string, was the bigint 7'],
+  ])('rejects the query %o without a request', async (query, message) => {
+    const { client, requests } = await start(respond(200, '[]'));
+    await expect(client.listPets(query as PetQuery)).rejects.toThrow(new TypeError(message));
+    expect(requests).toHaveLength(0);
+  });
+});
+
+test.each([
+  ['../../admin', 'the string ../../admin'],
+  [1, 'the number 1'],
+])('getPet rejects the id %j without a request', async (id, was) => {
+  const { client, requests } = await start(respond(200, REX));
+  const call = client.getPet(id as unknown as bigint);
+  await expect(call).rejects.toThrow(new TypeError(`id must be a bigint, was ${was}`));
+  expect(requests).toHaveLength(0);
 });
 
 test('allPets follows the pages to their end', async () => {
@@ -62,14 +109,13 @@ test('allPets follows the pages to their end', async () => {
     respond(200, [{ id, name: 'Rex', categoryId: 1 }], next ? { link: `<?cursor=${next}>;rel="next"` } : {});
   const { client, requests } = await start(page(1, 'a'), fail(503, 'service_unavailable'), page(2, 'b'), page(3));
   const ids: bigint[] = [];
-  for await (const { id } of client.allPets({ status: 'sold' })) ids.push(id);
+  for await (const { id } of client.allPets({ status: 'sold', cursor: '0' })) ids.push(id);
   expect(ids).toEqual([1n, 2n, 3n]);
-  expect(requests.map(({ url }) => url)).toEqual([
-    '/v1/pets?limit=100&status=sold',
-    '/v1/pets?limit=100&status=sold&cursor=a',
-    '/v1/pets?limit=100&status=sold&cursor=a',
-    '/v1/pets?limit=100&status=sold&cursor=b',
-  ]);
+  expect(requests.map(({ url }) => url)).toEqual(
+    ['0', 'a', 'a', 'b'].map((cursor) => `/v1/pets?limit=100&status=sold&cursor=${cursor}`),
+  );
+  await client.allPets({}, { pageSize: 5 }).next();
+  expect(requests.at(-1)?.url).toBe('/v1/pets?limit=5');
 });
 
 describe('createPet', () => {
@@ -92,12 +138,12 @@ describe('createPet', () => {
     expect(new Set(keys).size).toBe(2);
   });
 
-  test.each(['ключ', 'line\nend', 'two words', '', 'a'.repeat(256)])(
+  test.each(['ключ', 'line\nend', 'two words', '', 'a'.repeat(256), null])(
     'rejects the idempotency key %j without a request',
     async (idempotencyKey) => {
       const { client, requests } = await start(created);
       const error = new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
-      await expect(client.createPet(newRex, { idempotencyKey })).rejects.toThrow(error);
+      await expect(client.createPet(newRex, { idempotencyKey: idempotencyKey as string })).rejects.toThrow(error);
       expect(requests).toHaveLength(0);
     },
   );
@@ -107,6 +153,19 @@ describe('createPet', () => {
     const idempotencyKey = '!~'.padEnd(255, 'a');
     await client.createPet(newRex, { idempotencyKey });
     expect(requests[0]?.headers['idempotency-key']).toBe(idempotencyKey);
+  });
+
+  test.each<readonly [string, Step]>([
+    ['no_response', reset],
+    ['unexpected_response', respond(201, '<html>')],
+    ['service_unavailable', fail(503, 'service_unavailable', { 'retry-after': '60' })],
+    ['idempotency_key_reused', fail(422, 'idempotency_key_reused')],
+  ])('rejects with the idempotency key of its requests: %s', async (code, step) => {
+    const { client, requests } = await start(step);
+    const error = await client.createPet(newRex, { timeout: 200 }).catch((reason) => reason);
+    expect(error.code).toBe(code);
+    expect(error.idempotencyKey).toMatch(/^\d+-\d+$/);
+    expect(error.idempotencyKey).toBe(requests[0]?.headers['idempotency-key']);
   });
 
   test.each<readonly [string, Step]>([
@@ -146,13 +205,17 @@ describe('a rejected call', () => {
     ['a redirection', respond(307, '', { location: '/elsewhere' }), 307],
     ['a page of HTML with 200', respond(200, '<html>'), 200],
     ['a page of HTML with 403', respond(403, '<html>'), 403],
+    ['an empty list with 403', respond(403, '[]'), 403],
     ['an error body of something else', respond(400, { error: 'no' }), 400],
     ['an error without a message', respond(404, { code: 'not_found', message: {} }), 404],
     ['an error of a proxy', respond(403, { code: 'AccessDenied', message: 'no' }), 403],
     ["an error with a code of the client's own", respond(400, { code: 'no_response', message: 'no' }), 400],
     ['a pet whose id is no integer', respond(200, '[{"id":1.5,"name":"Rex","categoryId":7}]'), 200],
     ['a pet without a name', respond(200, '[{"id":1,"categoryId":7}]'), 200],
+    ['a pet whose status is null', respond(200, '[{"id":1,"name":"Rex","categoryId":7,"status":null}]'), 200],
     ['null', respond(200, 'null'), 200],
+    ['another object', respond(200, { status: 'ok' }), 200],
+    ['an error with 200', fail(200, 'invalid_request'), 200],
   ])('has the code unexpected_response after %s', async (_, step, status) => {
     const { client, requests } = await start(step);
     const message =
@@ -200,16 +263,42 @@ describe('a call that is repeated', () => {
     expect(events).toEqual(Array(8).fill('abort'));
   });
 
+  test('is repeated maxRetries times at most, and onRetry is called before each repetition', async () => {
+    const { url, requests } = await startServer(reset);
+    const onRetry = vi.fn();
+    const error = await createClient({ url, key: KEY, maxRetries: 2, onRetry })
+      .createPet(newRex)
+      .catch((reason) => reason);
+    expect(requests).toHaveLength(3);
+    const { code, idempotencyKey } = error;
+    const calls = [1, 2].map((retry) => [expect.objectContaining({ code, idempotencyKey }), retry]);
+    expect(onRetry.mock.calls).toEqual(calls);
+  });
+
   test('ignores a malformed Retry-After', async () => {
     const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': 'soon' }), created);
     await client.createPet(newRex);
     expect(requests).toHaveLength(2);
   });
 
-  test('rejects with the last error if Retry-After exceeds its timeout', async () => {
-    const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': '60' }));
-    await expect(client.listPets()).rejects.toMatchObject({ code: 'service_unavailable', status: 503 });
+  test.each([
+    ['seconds', () => '60'],
+    ['a date', () => new Date(Date.now() + 60_000).toUTCString()],
+  ])('rejects with the last error if Retry-After exceeds its timeout, in %s', async (_, retryAfter) => {
+    const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': retryAfter() }));
+    const error = await client.listPets().catch((reason) => reason);
+    expect(error).toMatchObject({ code: 'service_unavailable', status: 503 });
+    expect(error.retryAfter).toSatisfy(Number.isInteger);
+    expect(error.retryAfter).toBeGreaterThan(30);
+    expect(error.retryAfter).toBeLessThanOrEqual(60);
     expect(requests).toHaveLength(1);
+  });
+
+  test('rejects a timeout that is no number of milliseconds', async () => {
+    const { client } = await start(created);
+    const error = new TypeError('timeout must be a number of milliseconds');
+    for (const timeout of [Number.NaN, -1, '5000' as unknown as number])
+      await expect(client.listPets({}, { timeout })).rejects.toThrow(error);
   });
 
   test('rejects at its timeout', async () => {
@@ -257,15 +346,17 @@ describe('a signal', () => {
   });
 });
 
-test('each deprecated operation is reported once', async () => {
+test('each deprecated operation is reported once, by its first response', async () => {
   const headers = { deprecation: '@1760000000', sunset: 'Thu, 05 Dec 2030 00:00:00 GMT' };
   const { url, requests } = await startServer(
-    ...[REX, REX, `[${REX}]`, REX].map((body) => respond(200, body, headers)),
+    fail(404, 'pet_not_found', headers),
+    ...[REX, `[${REX}]`, REX].map((body) => respond(200, body, headers)),
   );
   const onDeprecation = vi.fn();
   const client = createClient({ url, key: KEY, onDeprecation });
+  await expect(client.getPet(rex.id)).rejects.toMatchObject({ code: 'pet_not_found' });
+  expect(onDeprecation).toHaveBeenCalledOnce();
   expect(await client.getPet(rex.id)).toEqual(rex);
-  await client.getPet(rex.id);
   expect(requests.map(({ url }) => url)).toEqual(Array(2).fill('/v1/pets/9007199254740991'));
   await client.listPets();
   await client.createPet(newRex);
@@ -274,6 +365,23 @@ test('each deprecated operation is reported once', async () => {
       `${operation} of the Animal Store is deprecated: it ends on Thu, 05 Dec 2030 00:00:00 GMT`,
     ]),
   );
+});
+
+describe('AnimalStoreError', () => {
+  test('is recognised by `is` from another copy of the package', async () => {
+    vi.resetModules();
+    const { AnimalStoreError: Other } = await import('./index.ts');
+    const error = new Other('no_response', 'no');
+    expect([error instanceof AnimalStoreError, AnimalStoreError.is(error)]).toEqual([false, true]);
+    expect([new Error('no'), { name: 'AnimalStoreError' }].map(AnimalStoreError.is)).toEqual([false, false]);
+  });
+
+  test('is written by JSON.stringify with its message', () => {
+    const details = { status: 503, requestId: 'request-7', retryAfter: 1, idempotencyKey: 'order-17' };
+    const error = new AnimalStoreError('service_unavailable', 'no', { ...details, cause: new Error() });
+    const expected = { name: 'AnimalStoreError', code: 'service_unavailable', message: 'no', ...details };
+    expect(JSON.parse(JSON.stringify(error))).toEqual(expected);
+  });
 });
 
 test('throws at import in a runtime without JSON.rawJSON, so that no integer is rounded', async () => {

@@ -1,23 +1,34 @@
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-import { parse, stringify } from '@animal-store/exact-json';
-import { AnimalStoreError } from './error.ts';
-import { type CallOptions, send } from './send.ts';
+import { stringify } from '@animal-store/exact-json';
+import { type CallOptions, type Read, type RetryOptions, send } from './send.ts';
 
-/** The service and the API key. */
-export interface ClientOptions {
-  /** With the base path, and without credentials, query and fragment: `https://animals.example/v1`. */
-  readonly url: string;
+/** The service, the API key, and how calls are repeated. */
+export interface ClientOptions extends RetryOptions {
+  /** `https://animals.example/v1`, or `/v1` on a page of the same origin; without credentials, query and fragment. */
+  readonly url: string | URL;
   /** Visible ASCII characters. */
   readonly key: string;
   /** Called once for each deprecated operation, with a text for developers; `console.warn` by default. */
   readonly onDeprecation?: ((message: string) => void) | undefined;
 }
 
-/** Selects pets. */
-export interface PetFilter {
-  /** Pets for a page: 1 to 100. */
+/** Selects a page of pets. */
+export interface PetQuery {
+  /** At most this many pets: 1 to 100, 20 if absent. */
   readonly limit?: number | undefined;
+  /** Only pets with this status. */
   readonly status?: PetStatus | undefined;
+  /** {@link PetPage.next} of the page before. From the first pet if absent or null. */
+  readonly cursor?: string | null | undefined;
+}
+
+/** Which pets are read: a {@link PetQuery} without the size of its pages. */
+export type AllPetsQuery = Omit<PetQuery, 'limit'>;
+
+/** How the pages are read. The options of a call apply to each. */
+export interface AllPetsOptions extends CallOptions {
+  /** Pets on a page: 1 to 100, 100 if absent. */
+  readonly pageSize?: number | undefined;
 }
 
 /** One page of pets, in ascending order of id. */
@@ -30,25 +41,18 @@ export interface PetPage {
 /**
  * The operations of the service. A call without a response, or with the status 408, 429, 500, 502, 503 or 504, is repeated
  * until its timeout, with exponential backoff and jitter, and not before `Retry-After`. Calls reject with an
- * {@link AnimalStoreError}, or with the reason of their signal.
+ * {@link AnimalStoreError}, with a TypeError if an argument is not as described, or with the reason of their signal.
  */
 export interface Client {
-  /** @param query 20 pets from the first if it is absent; `cursor` as the page before gave it. */
-  listPets(query?: PetFilter & { readonly cursor?: string | undefined }, options?: CallOptions): Promise<PetPage>;
+  listPets(query?: PetQuery, options?: CallOptions): Promise<PetPage>;
 
-  /**
-   * Every pet that exists at the start exactly once, in ascending order of id.
-   *
-   * @param filter Pages have 100 pets by default.
-   * @param options The options of the call for each page.
-   */
-  allPets(filter?: PetFilter, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
+  /** Every pet that exists at the start exactly once, in ascending order of id. */
+  allPets(query?: AllPetsQuery, options?: AllPetsOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
    * Creates one pet, however often the request is repeated.
    *
-   * @param options `idempotencyKey`: 1 to 255 visible ASCII characters, to continue in another process; a new one by default.
-   * @throws TypeError if the idempotency key is not as described.
+   * @param options `idempotencyKey`: 1 to 255 visible ASCII characters, to continue a call that failed; a new one by default.
    */
   createPet(newPet: NewPet, options?: CallOptions & { readonly idempotencyKey?: string | undefined }): Promise<Pet>;
 
@@ -59,89 +63,95 @@ export interface Client {
 /**
  * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
- * @throws TypeError if the URL or the key is not as described. It repeats neither.
+ * @throws TypeError if an option is not as described. It repeats neither the URL nor the key.
  * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })
  */
-export function createClient({ url, key, onDeprecation = console.warn }: ClientOptions): Client {
-  const base = baseOf(url);
-  if (!/^[!-~]+$/.test(key)) throw new TypeError('key must have visible ASCII characters only');
+export function createClient({ url, key, onDeprecation = console.warn, ...retries }: ClientOptions): Client {
+  const base = baseOf(String(url));
+  if (!isVisible(key)) throw new TypeError('key must have visible ASCII characters only');
   const warned = new Set<string>();
 
-  async function call<T>(
-    operation: string,
-    target: string,
-    read: (value: unknown) => T,
-    options: CallOptions = {},
-    request: RequestInit = {},
-  ) {
-    const headers = new Headers(request.headers);
+  function call<T>(operation: string, target: string, read: Read<T>, options?: CallOptions, post: RequestInit = {}) {
+    const headers = new Headers(post.headers);
     headers.set('authorization', `Bearer ${key}`);
-    const [{ status, headers: received }, text] = await send(`${base}/pets${target}`, { ...request, headers }, options);
-    if (received.has('deprecation') && !warned.has(operation)) {
-      warned.add(operation);
-      onDeprecation(`${operation} of the Animal Store is deprecated: it ends on ${received.get('sunset')}`);
-    }
-    try {
-      return { headers: received, value: read(parse(text)) };
-    } catch (cause) {
-      throw new AnimalStoreError('unexpected_response', 'the response is not the JSON of pets', { status, cause });
-    }
+    const readOrWarn: Read<T> = (body, received) => {
+      if (received.has('deprecation') && !warned.has(operation)) {
+        warned.add(operation);
+        onDeprecation(`${operation} of the Animal Store is deprecated: it ends on ${received.get('sunset')}`);
+      }
+      return read(body, received);
+    };
+    return send(`${base}/pets${target}`, { ...post, headers }, readOrWarn, { ...retries, ...options });
   }
 
-  async function listPets(query: Parameters<Client['listPets']>[0] = {}, options?: CallOptions): Promise<PetPage> {
-    const given = Object.entries(query).filter(([, value]) => value !== undefined);
-    const target = `?${new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]))}`;
-    const { headers, value } = await call('listPets', target, petsIn, options);
-    const following = /\?([^>]*)>;\s*rel="next"/.exec(headers.get('link') ?? '')?.[1];
-    return { pets: value, next: new URLSearchParams(following).get('cursor') };
-  }
+  const listPets: Client['listPets'] = async (query = {}, options) =>
+    call('listPets', searchOf(query), pageIn, options);
 
   return {
     listPets,
 
-    async *allPets(filter, options) {
-      let cursor: string | undefined;
+    async *allPets({ status, cursor } = {}, { pageSize = 100, ...options } = {}) {
+      let next = cursor;
       do {
-        const { pets, next } = await listPets({ limit: 100, ...filter, cursor }, options);
-        yield* pets;
-        cursor = next ?? undefined;
-      } while (cursor !== undefined);
+        const page = await listPets({ limit: pageSize, status, cursor: next }, options);
+        yield* page.pets;
+        next = page.next;
+      } while (next !== null);
     },
 
     async createPet(newPet, { idempotencyKey = randomKey(), ...options } = {}) {
-      if (!/^[!-~]{1,255}$/.test(idempotencyKey))
+      if (!isVisible(idempotencyKey) || idempotencyKey.length > 255)
         throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
-      return (await call('createPet', '', petIn, options, { method: 'POST', headers, body: stringify(newPet) })).value;
+      return call('createPet', '', petIn, options, { method: 'POST', headers, body: stringify(newPet) });
     },
 
     async getPet(id, options) {
-      return (await call('getPet', `/${id}`, petIn, options)).value;
+      if (typeof id !== 'bigint') throw new TypeError(`id must be a bigint, was the ${typeof id} ${id}`);
+      return call('getPet', `/${id}`, petIn, options);
     },
   };
 }
 
-/** @throws TypeError if the value is no pet. */
-function petIn(value: unknown): Pet {
-  const { id, name, categoryId } = value as Record<string, unknown>;
-  if (typeof id === 'bigint' && typeof name === 'string' && typeof categoryId === 'bigint') return value as Pet;
-  throw new TypeError('no pet');
+const isVisible = (text: unknown): boolean => typeof text === 'string' && /^[!-~]+$/.test(text);
+
+/** @throws TypeError if a parameter is not of its type. The service checks its value. */
+function searchOf({ limit, status, cursor }: PetQuery): string {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries({ limit, status, cursor: cursor ?? undefined })) {
+    const type = name === 'limit' ? 'number' : 'string';
+    if (value === undefined) continue;
+    if (typeof value !== type) throw new TypeError(`${name} must be a ${type}, was the ${typeof value} ${value}`);
+    search.append(name, String(value));
+  }
+  return `?${search}`;
 }
 
-const petsIn = (value: unknown): Pet[] => (value as unknown[]).map(petIn);
+function petIn(body: unknown): Pet | undefined {
+  const { id, name, categoryId, status = '' } = Object(body) as Record<string, unknown>;
+  const hasIntegers = typeof id === 'bigint' && typeof categoryId === 'bigint';
+  return hasIntegers && typeof name === 'string' && typeof status === 'string' ? (body as Pet) : undefined;
+}
+
+function pageIn(body: unknown, headers: Headers): PetPage | undefined {
+  if (!Array.isArray(body) || !body.every(petIn)) return undefined;
+  const following = /\?([^>]*)>;\s*rel="?next\b/i.exec(headers.get('link') ?? '')?.[1];
+  return { pets: body, next: new URLSearchParams(following).get('cursor') };
+}
 
 function baseOf(url: string): string {
+  const { location } = globalThis as { location?: { origin: string } };
   try {
-    const { protocol, username, password, search, hash, origin, pathname } = new URL(url);
+    // After an origin, `//other.example` is a path.
+    const absolute = new URL(url.startsWith('/') ? `${location?.origin}${url}` : url);
+    const { protocol, username, password, search, hash, origin, pathname } = absolute;
     if (/^https?:/.test(protocol) && username + password + search + hash === '')
       return `${origin}${pathname}`.replace(/\/+$/, '');
   } catch {
     // The error of the parser quotes the URL, which may contain a password.
   }
-  throw new TypeError('url must begin with http: or https: and have no credentials, query or fragment');
+  throw new TypeError('url must be an http(s) URL, or on a page a path, without credentials, query and fragment');
 }
 
 /** `crypto.randomUUID` is missing on pages without TLS. */
-function randomKey(): string {
-  return crypto.getRandomValues(new BigUint64Array(2)).join('-');
-}
+const randomKey = (): string => crypto.getRandomValues(new BigUint64Array(2)).join('-');

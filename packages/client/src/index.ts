@@ -5,8 +5,8 @@
  */
 
 export type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-export type { Client, ClientOptions, PetFilter, PetPage } from './client.ts';
+export type { AllPetsOptions, AllPetsQuery, Client, ClientOptions, PetPage, PetQuery } from './client.ts';
 export { createClient } from './client.ts';
 export type { ErrorCode } from './error.ts';
 export { AnimalStoreError } from './error.ts';
-export type { CallOptions } from './send.ts';
+export type { CallOptions, RetryOptions } from './send.ts';

@@ -1,3 +1,4 @@
+import { parse } from '@animal-store/exact-json';
 import { AnimalStoreError, isServiceCode } from './error.ts';
 
 /** The options of a call. */
@@ -8,6 +9,14 @@ export interface CallOptions {
   readonly timeout?: number | undefined;
 }
 
+/** How calls are repeated. */
+export interface RetryOptions {
+  /** How often a call is repeated at most; by default until its timeout. */
+  readonly maxRetries?: number | undefined;
+  /** Called before each repetition with the error of the attempt before, and the number of the repetition, from 1. */
+  readonly onRetry?: ((error: AnimalStoreError, retry: number) => void) | undefined;
+}
+
 /** The service responds within 5 seconds, even if its storage is unavailable. In milliseconds. */
 const ATTEMPT_TIMEOUT = 10_000;
 
@@ -16,72 +25,78 @@ const [FIRST_BACKOFF, MAX_BACKOFF] = [100, 5_000];
 
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
+/** Reads any response; undefined if its body is not that of 2xx. */
+export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
+
 /**
  * Sends a request until it succeeds, is rejected or times out.
  *
- * @param request Repeated as it is: a POST needs an idempotency key.
- * @returns A response of 2xx, and its body.
- * @throws AnimalStoreError; the signal's reason
+ * @param init Repeated as it is: a POST needs an idempotency key.
+ * @returns What was read from a response of 2xx.
+ * @throws AnimalStoreError; TypeError if the timeout is no number; the signal's reason
  */
-export async function send(url: string, request: RequestInit, options: CallOptions): Promise<[Response, string]> {
-  const { signal, timeout = 30_000 } = options;
+export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: CallOptions & RetryOptions) {
+  const { signal, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY, onRetry } = options;
+  if (!(typeof timeout === 'number' && timeout >= 0)) throw new TypeError('timeout must be a number of milliseconds');
   const deadline = performance.now() + timeout;
-  for (let attempt = 0; ; attempt += 1) {
+  for (let retry = 1; ; retry += 1) {
     signal?.throwIfAborted();
-    const attemptTimeout = AbortSignal.timeout(
-      Math.max(0, Math.min(ATTEMPT_TIMEOUT, Math.ceil(deadline - performance.now()))),
-    );
+    const remaining = Math.max(0, Math.ceil(deadline - performance.now()));
+    const attemptTimeout = AbortSignal.timeout(Math.min(ATTEMPT_TIMEOUT, remaining));
     const attemptSignal = signal === undefined ? attemptTimeout : AbortSignal.any([signal, attemptTimeout]);
-    const { response, text, error } = await exchange(url, { ...request, signal: attemptSignal });
-    if (response?.ok) return [response, text];
-    signal?.throwIfAborted();
-    // Clients whose attempts failed at once do not repeat them at once.
-    const jitter = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** attempt);
-    const pause = jitter + retryAfter(response);
-    const isFinal = response !== undefined && !RETRIED.has(response.status);
-    if (isFinal || performance.now() + pause >= deadline) throw error;
-    await sleep(pause, signal);
+    try {
+      return await attempt(url, { ...init, signal: attemptSignal }, read);
+    } catch (error) {
+      signal?.throwIfAborted();
+      if (!(error instanceof AnimalStoreError)) throw error;
+      const { status, retryAfter = 0 } = error;
+      // Clients whose attempts failed at once do not repeat them at once.
+      const jitter = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** (retry - 1));
+      const pause = jitter + retryAfter * 1_000;
+      const isFinal = status !== undefined && !RETRIED.has(status);
+      if (isFinal || retry > maxRetries || performance.now() + pause >= deadline) throw error;
+      onRetry?.(error, retry);
+      await sleep(pause, signal);
+    }
   }
 }
 
-/** A response that was read to its end, or none, and the error if it is not of 2xx. */
-type Exchange = { readonly response?: Response; readonly text: string; readonly error?: AnimalStoreError };
-
-async function exchange(url: string, request: RequestInit): Promise<Exchange> {
+/** @throws AnimalStoreError */
+async function attempt<T>(url: string, init: RequestInit, read: Read<T>): Promise<T> {
+  const idempotencyKey = new Headers(init.headers).get('idempotency-key') ?? undefined;
+  let response: Response;
+  let text: string;
   try {
     // A redirected POST may become a GET.
-    const response = await fetch(url, { ...request, redirect: 'manual' });
-    const text = await response.text();
-    return response.ok ? { response, text } : { response, text, error: errorIn(response, text) };
+    response = await fetch(url, { ...init, redirect: 'manual' });
+    text = await response.text();
   } catch (cause) {
     // In Node.js the reason is in the cause.
     const { message } = ((cause as Error).cause ?? cause) as Error;
-    const error = new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { cause });
-    return { text: '', error };
+    throw new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { idempotencyKey, cause });
   }
-}
-
-/** The error that a response describes. */
-function errorIn({ status, headers }: Response, text: string): AnimalStoreError {
-  const details = { status, requestId: headers.get('x-request-id') ?? undefined };
+  const { ok, status, headers } = response;
+  const requestId = headers.get('x-request-id') ?? undefined;
+  const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
+  let body: unknown;
   try {
-    const { code, message } = JSON.parse(text) as { code: unknown; message: unknown };
-    if (isServiceCode(code) && typeof message === 'string') return new AnimalStoreError(code, message, details);
+    body = parse(text);
   } catch {
-    // The response is not of the service.
+    // It is not of the service.
   }
-  return new AnimalStoreError(
-    'unexpected_response',
-    `the response has the status ${status} and no error of the service`,
-    details,
-  );
+  const value = read(body, headers);
+  if (ok && value !== undefined) return value;
+  const { code, message } = Object(body) as Record<string, unknown>;
+  if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
+  const unexpected = ok ? 'is not the JSON of pets' : `has the status ${status} and no error of the service`;
+  throw new AnimalStoreError('unexpected_response', `the response ${unexpected}`, details);
 }
 
-/** The pause that a response asks for (RFC 9110, section 10.2.3), in milliseconds. */
-function retryAfter(response: Response | undefined): number {
-  const value = response?.headers.get('retry-after') ?? '';
-  const pause = Number(value) * 1_000 || Date.parse(value) - Date.now();
-  return Math.max(pause || 0, 0);
+/** The pause that a response asks for (RFC 9110, section 10.2.3), in seconds; undefined for none. */
+function retryAfter(headers: Headers): number | undefined {
+  const value = headers.get('retry-after') ?? '';
+  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1_000);
+  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
 }
 
 /** Ends early if the signal is aborted. */
