@@ -38,7 +38,7 @@ export function addKeys(program: Command, { withStorage, stdout, stderr, clock }
 
   keys
     .command('revoke')
-    .description('Revokes an API key. The service rejects it after at most 10 seconds.')
+    .description('Revokes an API key. The service rejects it after at most 5 seconds.')
     .argument('<id>', 'the id of a key, as keys list shows it')
     .action((id: string) =>
       withStorage(async ({ keyring }) => {
