@@ -88,7 +88,7 @@ describeWithPostgres('stored rows', () => {
 
   test('lose old idempotency keys by the statement of docs/storage-postgres.md', async () => {
     const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
-    const [, statement = ''] = /```sql\n(UPDATE pets.*?)```/s.exec(page) ?? [];
+    const [, statement = ''] = /```sql\n\s+(UPDATE pets.*?)```/s.exec(page) ?? [];
     const { url, pets } = await opened();
     const old = await addTo(pets, rex, idempotent('old'));
     await sql("UPDATE pets SET created_at = created_at - interval '91 days'", url);
