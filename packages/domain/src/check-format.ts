@@ -1,9 +1,8 @@
 import { StorageMisconfigured } from './errors.ts';
 
 /**
- * Checks the format of what is stored, for an adapter that counts its formats. A published format never changes, not even
- * with a limit of the domain. The next one adds only members that the version before ignores, because both work on one
- * storage during an upgrade. So a version works with every format up to the one after its own.
+ * Checks the format of what is stored when it is opened, for an adapter that counts its formats. A version works with its own
+ * format only.
  *
  * @param name The name of the formatted place, for the operator: `the collection pets`.
  * @param found The number of the stored format.
@@ -11,9 +10,9 @@ import { StorageMisconfigured } from './errors.ts';
  * @throws StorageMisconfigured if this version can't work with it.
  */
 export function checkFormat(name: string, found: number, own: number): void {
-  const newest = own + 1;
-  if (found <= newest) return;
+  if (found === own) return;
   throw new StorageMisconfigured(
-    `${name} has format ${found}, and this version of Animal Store works with formats up to ${newest}: start a newer version`,
+    `${name} has format ${found}, and this version of Animal Store works with format ${own}: ` +
+      `start ${found > own ? 'a newer' : 'an older'} version`,
   );
 }

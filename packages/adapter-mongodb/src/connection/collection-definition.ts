@@ -45,13 +45,13 @@ export async function checkFormats(db: Db, definitions: readonly CollectionDefin
   for (const { name, options } of stored as { name: string; options?: Document }[]) {
     const title: unknown = options?.['validator']?.$jsonSchema?.title;
     const format = Number(/^format (\d+)$/.exec(String(title))?.[1] ?? 0);
-    checkFormat(`the collection ${name}`, format, FORMAT);
     if (format === 0) {
       throw new StorageMisconfigured(
         `the collection ${name} is of another program, or of a version of Animal Store that was never published: name ` +
           'another database',
       );
     }
+    checkFormat(`the collection ${name}`, format, FORMAT);
   }
   return new Set(stored.map(({ name }) => name));
 }
