@@ -92,7 +92,8 @@ const forbidden = {
   },
   'only-public-entries': {
     comment: 'A package is imported by its name, that is through its `exports`, never by a path to one of its files.',
-    from: { path: '^((?:packages|apps|tools)/[^/]+/)' },
+    // Scenarios explore modules that are not public.
+    from: { path: '^((?:packages|apps|tools)/[^/]+/)', pathNot: '^tools/explorer/scenarios/' },
     to: { path: '^(?:packages|tools)/', pathNot: '^$1', dependencyTypes: ['local'] },
   },
   'no-circles': {

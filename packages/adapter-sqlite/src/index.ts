@@ -1,10 +1,10 @@
 /** @module @animal-store/adapter-sqlite */
 
 import { resolve } from 'node:path';
-import type { PetStorage } from '@animal-store/domain/ports';
-import { openConnection } from './connection/connection.ts';
-import { createSqliteKeyStore } from './keys/sqlite-key-store.ts';
-import { createSqlitePetStore } from './pets/sqlite-pet-store.ts';
+import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { openConnection } from './connection.ts';
+import { createKeyStore } from './keys.ts';
+import { createPetStore, TRY_CREATING } from './pets.ts';
 
 export interface SqliteStorageOptions {
   /** Path on a local disk. The file is created if it doesn't exist; SQLite keeps `-wal` and `-shm` beside it. */
@@ -12,20 +12,26 @@ export interface SqliteStorageOptions {
 }
 
 /**
- * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, and writes in a thread of its own: writes that are called meanwhile
- * share one transaction.
+ * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, and writes in a
+ * thread of its own, which keeps the process alive until the storage is closed. Writes that are called meanwhile share one
+ * transaction.
  *
  * @throws StorageMisconfigured if the file can't be used.
- * @example const storage = createSqliteStorage({ file: '/var/lib/animals/animals.db' })
+ * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
-export function createSqliteStorage({ file }: SqliteStorageOptions): PetStorage {
-  const connection = openConnection(file);
+export async function createSqliteStorage({ file }: SqliteStorageOptions): Promise<PetStorage> {
+  if (/^(?::memory:$|file:)/.test(file)) {
+    throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
+  }
+  const connection = await openConnection(resolve(file));
   return {
-    pets: createSqlitePetStore(connection),
-    keys: createSqliteKeyStore(connection),
+    pets: createPetStore(connection),
+    keys: createKeyStore(connection),
     location: resolve(file),
-    ready: () => connection.write('tryCreating'),
-    close: () => connection.close(),
-    [Symbol.asyncDispose]: () => connection.close(),
+    async ready() {
+      await connection.write(...TRY_CREATING);
+    },
+    close: connection.close,
+    [Symbol.asyncDispose]: connection.close,
   };
 }

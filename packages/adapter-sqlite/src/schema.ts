@@ -1,29 +1,30 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { UnusableFile } from './connection/errors.ts';
+// The tables, and the files that hold them. The writer thread uses it: no package may be imported here.
+
+import { closeSync, existsSync, openSync, statfsSync, statSync } from 'node:fs';
+import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
+import { isBusy, UnusableFile } from './failures.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
 const APPLICATION_ID = 0x416e696d;
 
 /** The format of a new file, stored as its `user_version` (docs/releasing.md). */
-const FORMAT = 1;
-
-/** The same as in `checkFormat` of the domain, which the writer thread can't import. */
-const NEWEST_FORMAT = FORMAT + 1;
+export const FORMAT = 1;
 
 /**
  * Times are milliseconds since the epoch. Every index ends in the id. AUTOINCREMENT: an id is never assigned twice. Its upper
- * limit is the largest integer that JavaScript reads exactly. Octets are counted by functions of SQLite 3.40 (octet_length is
- * from 3.43), so that the `sqlite3` of Debian 12 can check and repair a backup. length() of a text would end at a NUL, which
- * a name may contain.
+ * limit is the largest integer that JavaScript reads exactly. The functions are those of SQLite 3.40, so that the `sqlite3`
+ * of Debian 12 can check and repair a backup.
  */
 const SCHEMA = `
   CREATE TABLE pets (
     id INTEGER PRIMARY KEY AUTOINCREMENT CHECK (id BETWEEN 1 AND 9007199254740991),
-    name TEXT NOT NULL CHECK (length(name) <= 200 AND length(CAST(name AS BLOB)) BETWEEN 1 AND 800),
+    name TEXT NOT NULL CHECK (length(name) BETWEEN 1 AND 200),
     category_id INTEGER NOT NULL,
     status TEXT CHECK (status IN ('available', 'pending', 'sold')),
+    created_at INTEGER NOT NULL,
     idempotency_holder TEXT,
-    idempotency_key TEXT CHECK (length(CAST(idempotency_key AS BLOB)) BETWEEN 1 AND 255),
+    idempotency_key TEXT CHECK (length(idempotency_key) BETWEEN 1 AND 255),
     idempotency_fingerprint TEXT,
     CHECK ((idempotency_holder IS NULL) = (idempotency_key IS NULL)),
     CHECK ((idempotency_holder IS NULL) = (idempotency_fingerprint IS NULL))
@@ -35,7 +36,7 @@ const SCHEMA = `
 
   CREATE TABLE api_keys (
     id TEXT PRIMARY KEY CHECK (id = substr(digest, 1, 16)),
-    digest TEXT NOT NULL UNIQUE CHECK (length(CAST(digest AS BLOB)) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
+    digest TEXT NOT NULL UNIQUE CHECK (length(digest) = 64 AND digest NOT GLOB '*[^0-9a-f]*'),
     visible_prefix TEXT NOT NULL,
     holder TEXT NOT NULL,
     created_at INTEGER NOT NULL,
@@ -53,37 +54,114 @@ const FOREIGN =
   'it is the database of another program, or of a version of Animal Store that was never published: name another file';
 
 const HEADER = `
-  SELECT application_id AS owner,
-    application_id = 0 AND user_version = 0 AND NOT EXISTS (SELECT * FROM sqlite_schema) AS isEmpty
+  SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
   FROM pragma_application_id, pragma_user_version`;
 
-/**
- * Creates the tables in a new file, in one transaction: of several processes one does it. After an error the connection must
- * be closed, which rolls back.
- *
- * @throws UnusableFile if the file is another program's, or has a format that this version can't work with.
- */
-export function prepareSchema(db: DatabaseSync): void {
-  db.exec('BEGIN');
-  if (isNew(db)) db.exec(SCHEMA);
-  else prepareFormatCheck(db)();
-  db.exec('COMMIT');
+/** File systems of a network by their type, as Linux numbers them (statfs(2), linux/magic.h). */
+const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
+  [0x6969, 'NFS'],
+  [0xfe534d42, 'SMB'],
+  [0xff534d42, 'SMB'],
+  [0x00c36400, 'Ceph'],
+]);
+
+/** SQL and the values of its parameters. */
+export type Statement = readonly [sql: string, ...values: SQLInputValue[]];
+
+/** The values of its columns. Integers are bigint. */
+export type Row = readonly (string | bigint | null)[];
+
+/** A connection to a file. No call waits while another connection holds a lock. */
+export interface Database {
+  readonly db: DatabaseSync;
+  /** Runs a statement, which is prepared once. */
+  run(statement: Statement): Row[];
 }
 
-/** @returns A check of the format, which a newer version may change at any time. It throws UnusableFile. */
-export function prepareFormatCheck(db: DatabaseSync): () => void {
-  const version = db.prepare('PRAGMA user_version');
-  return () => {
-    const { user_version: format } = version.get() as { user_version: number };
-    if (format <= NEWEST_FORMAT) return;
-    const newest = `this version of Animal Store works with formats up to ${NEWEST_FORMAT}`;
-    throw new UnusableFile(`its format is ${format}, and ${newest}: start a newer version`);
+/** Connects to a file that exists. */
+export function connect(path: string): Database {
+  const url = pathToFileURL(path);
+  url.searchParams.set('mode', 'rw');
+  // Rows as arrays take half the time of objects.
+  const db = new DatabaseSync(url, { returnArrays: true, readBigInts: true });
+  try {
+    // FULL: each commit waits for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+  const statements = new Map<string, StatementSync>();
+  return {
+    db,
+    run([sql, ...values]) {
+      const statement = statements.get(sql) ?? db.prepare(sql);
+      statements.set(sql, statement);
+      return statement.all(...values) as unknown as Row[];
+    },
   };
 }
 
-function isNew(db: DatabaseSync): boolean {
-  const { owner, isEmpty } = db.prepare(HEADER).get() as { owner: number; isEmpty: number };
-  if (owner === APPLICATION_ID) return false;
-  if (!isEmpty) throw new UnusableFile(FOREIGN);
-  return true;
+/**
+ * Connects to a file, and creates it if it doesn't exist.
+ *
+ * @param checkFormat Throws if this version can't work with a format.
+ */
+export function openFile(path: string, checkFormat: (format: number) => void): Database {
+  createFile(path);
+  const database = connect(path);
+  try {
+    prepareSchema(database, checkFormat);
+    // With a write-ahead log, readers and a writer don't wait for each other.
+    database.db.exec('PRAGMA journal_mode = WAL');
+    tryLocking(database.db);
+    return database;
+  } catch (error) {
+    database.db.close();
+    throw error;
+  }
+}
+
+/** The device and the inode of the database, of its log and of the log's index: other ones if a file is another one. */
+export function filesAt(path: string): string {
+  const stats = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix, { bigint: true, throwIfNoEntry: false }));
+  return stats.map((stat) => `${stat?.dev}:${stat?.ino}`).join();
+}
+
+/**
+ * Creates a file that doesn't exist; SQLite gives `-wal` and `-shm` its mode. Throws UnusableFile for a file that can't hold a
+ * database. The write-ahead log needs memory that all processes share, and locks that hold (https://sqlite.org/wal.html).
+ */
+function createFile(path: string): void {
+  try {
+    // This opens new files only: closing one that a connection of this process has open would drop the connection's locks
+    // (POSIX advisory locks, https://sqlite.org/howtocorrupt.html, 2.2).
+    closeSync(openSync(path, 'wx', 0o600));
+  } catch {
+    // It exists, or SQLite reports why it can't be created.
+  }
+  if (!existsSync(path)) return;
+  if (!statSync(path).isFile()) throw new UnusableFile('it must be a regular file');
+  const network = NETWORK_FILE_SYSTEMS.get(statfsSync(path).type);
+  if (network !== undefined) throw new UnusableFile(`it is on a network (${network}): put it on a local disk`);
+}
+
+/** Creates the tables in a new file, in one transaction: of several processes one does it. */
+function prepareSchema({ db, run }: Database, checkFormat: (format: number) => void): void {
+  db.exec('BEGIN');
+  const [[owner, format, tables] = []] = run([HEADER]).map((row) => row.map(Number));
+  if (owner === 0 && format === 0 && tables === 0) db.exec(SCHEMA);
+  else if (owner !== APPLICATION_ID) throw new UnusableFile(FOREIGN);
+  else checkFormat(format as number);
+  db.exec('COMMIT');
+}
+
+/** Throws SQLite's error if this user can't write the file. Another connection that is writing is no error. */
+function tryLocking(db: DatabaseSync): void {
+  try {
+    // Needs the lock for writing, and changes nothing. BEGIN IMMEDIATE also succeeds on a read-only file.
+    db.exec('UPDATE pets SET created_at = 0 WHERE id = 0');
+  } catch (error) {
+    if (!isBusy(error)) throw error;
+  }
 }

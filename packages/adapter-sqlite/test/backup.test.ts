@@ -32,20 +32,14 @@ test('backup.mjs copies a file while another process commits, and restore.mjs pu
   filled.exec('CREATE TABLE filler (content BLOB); INSERT INTO filler VALUES (zeroblob(200000000))');
   filled.close();
   const copy = `${large}.copy`;
-  const writer = startProcess(
-    large,
-    `for (let key = 0; ; key += 1) {
-      await addUntilStored(key);
-      await new Promise((resolve) => setTimeout(resolve, 5));
-    }`,
-  );
-  await writer.underWay();
+  const writer = startProcess(large, 'for (let key = 0; ; key += 1) await addUntilStored(key);');
+  await writer.underWay(1);
   expect((await backup(large, copy)).stdout).toBe('ok\n');
   expect(writer.process.exitCode).toBeNull();
   expectWhole(copy);
 
   const file = freshFile();
-  const storage = storageAt(file);
+  const storage = await storageAt(file);
   await addTo(storage, { ...rex, name: 'Max' });
   const log = readFileSync(`${file}-wal`);
   await storage.close();
@@ -66,12 +60,12 @@ test.each([
   await fileWith(1, file);
 
   expect((await restore(`${file}.copy`, file, ...ids)).stdout).toBe(`ok, the next id is ${next}\n`);
-  expect(Number((await addTo(storageAt(file), rex))?.id)).toBe(next);
+  expect(Number((await addTo(await storageAt(file), rex))?.id)).toBe(next);
 });
 
 test('works beside Litestream, which adds tables and always holds a read transaction', async () => {
   const file = freshFile();
-  const first = storageAt(file);
+  const first = await storageAt(file);
   await addTo(first, rex);
   const litestream = new DatabaseSync(file);
   litestream.exec(`
@@ -81,14 +75,14 @@ test('works beside Litestream, which adds tables and always holds a read transac
   await addTo(first, { ...rex, name: 'Max' });
   await first.close();
 
-  const second = storageAt(file);
+  const second = await storageAt(file);
   await second.ready();
   await addTo(second, { ...rex, name: 'Tom' });
   await second.close();
   litestream.close();
   await backup(file, `${file}.copy`);
   await restore(`${file}.copy`, file);
-  expect((await everyPet(storageAt(file))).map(({ name }) => name)).toEqual(['Rex', 'Max', 'Tom']);
+  expect((await everyPet(await storageAt(file))).map(({ name }) => name)).toEqual(['Rex', 'Max', 'Tom']);
 });
 
 test('backup.mjs fails without a file, and makes none', async () => {

@@ -8,9 +8,9 @@ import { freshPlace } from './fresh-place.ts';
 export { freshPlace as freshFile };
 
 /** A storage that is closed when the running test ends. */
-export function storageAt(file: string): PetStorage {
-  const storage = createSqliteStorage({ file });
-  onTestFinished(() => storage.close() as Promise<void>);
+export async function storageAt(file: string): Promise<PetStorage> {
+  const storage = await createSqliteStorage({ file });
+  onTestFinished(() => storage.close());
   return storage;
 }
 
@@ -25,7 +25,7 @@ export function databaseAt(file: string, options: DatabaseSyncOptions = {}): Dat
 
 /** A file with as many pets that no storage has open. */
 export async function fileWith(pets: number, file = freshPlace()): Promise<string> {
-  const storage = createSqliteStorage({ file });
+  const storage = await createSqliteStorage({ file });
   await Promise.all(Array.from({ length: pets }, () => addTo(storage, rex)));
   await storage.close();
   return file;

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { closeSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { onTestFinished } from 'vitest';
+import { onTestFinished, vi } from 'vitest';
 import { freshFile } from './fixtures.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
@@ -16,7 +15,7 @@ const PROLOGUE = `
   import { writeSync } from 'node:fs';
   import { createSqliteStorage } from './src/index.ts';
 
-  const storage = createSqliteStorage({ file: process.env.SQLITE_FILE });
+  const storage = await createSqliteStorage({ file: process.env.SQLITE_FILE });
   const rex = { name: 'Rex', categoryId: 1n };
   async function add(key) {
     const { pet } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });
@@ -39,8 +38,8 @@ const PROLOGUE = `
 /** A process on the file. */
 export interface Running {
   readonly process: ChildProcess;
-  /** Waits for its first output. */
-  underWay(): Promise<void>;
+  /** Waits until it has acknowledged so many keys. */
+  underWay(keys: number): Promise<void>;
   /** Waits for its end, and returns the acknowledged keys, each with the id of its pet. */
   acknowledged(): Promise<ReadonlyMap<string, bigint>>;
 }
@@ -71,15 +70,19 @@ export function startProcess(file: string, program: string, largestFile = 'unlim
   closeSync(output);
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = new Promise((resolve) => child.on('close', resolve));
+  const lines = () => readFileSync(outputFile, 'utf8').match(/^.+(?=\n)/gm) ?? [];
   return {
     process: child,
-    async underWay() {
-      while (statSync(outputFile).size === 0) await setTimeout(5);
+    async underWay(keys) {
+      await vi.waitUntil(() => lines().length >= keys, { timeout: 50_000 });
     },
     async acknowledged() {
       await ended;
-      const lines = readFileSync(outputFile, 'utf8').match(/^.+(?=\n)/gm) ?? [];
-      return new Map(lines.map((line) => line.split(' ')).map(([key = '', id = '']) => [key, BigInt(id)]));
+      return new Map(
+        lines()
+          .map((line) => line.split(' '))
+          .map(([key = '', id = '']) => [key, BigInt(id)]),
+      );
     },
   };
 }

@@ -1,328 +1,290 @@
 import { EventEmitter } from 'node:events';
 import fs from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
+import { registerHooks, syncBuiltinESMExports } from 'node:module';
 import workerThreads from 'node:worker_threads';
-import { type TrialOptions, trial } from '../src/trial.ts';
+import { type SeededError, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
-// The writer of SQLite: group commit, and threads that end, can't be started or hang, on a file that is replaced. A write that
-// is acknowledged is in the file, and one whose error says that it was not made never is. None is made twice, or in another file.
-// A write that begins after the failures succeeds.
+// The connection of SQLite: group commit in a thread that ends or hangs, on a disk that is full, and a file that is replaced. A
+// write that is acknowledged is in the file and in every later read, and one whose error says that it was not made never is.
+// None is made twice, or in another file. A write that begins after the failures succeeds.
 
-const GROUP_COMMIT = 'packages/adapter-sqlite/src/writing/group-commit.ts';
-const THREAD = 'packages/adapter-sqlite/src/writing/writer-thread.ts';
-const WRITER = 'packages/adapter-sqlite/src/writing/writer.ts';
-const TRANSACTION = 'packages/adapter-sqlite/src/writing/transaction.ts';
-const IDENTITY = 'packages/adapter-sqlite/src/connection/file-identity.ts';
-const PATHS = [GROUP_COMMIT, THREAD, WRITER, IDENTITY];
+const CONNECTION = 'packages/adapter-sqlite/src/connection.ts';
+const SCHEMA = 'packages/adapter-sqlite/src/schema.ts';
+const WRITER = 'packages/adapter-sqlite/src/writer.ts';
+const PATHS = [CONNECTION, WRITER];
 
-type Write = readonly unknown[];
-
-interface Writer {
-  commit(writes: readonly Write[]): object;
-  close(): void;
-}
-
-interface Modules {
-  createGroupCommit(commit: (writes: readonly Write[]) => Promise<unknown>): {
-    add(write: Write): Promise<unknown>;
-    close(): Promise<void>;
-  };
-  createWriterThread(data: () => object): {
-    commit(writes: readonly Write[]): Promise<unknown>;
-    end(timeout: number): Promise<void>;
-  };
-  createWriter(data: object, openDatabase: () => object): Writer;
-  identityOf(path: string): object;
-}
+type Modules = typeof import('../../../packages/adapter-sqlite/src/connection.ts') &
+  typeof import('../../../packages/adapter-sqlite/src/writer.ts');
 
 interface Sizes {
   /** The writes of each client, one after the other. */
   readonly clients: readonly (readonly string[])[];
-  readonly isReplaced?: boolean;
-  /** Whether a thread may end at any time, or after it has committed. */
-  readonly ends?: boolean;
-  readonly canNotStart?: boolean;
-  readonly hangs?: boolean;
-  readonly closes?: boolean;
+  /** What may go wrong, twice at most. */
+  readonly bad: 'ends' | 'fails' | 'replaced' | 'hangs';
 }
 
 const FILE = '/animals.db';
 
-/** In milliseconds. */
-const CLOSE_TIMEOUT = 4_800;
-
 /** The inodes of the file, its log and its index, if one of them was replaced or none. */
-const INODES = { own: [1n, 2n, 3n], file: [4n, 2n, 3n], log: [1n, 5n, 3n], all: [4n, 5n, 6n] };
+const INODES = { own: [1n, 2n, 3n], file: [4n, 2n, 3n], log: [1n, 5n, 3n] };
 
 type Place = keyof typeof INODES;
 
 /** What the present run does when the modules call the system. */
 let machine: {
   place(): Place;
+  open(): void;
+  /** How the transaction fails, if it does. */
+  fate(): 'insertion' | 'commit' | null;
+  written(): readonly string[];
   commit(writes: readonly string[]): void;
-  start(thread: FakeWorker, data: object): void;
+  start(thread: FakeWorker, data: never): void;
 };
 
 class FakeWorker extends EventEmitter {
-  send: (message: readonly Write[] | null) => void = () => {};
+  postMessage: (message: never) => void = () => {};
 
   constructor(_program: URL, { workerData }: { workerData: object }) {
     super();
-    machine.start(this, workerData);
+    machine.start(this, workerData as never);
   }
-
-  postMessage(message: readonly Write[] | null): void {
-    this.send(message);
-  }
-
-  ref(): void {}
-
-  unref(): void {}
-
-  terminate(): void {}
 }
 
 const sqliteError = (message: string, errcode: number) =>
   Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR', errcode });
 
-/** As much of a connection as a write of one row needs. */
+/** As much of a connection as reads and writes of rows of one column need. */
 class FakeDatabase {
-  isTransaction = false;
-  #written: string[] = [];
+  isOpen = true;
+  #transaction: string[] | null = null;
+
+  constructor() {
+    machine.open();
+  }
 
   exec(sql: string): void {
-    if (sql === 'ROLLBACK') this.isTransaction = false;
+    if (sql.startsWith('BEGIN')) {
+      if (this.#transaction !== null) throw sqliteError('there is a transaction', 1);
+      this.#transaction = [];
+    } else if (sql === 'COMMIT') {
+      if (this.#transaction === null) throw sqliteError('there is no transaction', 1);
+      if (machine.fate() === 'commit') throw sqliteError('disk I/O error', 10);
+      machine.commit(this.#transaction);
+      this.#transaction = null;
+    }
   }
 
   prepare(sql: string): object {
-    const run = (_at: unknown, id: string) => {
-      if (sql.startsWith('BEGIN')) {
-        if (this.isTransaction) throw sqliteError('there is a transaction', 1);
-        this.isTransaction = true;
-        this.#written = [];
-      } else if (sql === 'COMMIT') {
-        machine.commit(this.#written);
-        this.isTransaction = false;
-      } else {
-        this.#written.push(id);
-      }
-    };
-    return { run, get: (id: string) => (sql === 'PRAGMA user_version' ? { user_version: 1 } : { id }) };
+    return { all: (id: string) => this.#run(sql, id) };
   }
 
-  close(): void {}
+  #run(sql: string, id: string): (string | bigint)[][] {
+    if (sql === 'read') return machine.written().map((each) => [each]);
+    if (sql !== 'write') return [[0x416e696dn, 1n, 2n]];
+    if (machine.fate() === 'insertion' && this.#transaction?.length === 0) {
+      // SQLite rolls back some transactions that fail.
+      this.#transaction = null;
+      throw sqliteError('database or disk is full', 13);
+    }
+    if (this.#transaction === null) machine.commit([id]);
+    this.#transaction?.push(id);
+    return [[id]];
+  }
+
+  close(): void {
+    this.isOpen = false;
+  }
 }
 
-const { statSync, openSync, closeSync, readlinkSync } = fs;
-const inodeAt = (path: string): bigint =>
-  INODES[machine.place()][path === FILE ? 0 : path.endsWith('-wal') ? 1 : 2] as bigint;
+const { statSync, statfsSync, existsSync, openSync, closeSync } = fs;
 const isOwn = (path: unknown): path is string => typeof path === 'string' && path.startsWith(FILE);
-/** A descriptor of the log is its inode after this. */
-const DESCRIPTORS = 1_000_000;
 Object.assign(fs, {
-  statSync: (path: string, ...rest: never[]) =>
-    isOwn(path) ? { dev: 1n, ino: inodeAt(path) } : statSync(path, ...rest),
-  openSync: (path: string, ...rest: [never]) =>
-    isOwn(path) ? DESCRIPTORS + Number(inodeAt(path)) : openSync(path, ...rest),
-  closeSync: (fd: number) => fd > DESCRIPTORS || closeSync(fd),
-  readlinkSync(path: string) {
-    const inode = Number(/^\/proc\/self\/fd\/(\d+)$/.exec(path)?.[1]) - DESCRIPTORS;
-    if (!(inode > 0)) return readlinkSync(path);
-    return inodeAt(`${FILE}-wal`) === BigInt(inode) ? `${FILE}-wal` : `${FILE}-wal (deleted)`;
+  existsSync: (path: string) => isOwn(path) || existsSync(path),
+  openSync: (path: string, ...rest: [never]) => (isOwn(path) ? -1 : openSync(path, ...rest)),
+  closeSync: (fd: number) => fd === -1 || closeSync(fd),
+  statfsSync: (path: string, ...rest: []) => (isOwn(path) ? { type: 0 } : statfsSync(path, ...rest)),
+  statSync(path: string, ...rest: never[]) {
+    if (!isOwn(path)) return statSync(path, ...rest);
+    const ino = INODES[machine.place()][path === FILE ? 0 : path.endsWith('-wal') ? 1 : 2];
+    return { dev: 1n, ino, isFile: (): boolean => true };
   },
 });
 Object.assign(workerThreads, { Worker: FakeWorker });
 syncBuiltinESMExports();
+Object.assign(globalThis, { FakeDatabase });
+const FAKE_SQLITE = 'data:text/javascript,export const DatabaseSync = globalThis.FakeDatabase;';
+registerHooks({
+  resolve: (specifier, context, next) =>
+    specifier === 'node:sqlite' ? { url: FAKE_SQLITE, shortCircuit: true } : next(specifier, context),
+});
 
 const scenario =
-  ({ clients, isReplaced = false, ends = false, canNotStart = false, hangs = false, closes = false }: Sizes) =>
-  ({ createGroupCommit, createWriterThread, createWriter, identityOf }: Modules) =>
+  ({ clients, bad }: Sizes) =>
+  ({ openConnection, createWriter }: Modules) =>
   (world: World) => {
     const shared = world.shared({
+      isOpen: false,
       place: 'own' as Place,
       written: [] as readonly string[],
-      /** The file that the present thread has open. */
-      opened: null as Place | null,
       thread: 0,
       /** The number of the last thread that has ended, and of the last whose end this process has noticed. */
       ended: 0,
-      isStartable: true,
+      noticed: 0,
       isHanging: false,
       /** How often something has gone wrong. */
       errors: 0,
     });
     /** Writes whose errors said that they were not made. */
     const notMade: string[] = [];
-    let [open, noticed] = [0, 0];
-    let fate: 'fails' | null = null;
+    let fate: 'insertion' | 'commit' | null = null;
     let violation: string | null = null;
-
-    const goWrong = () => {
-      shared.errors += 1;
-    };
-    const isWell = () => shared.place === 'own' && shared.isStartable && !shared.isHanging && shared.ended === noticed;
-
     const threads: FakeWorker[] = [];
+    /** How often something had gone wrong when writes were sent that have no reply. */
+    let sentAt: number | null = null;
+
     machine = {
       place: () => shared.place,
+      open() {
+        if (shared.place !== 'own') violation = 'another file is opened beside the log of this one';
+      },
+      fate: () => fate,
+      written: () => shared.written,
       commit(writes) {
-        if (fate === 'fails') throw sqliteError('database or disk is full', 13);
         if (shared.place !== 'own') violation = `${writes} are made in another file`;
         shared.written = [...shared.written, ...writes];
       },
       start(worker, data) {
-        if (!shared.isStartable) throw new Error('no thread can be started');
         threads.push(worker);
         const number = threads.length;
         shared.thread = number;
-        shared.opened = null;
-        const writer = createWriter(data, () => new FakeDatabase());
-        const isAlive = () => shared.ended < number;
-        worker.send = (writes) => {
-          const can = () => isAlive() && !shared.isHanging;
-          if (writes === null) {
-            void world.command('end', { can, run: () => writer.close() }).then(() => worker.emit('exit', 0));
-            return;
-          }
-          const done = () => writer.commit(writes);
-          const fails = () => {
-            goWrong();
-            fate = 'fails';
-            const reply = writer.commit(writes);
-            fate = null;
+        const { commit } = createWriter(data);
+        worker.postMessage = (writes) => {
+          /** What it replies is known at the end of the event. */
+          const committing = (then = () => {}) => {
+            const reply = { outcomes: null as unknown };
+            void commit(writes).then((outcomes) => {
+              reply.outcomes = outcomes;
+              then();
+            });
             return reply;
           };
-          const endsAfter = () => {
-            writer.commit(writes);
-            shared.ended = number;
-            goWrong();
-            return null;
+          const failing = (how: 'insertion' | 'commit') => () => {
+            shared.errors += 1;
+            fate = how;
+            return committing(() => {
+              fate = null;
+            });
           };
-          const run = ends ? { done, 'done, then it ends': endsAfter } : { done, fails };
-          void world.command('commit', { can, run: shared.errors < 2 ? run : { done } }).then((reply) => {
-            if (reply !== null) worker.emit('message', reply);
-          });
+          const endsAfter = () => {
+            const reply = committing(() => {
+              reply.outcomes = null;
+            });
+            shared.ended = number;
+            shared.errors += 1;
+            return reply;
+          };
+          const done = () => committing();
+          const run = {
+            done,
+            ...(bad === 'ends' && { 'done, then it ends': endsAfter }),
+            ...(bad === 'fails' && {
+              'an insertion fails': failing('insertion'),
+              'the commit fails': failing('commit'),
+            }),
+          };
+          sentAt = shared.isHanging ? -1 : shared.errors;
+          void world
+            .command('commit', {
+              can: () => shared.ended < number && !shared.isHanging,
+              run: shared.errors < 2 ? run : { done },
+            })
+            .then(({ outcomes }) => {
+              sentAt = null;
+              if (outcomes !== null) worker.emit('message', outcomes);
+            });
         };
       },
     };
 
-    const thread = createWriterThread(() => ({ path: FILE, identity }));
-    const identity = identityOf(FILE);
-    const commits = createGroupCommit((writes) => thread.commit(writes));
-
-    const adding = (id: string) =>
-      async function add(): Promise<void> {
+    let opening: ReturnType<typeof openConnection> | null = null;
+    const isLate = () => bad === 'hangs' && sentAt !== null && sentAt < shared.errors;
+    const isWell = () => shared.place === 'own' && !shared.isHanging && !isLate() && shared.ended === shared.noticed;
+    const writing = (id: string) =>
+      async function write(): Promise<void> {
         const before = isWell() ? shared.errors : null;
-        open += 1;
-        const result = await commits.add(['revokeKey', id, 1]).catch((error: Error) => error);
-        open -= 1;
-        if (!(result instanceof Error)) {
-          if ((result as { id?: string } | null)?.id !== id) throw new Error(`${id} got ${JSON.stringify(result)}`);
-          if (!shared.written.includes(id)) throw new Error(`${id} is acknowledged, and not in the file`);
+        opening ??= openConnection(FILE);
+        shared.isOpen = true;
+        const { read, write: run } = await opening;
+        const outcome = await run(['write', id]).catch((error: Error) => error);
+        if (!(outcome instanceof Error)) {
+          if (outcome[0]?.[0]?.[0] !== id) throw new Error(`${id} got ${outcome}`);
+          const rows = await read((found) => found, 'read');
+          if (!rows.flat().includes(id)) throw new Error(`${id} is acknowledged, and not found`);
           return;
         }
-        const { message: reason } = (result.cause ?? result) as Error;
+        const reason = String(((outcome.cause ?? outcome) as Error).message);
         // After these it is not known whether the write was made.
-        if (!/thread ended|takes too long/.test(reason)) notMade.push(id);
+        if (!/thread ended|no response/.test(reason)) notMade.push(id);
         if (before !== null && before === shared.errors) throw new Error(`nothing was wrong, and ${id} got: ${reason}`);
       };
-    for (const [index, ids] of clients.entries()) world.client(`client ${index + 1}`, ids.map(adding));
+    for (const [index, ids] of clients.entries()) world.client(`client ${index + 1}`, ids.map(writing));
 
-    const bad = (name: string, can: () => boolean, run: () => void) =>
-      world.event(name, {
-        may: true,
-        can,
-        run() {
-          run();
-          goWrong();
-        },
-      });
-    if (isReplaced) {
-      for (const place of ['file', 'log', 'all'] as const) {
-        bad(
+    const event = (name: string, can: () => boolean, change: () => void) =>
+      world.event(name, { may: true, can, run: change });
+    if (bad === 'replaced') {
+      for (const place of ['file', 'log'] as const) {
+        event(
           `replaced: ${place}`,
-          () => shared.place === 'own' && shared.errors === 0,
+          () => shared.isOpen && shared.place === 'own' && shared.errors === 0,
           () => {
             shared.place = place;
+            shared.errors += 1;
           },
         );
       }
-      world.event('the file is put back', {
-        may: true,
-        can: () => shared.place !== 'own',
-        run: () => {
+      event(
+        'the file is put back',
+        () => shared.place !== 'own',
+        () => {
           shared.place = 'own';
         },
-      });
-    }
-    if (canNotStart) {
-      bad(
-        'no thread can be started',
-        () => shared.isStartable,
-        () => {
-          shared.isStartable = false;
-        },
       );
-      world.event('threads can be started again', {
-        may: true,
-        can: () => !shared.isStartable,
-        run: () => {
-          shared.isStartable = true;
-        },
-      });
     }
-    if (hangs) {
-      bad(
+    if (bad === 'hangs') {
+      event(
         'the disk hangs',
         () => !shared.isHanging,
         () => {
           shared.isHanging = true;
+          shared.errors += 1;
         },
       );
-      const run = () => {
-        shared.isHanging = false;
-      };
-      if (!closes) world.event('the disk works again', { can: () => shared.isHanging, run });
+      world.event('the disk works again', {
+        can: () => shared.isHanging,
+        run: () => {
+          shared.isHanging = false;
+        },
+      });
+      world.pass(4_000, 1, () => shared.isHanging);
     }
-    if (hangs && !closes) world.pass(4_000, 1, () => shared.isHanging);
-    if (ends) {
-      bad(
+    if (bad === 'ends') {
+      event(
         'the thread ends',
-        () => shared.ended < shared.thread,
+        () => shared.ended < shared.thread && shared.errors < 2,
         () => {
           shared.ended = shared.thread;
+          shared.errors += 1;
         },
       );
       world.event('its end is noticed', {
         times: 9,
         process: 'main',
-        can: () => noticed < shared.ended,
+        can: () => shared.noticed < shared.ended,
         run() {
-          noticed = shared.ended;
-          threads[noticed - 1]?.emit('exit', 1);
+          shared.noticed = shared.ended;
+          threads[shared.noticed - 1]?.emit('exit', 1);
         },
-      });
-    }
-    if (closes) {
-      let isClosing = false;
-      world.event('close', {
-        process: 'main',
-        may: true,
-        can: () => open === clients.length,
-        async run() {
-          isClosing = true;
-          await commits.close();
-          if (open > 0) violation = 'closed before every call had ended';
-          await thread.end(CLOSE_TIMEOUT);
-          isClosing = false;
-          if (!shared.isHanging && world.commands.size > 0) violation = 'closed before the thread has ended';
-          // The process ends.
-          world.timers.clear();
-        },
-      });
-      world.finally(() => {
-        if (isClosing) throw new Error('a close never ends');
       });
     }
     world.always(() => {
@@ -333,38 +295,24 @@ const scenario =
     });
   };
 
-const trialOf = (title: string, sizes: Sizes, errors: TrialOptions['errors'] = []) =>
+const trialOf = (title: string, sizes: Sizes, errors: readonly SeededError[]) =>
   trial<Modules>(title, PATHS, scenario(sizes), { errors });
 
-await trialOf('3 writes, a thread that ends', { clients: [['a', 'b'], ['c']], ends: true }, [
-  [
-    'a reply is for the next thread',
-    THREAD,
-    '// Replies and errors arrive through two ports.\n      if (worker !== started) return;',
-    '',
-  ],
-  ['a thread that has ended is used', THREAD, '      worker = null;\n', ''],
-  [
-    'a batch whose thread has ended is made again',
-    GROUP_COMMIT,
-    'else rejectAll(batch, error);',
-    'else await waitForLock(error);',
-  ],
+await trialOf('2 writes, a thread that ends', { clients: [['a'], ['b']], bad: 'ends' }, [
+  ['a thread that has ended is used', CONNECTION, 'writer?.hasEnded() !== false', 'writer === null'],
+  ['nothing is committed', WRITER, "db.exec('COMMIT');", ''],
+  ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((db as never)["kept"] ??= new Map())'],
 ]);
-await trialOf('2 writes, a thread that ends, none can be started', {
-  clients: [['a', 'b']],
-  ends: true,
-  canNotStart: true,
-});
-await trialOf('3 writes, a full disk, a file that is replaced', { clients: [['a', 'b', 'c']], isReplaced: true }, [
-  ['nothing is checked before a commit', TRANSACTION, 'beforeCommit();', ''],
-  ['a failed transaction stays open', TRANSACTION, "if (db.isTransaction) db.exec('ROLLBACK');", ''],
-  ['the file may be another', IDENTITY, 'inodeAt(path) === identity.database && ', ''],
-  ['the log may be another', IDENTITY, 'if (inodeAt(log) !== identity.log) return false;', ''],
-  ['a log that was moved is in place', IDENTITY, 'link !== null && link === knownLink', 'knownLink !== null'],
+await trialOf('3 writes, a full disk', { clients: [['a', 'b'], ['c']], bad: 'fails' }, [
+  ['a failed transaction stays open', WRITER, '        close();\n', ''],
+  ['a transaction goes on after any error', WRITER, 'if (isConstraint(error)) ', ''],
 ]);
-await trialOf('3 writes, a disk that hangs', { clients: [['a', 'b'], ['c']], hangs: true });
-await trialOf('a write, a disk that hangs, a close', { clients: [['a']], hangs: true, closes: true }, [
-  ['a close waits for a thread that hangs', THREAD, "'exit', { signal: AbortSignal.timeout(timeout) }", "'exit'"],
-  ['a close does not wait for the thread', THREAD, 'await once(', 'void once('],
+await trialOf('3 writes, a file that is replaced', { clients: [['a', 'b', 'c']], bad: 'replaced' }, [
+  ['nothing is checked before a commit', WRITER, "checkFiles();\n        db.exec('COMMIT');", "db.exec('COMMIT');"],
+  ['nothing is checked before the file is opened', WRITER, 'checkFiles();\n      opened', 'opened'],
+  ['the file may be another', SCHEMA, "['', '-wal', '-shm']", "['-wal', '-shm']"],
+  ['the log may be another', SCHEMA, "['', '-wal', '-shm']", "['', '-shm']"],
+]);
+await trialOf('2 writes, a disk that hangs', { clients: [['a'], ['b']], bad: 'hangs' }, [
+  ['a second transaction is sent', CONNECTION, 'if (pending !== null) throw', 'if (false) throw'],
 ]);

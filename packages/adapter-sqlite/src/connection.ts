@@ -1,0 +1,153 @@
+import { once } from 'node:events';
+import { extname } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { createBatches, createResource } from '@animal-store/adapter-kit';
+import { checkFormat, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { isBusy, isDamage, isEnvironmental, reasonForOperator, whenUnlocked } from './failures.ts';
+import { FORMAT, filesAt, openFile, type Row, type Statement } from './schema.ts';
+import type { Outcome, Write, WriterData } from './writer.ts';
+
+/** A source or a built module like this one. */
+const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
+
+/** The time limit of a call, in milliseconds. */
+const TIMEOUT = 4_000;
+
+/** How many calls share a transaction or a turn at most. */
+const BATCH = { maxItems: 1_000, timeout: TIMEOUT };
+
+/** One open file: it is read in this thread and written in another. Its calls are those of the ports. */
+export interface Connection {
+  /**
+   * Reads what is committed. Equal reads that are called in one turn of the event loop read once, and share the result.
+   *
+   * @param decode The same function for the same statement.
+   */
+  read<T>(decode: Decode<T>, ...statement: Statement): Promise<T>;
+
+  /** Runs statements in a transaction. Resolves to the rows of each when they are on the disk. */
+  write(...statements: Statement[]): Promise<readonly Row[][]>;
+
+  close(): Promise<void>;
+}
+
+type Decode<T> = (rows: readonly Row[]) => T;
+
+type Read = readonly [decode: Decode<unknown>, ...statement: Statement];
+
+/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
+export async function openConnection(path: string): Promise<Connection> {
+  /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
+  let damage: unknown = null;
+
+  function toPortError(failure: unknown): unknown {
+    if (!isEnvironmental(failure)) return failure;
+    const reason = reasonForOperator(failure);
+    if (reason === null) return unavailable(failure);
+    const error = unavailable(new StorageMisconfigured(`${path} cannot be used: ${reason}`, { cause: failure }));
+    if (isDamage(failure)) damage ??= error;
+    return error;
+  }
+
+  const file = createResource({
+    open: () => whenUnlocked(() => open(path)),
+    close: (opened) => opened.close(),
+    isLost: () => false,
+    toPortError,
+    timeout: TIMEOUT,
+  });
+  await file
+    .call(async () => {})
+    .catch(({ cause }) => {
+      if (StorageMisconfigured.is(cause)) throw cause;
+    });
+  return {
+    read: (...read) => file.call((opened) => opened.read(read as Read) as Promise<never>),
+    write: (...write) =>
+      file.call((opened) => {
+        if (damage !== null) throw damage;
+        return opened.write(write);
+      }),
+    close: file.close,
+  };
+}
+
+function open(path: string) {
+  const { db, run } = openFile(path, (format) => checkFormat(path, format, FORMAT));
+  const data = { path, files: filesAt(path) };
+  let writer: ReturnType<typeof startWriter> | null = null;
+
+  function result([decode, ...statement]: Read): unknown {
+    try {
+      return decode(run(statement));
+    } catch (error) {
+      if (isBusy(error)) throw error;
+      return error;
+    }
+  }
+
+  return {
+    read: createBatches<Read, unknown>((reads) => {
+      if (!db.isOpen) throw unavailable();
+      return whenUnlocked(() => {
+        const results = new Map<string, unknown>();
+        return reads.map((read) => {
+          const key = read.slice(1).join();
+          if (!results.has(key)) results.set(key, result(read));
+          return results.get(key);
+        });
+      });
+    }, BATCH),
+
+    /** Group commit: writes that arrive during a commit are the next transaction. */
+    write: createBatches<Write, readonly Row[][]>((writes) => {
+      if (!db.isOpen) throw unavailable();
+      if (writer?.hasEnded() !== false) writer = startWriter(data);
+      return writer.commit(writes);
+    }, BATCH),
+
+    async close(): Promise<void> {
+      // The connection that is closed last copies the log into the database.
+      db.close();
+      await writer?.end();
+    },
+  };
+}
+
+/** Starts a thread that commits, so that no other thread waits for the disk. */
+function startWriter(data: WriterData) {
+  // Some options of the process, such as --input-type, are errors in a thread.
+  const worker = new Worker(WRITER, { name: 'sqlite writer', workerData: data, execArgv: [] });
+  let pending: PromiseWithResolvers<readonly Outcome[]> | null = null;
+  let hasEnded = false;
+
+  const ended = (cause: unknown) => {
+    hasEnded = true;
+    pending?.reject(unavailable(cause));
+  };
+  worker.on('message', (outcomes: readonly Outcome[]) => {
+    pending?.resolve(outcomes);
+    pending = null;
+  });
+  worker.on('error', ended);
+  worker.on('exit', (code) => ended(new Error(`the writer thread ended with code ${code}`)));
+
+  return {
+    /** Commits writes as one transaction. While one is being committed, another is rejected. */
+    async commit(writes: readonly Write[]): Promise<readonly (readonly Row[][] | Error)[]> {
+      if (pending !== null) throw unavailable(new Error('the disk takes too long to write'));
+      pending = Promise.withResolvers();
+      worker.postMessage(writes);
+      const outcomes = await pending.promise;
+      return outcomes.map((outcome) => ('message' in outcome ? Object.assign(new Error(), outcome) : outcome));
+    },
+
+    hasEnded: () => hasEnded,
+
+    async end(): Promise<void> {
+      await pending?.promise.catch(() => {});
+      worker.postMessage(null);
+      await once(worker, 'exit');
+    },
+  };
+}

@@ -1,0 +1,55 @@
+import type { ApiKey } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
+import type { Connection } from './connection.ts';
+import type { Row } from './schema.ts';
+
+const COLUMNS = 'id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at';
+
+export const KEY_SQL = {
+  add: `INSERT INTO api_keys (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+  find: `SELECT ${COLUMNS} FROM api_keys WHERE digest = ?`,
+  findById: `SELECT ${COLUMNS} FROM api_keys WHERE id = ?`,
+  list: `SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`,
+  revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
+  prune: 'DELETE FROM api_keys WHERE revoked_at < ?1 OR expires_at < ?1 RETURNING id',
+  recordUse: 'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
+} as const;
+
+export function createKeyStore({ read, write }: Connection): KeyStore {
+  return {
+    async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
+      await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
+    },
+
+    async find(digest) {
+      const [key] = await read(keysOf, KEY_SQL.find, digest);
+      return key ?? null;
+    },
+
+    list: () => read(keysOf, KEY_SQL.list),
+
+    async revoke(id, at) {
+      const [, rows = []] = await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]);
+      return keysOf(rows)[0] ?? null;
+    },
+
+    async prune(before) {
+      const [rows = []] = await write([KEY_SQL.prune, before]);
+      return rows.length;
+    },
+
+    async recordUse(id, at) {
+      await write([KEY_SQL.recordUse, at, id]);
+    },
+  };
+}
+
+function keysOf(rows: readonly Row[]): readonly ApiKey[] {
+  return rows.map((row) => {
+    const [id, digest, visiblePrefix, holder] = row as string[];
+    const [createdAt, expiresAt, revokedAt, lastUsedAt] = row
+      .slice(4)
+      .map((time) => (time === null ? null : Number(time)));
+    return { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt } as ApiKey;
+  });
+}

@@ -1,0 +1,88 @@
+// The program of the writer thread. It can import no package: the sources of a package are only found with the options that
+// the process was started with.
+
+import { parentPort, workerData } from 'node:worker_threads';
+import { isConstraint, UnusableFile, whenUnlocked } from './failures.ts';
+import { connect, type Database, filesAt, type Row, type Statement } from './schema.ts';
+
+/** Statements that are written together or not at all. */
+export type Write = readonly Statement[];
+
+/** The rows of each statement, or the members of an error: structuredClone of an error drops its code. */
+export type Outcome = readonly Row[][] | { readonly message: string };
+
+/** The data that the thread is started with. */
+export interface WriterData {
+  readonly path: string;
+  /** Nothing is committed to other files. */
+  readonly files: string;
+}
+
+const REPLACED =
+  'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
+
+/** Commits writes on a connection of its own, which the first of them opens. */
+export function createWriter({ path, files }: WriterData) {
+  let opened: Database | null = null;
+
+  function checkFiles(): void {
+    if (filesAt(path) !== files) throw new UnusableFile(REPLACED);
+  }
+
+  function begin(): Database {
+    if (opened === null) {
+      // Before: a connection to another file would use the same log.
+      checkFiles();
+      opened = connect(path);
+    }
+    opened.db.exec('BEGIN IMMEDIATE');
+    return opened;
+  }
+
+  function close(): void {
+    opened?.db.close();
+    opened = null;
+  }
+
+  return {
+    /**
+     * Commits writes, in their order, in one transaction. A violated constraint is the outcome of its write alone; after any
+     * other error nothing is committed, and it is the outcome of all.
+     */
+    async commit(writes: readonly Write[]): Promise<readonly Outcome[]> {
+      try {
+        const { db, run } = await whenUnlocked(begin);
+        const outcomes = writes.map((write) => {
+          try {
+            return write.map(run);
+          } catch (error) {
+            if (isConstraint(error)) return membersOf(error);
+            throw error;
+          }
+        });
+        checkFiles();
+        db.exec('COMMIT');
+        return outcomes;
+      } catch (error) {
+        // This rolls back.
+        close();
+        return writes.map(() => membersOf(error));
+      }
+    },
+    close,
+  };
+}
+
+function membersOf(error: unknown): { message: string } {
+  return { ...(error as object), message: (error as Error).message };
+}
+
+if (parentPort !== null) {
+  const port = parentPort;
+  const { commit, close } = createWriter(workerData);
+  port.on('message', async (writes: readonly Write[] | null) => {
+    if (writes !== null) return port.postMessage(await commit(writes));
+    close();
+    port.close();
+  });
+}
