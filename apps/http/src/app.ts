@@ -5,6 +5,7 @@ import { authenticateRequest } from './auth.ts';
 import { mountDocs } from './docs.ts';
 import { type Env, type Exchange, type Handle, UNMATCHED } from './http/exchange.ts';
 import { CLIENT_MESSAGES, HttpError, type HttpResponse, JSON_TYPE, OVERLOADED } from './http/http-error.ts';
+import { bodiesInProgress } from './http/request-body.ts';
 import type { Metrics } from './observability/metrics.ts';
 import type { Readiness } from './observability/readiness.ts';
 import type { Operation } from './pets/operation.ts';
@@ -28,7 +29,7 @@ export interface AppOptions {
   readonly metrics: Pick<Metrics, 'contentType' | 'read'>;
 }
 
-/** How many requests may be in flight; operations beyond are rejected. */
+/** How many requests whose body has arrived may be in flight; operations beyond are rejected. */
 export const IN_FLIGHT_MAX = 1_000;
 
 /** The methods that routes serve, by that of Hono's router. */
@@ -46,6 +47,10 @@ const CORS_OPTIONS = {
 
 const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 
+/** Fetch, section 3.2.2. */
+const isPreflight = ({ req }: Context<Env>): boolean =>
+  req.header('origin') !== undefined && req.header('access-control-request-method') !== undefined;
+
 const json = (body: string): HttpResponse => ({ status: 200, headers: JSON_TYPE, body });
 
 /** The routes of the service. Each has one handler: a second one makes Hono compose them with promises, at half the speed. */
@@ -53,14 +58,18 @@ export function createApp(options: AppOptions): Hono<Env> {
   const { basePath, corsOrigins, operations, exchange, metrics, readiness, isStopping } = options;
   const paths = [...new Set(operations.map(({ path }) => basePath + path))];
   const app = new Hono<Env>();
-  if (corsOrigins.size > 0) app.use(cors({ ...CORS_OPTIONS, origin: corsOrigins.has('*') ? '*' : [...corsOrigins] }));
+  if (corsOrigins.size > 0) {
+    const allow = cors({ ...CORS_OPTIONS, origin: corsOrigins.has('*') ? '*' : [...corsOrigins] });
+    // It would respond to every OPTIONS request.
+    app.use((c, next) => (c.req.method !== 'OPTIONS' || isPreflight(c) ? allow(c, next) : next()));
+  }
   const get = (path: string, handle: Handle) => app.get(path, exchange.handler(path, handle));
 
   /** Runs an operation for a request with a valid key, within its holder's quota, unless the service is overloaded. */
   const guarded =
     (run: (c: Context<Env>, holder: string) => Promise<HttpResponse>): Handle =>
     async (c, record) => {
-      if (exchange.inFlight() > IN_FLIGHT_MAX) throw OVERLOADED;
+      if (exchange.inFlight() - bodiesInProgress() > IN_FLIGHT_MAX) throw OVERLOADED;
       const key = await authenticateRequest(c, record, options.authenticate);
       record.key = key;
       if (options.rateLimit !== null) {

@@ -136,10 +136,10 @@ describe('in production', () => {
     expect(storage).toEqual({ name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d', warnings: [] });
     expect(configuredKeys.size).toBe(1);
     expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
-      "MONGODB_URL_FILE: ENOENT: no such file or directory, open '/x'",
+      "MONGODB_URL_FILE: /x can't be read: no such file or directory",
     );
     expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'memory', API_KEYS_FILE: '/x' })).toBe(
-      "API_KEYS_FILE: ENOENT: no such file or directory, open '/x'",
+      "API_KEYS_FILE: /x can't be read: no such file or directory",
     );
   });
 });

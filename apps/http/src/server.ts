@@ -116,6 +116,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
 
   server.on('connection', (socket) => {
     connections.set(socket, { unanswered: 0, last: null, closing: false });
+    // Node leaves the socket of a CONNECT without a listener: a reset would end the process.
+    socket.on('error', () => {});
     socket.once('close', () => connections.delete(socket));
   });
   server.on('drop', () => onDrop('connections'));

@@ -1,3 +1,4 @@
+import type { RequestListener } from 'node:http';
 import { isatty } from 'node:tty';
 import {
   ConfigurationError,
@@ -12,7 +13,7 @@ import { isUsable } from '@animal-store/domain/transport';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog, type Log } from './observability/log.ts';
-import { type RunningServer, startServer } from './server.ts';
+import { type RunningServer, type ServerOptions, startServer } from './server.ts';
 import { welcome } from './welcome.ts';
 
 /** How long a stopping service serves as before in production, in milliseconds, so that load balancers notice its `/readyz`. */
@@ -77,11 +78,9 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
   await stop(0, 0);
 }
 
-type Reject = Parameters<typeof startServer>[1]['reject'];
-
 async function listen(
-  listener: Parameters<typeof startServer>[0],
-  reject: Reject,
+  listener: RequestListener,
+  reject: ServerOptions['reject'],
   { HOST: host, PORT: port, MAX_CONNECTIONS }: Configuration,
   log: Log,
 ) {

@@ -58,6 +58,23 @@ describe('an honest client gets 200', () => {
   });
 });
 
+test.each([
+  ['after a CONNECT', 'CONNECT a:80 HTTP/1.1\r\nHost: a\r\n\r\n'],
+  ['after an Upgrade', `GET /v1/pets HTTP/1.1\r\n${HEAD}Connection: Upgrade\r\nUpgrade: x\r\n\r\n`],
+  ['after malformed bytes', 'hello\r\n\r\n'],
+  ['within a body', `${CREATE}Content-Length: 30\r\n\r\n{`],
+])('serves others when a client resets its connection %s', async (_, bytes) => {
+  const service = await startService();
+  for (let count = 0; count < 5; count += 1) {
+    const socket = open(service.port);
+    await once(socket, 'connect');
+    socket.write(bytes);
+    socket.resetAndDestroy();
+    await once(socket, 'close');
+  }
+  expect((await service.call('GET', '/v1/pets')).status).toBe(200);
+});
+
 describe('a body above the limit gets 413', () => {
   test.for([0.1, 1, 10, 100])('with %d MB', { timeout: 120_000 }, async (megabytes) => {
     const { port } = await startService();

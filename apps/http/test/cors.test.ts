@@ -39,6 +39,15 @@ test.each([
   });
 });
 
+test('responds to an OPTIONS request that is no preflight as without CORS_ORIGINS', async () => {
+  const { call } = await startService({ CORS_ORIGINS: ORIGIN });
+  for (const headers of [{}, { origin: ORIGIN }, { 'access-control-request-method': 'POST' }]) {
+    expect((await call('OPTIONS', '/v1/pets', { key: null, headers })).status).toBe(401);
+    const { status, headers: fields } = await call('OPTIONS', '/v1/pets', { headers });
+    expect([status, fields['allow']]).toEqual([405, 'GET, HEAD, POST']);
+  }
+});
+
 test('gives an origin that is not listed no access, and sends Vary', async () => {
   const { call } = await startService({ CORS_ORIGINS: ORIGIN });
   for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null', undefined]) {

@@ -37,3 +37,16 @@ test('rejects operations with 503 while more than 1,000 requests are in flight, 
   expect(new Set(statuses)).toEqual(new Set(['200']));
   expect((await call('GET', '/v1/pets/1')).status).toBe(404);
 });
+
+test('serves others while more than 1,000 requests wait for the rest of their bodies', async () => {
+  const configuration = readConfiguration({ API_KEYS: KEY });
+  const { port, call } = await serve({ configuration, storage: createMemoryStorage() });
+  const head = `Host: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n`;
+  for (let count = 0; count < 1_005; count += 1) {
+    const socket = connect(port, '127.0.0.1', () => socket.write(`POST /v1/pets HTTP/1.1\r\n${head}\r\n`));
+    onTestFinished(() => void socket.destroy());
+  }
+  const inFlight = async () => /^http_requests_in_flight (\d+)$/m.exec((await call('GET', '/metrics')).text)?.[1];
+  await expect.poll(inFlight).toBe('1006');
+  expect((await call('GET', '/v1/pets')).status).toBe(200);
+});

@@ -18,7 +18,7 @@ const CLOSE = 'Connection: close\r\n';
 const request = (line: string, fields = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}\r\n${body}`;
 
 test.for([
-  ['bytes that are no HTTP', 'hello\r\n\r\n', 400, /malformed HTTP request: Parse Error: /],
+  ['bytes that are no HTTP', 'hello\r\n\r\n', 400, /malformed HTTP request: (?!Parse Error)./],
   [
     'a header section above 16 KiB',
     request('GET /livez', `A: ${'x'.repeat(20_000)}\r\n`),
@@ -35,7 +35,7 @@ test.for([
     'a malformed chunk',
     request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}${CHUNKED}`, 'hello\r\n'),
     400,
-    /malformed HTTP request: Parse Error: /,
+    /malformed HTTP request: (?!Parse Error)./,
   ],
   ['malformed bytes after a request', `${request('GET /livez')}hello\r\n\r\n`, 400, /malformed HTTP request/],
 ] as const)(

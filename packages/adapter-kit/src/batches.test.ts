@@ -105,6 +105,21 @@ describe('createBatches', () => {
     expect(items()).toEqual([[1], [2], [3]]);
   });
 
+  test('rejects an item that has waited longer than the time limit, and never runs it', async () => {
+    const { batch, call, items } = batches({ maxItems: 1 });
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
+    await call(1);
+    const { calls } = await call(2);
+    clock.mockReturnValue(501);
+    const later = await call(3);
+    await batch(0).end();
+    await expect(calls[0]).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(items()).toEqual([[1], [3]]);
+    await batch(1).end();
+    expect(await later.calls[0]).toBe('result of 3');
+    clock.mockRestore();
+  });
+
   test('rejects an item whose result is an error, and no other', async () => {
     const { batch, call } = batches();
     const { calls } = await call(1, 2, 3);

@@ -1,3 +1,5 @@
+import { unavailable } from '@animal-store/domain/ports';
+
 /** Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone. */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Error)[]>;
 
@@ -16,13 +18,17 @@ export interface BatchOptions {
  * acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @param work If it rejects, each of its items does.
- * @returns Adds an item to the next batch, and returns its result.
+ * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
+ * waited longer than the time limit of a batch.
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
   { maxItems, parallel = 1, timeout = 2_000 }: BatchOptions,
 ): (item: T) => Promise<R> {
-  const waiting: ({ readonly item: T } & Pick<PromiseWithResolvers<R>, 'resolve' | 'reject'>)[] = [];
+  const waiting: ({ readonly item: T; readonly since: number } & Pick<
+    PromiseWithResolvers<R>,
+    'resolve' | 'reject'
+  >)[] = [];
   let running = 0;
   let isScheduled = false;
 
@@ -36,7 +42,11 @@ export function createBatches<T, R>(
   }
 
   function start(): void {
+    // Their callers have given up.
+    const late = performance.now() - timeout;
+    while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
     const batch = waiting.splice(0, maxItems);
+    if (batch.length === 0) return;
     running += 1;
     let isCounted = true;
     const end = () => {
@@ -66,7 +76,7 @@ export function createBatches<T, R>(
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, resolve, reject });
+      waiting.push({ item, since: performance.now(), resolve, reject });
       if (running < parallel) schedule();
     });
 }

@@ -45,19 +45,13 @@ describe('readApiKeys', () => {
   });
 
   test.each([
-    [
-      `${'k'.repeat(16)} ${'l'.repeat(16)} m`,
-      'entry 1 must be a key of at least 16 visible ASCII characters, its length is 35',
-    ],
-    [
-      `k ${'l'.repeat(16)} ${'m'.repeat(16)}`,
-      'entry 1 must be a key of at least 16 visible ASCII characters, its length is 35',
-    ],
+    [`${'k'.repeat(16)} ${'l'.repeat(16)} m`, 'entry 1 contains white space: separate keys with commas'],
+    [`k ${'l'.repeat(16)} ${'m'.repeat(16)}`, 'entry 1 contains white space: separate keys with commas'],
     [`é${'k'.repeat(16)}`, 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 17'],
     [`${'k'.repeat(16)}é`, 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 17'],
     ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 9'],
     ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 15'],
-    ['with a space in it', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 18'],
+    ['with a space in it', 'entry 1 contains white space: separate keys with commas'],
     ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 19'],
     [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, its length is 0'],
     ['sha256:', 'entry 1 must be sha256: and 64 hexadecimal digits'],

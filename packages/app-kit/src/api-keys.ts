@@ -41,6 +41,7 @@ function holdersOf(entries: readonly string[]): ConfiguredKeys {
 
 function violationOf(entry: string): string | null {
   if (DIGEST_PREFIX.test(entry)) return DIGEST.test(entry) ? null : 'must be sha256: and 64 hexadecimal digits';
+  if (/\s/.test(entry)) return 'contains white space: separate keys with commas';
   return KEY.test(entry)
     ? null
     : `must be a key of at least 16 visible ASCII characters, its length is ${entry.length}`;

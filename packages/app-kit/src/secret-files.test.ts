@@ -62,8 +62,8 @@ describe('readSecretFiles', () => {
     const empty = join(folder, 'empty');
     writeFileSync(empty, '\n');
     expect(read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') }).errors).toEqual([
-      'API_KEYS_FILE: EISDIR: illegal operation on a directory, read',
-      `MONGODB_URL_FILE: ENOENT: no such file or directory, open '${join(folder, 'nothing')}'`,
+      `API_KEYS_FILE: ${folder} can't be read: illegal operation on a directory`,
+      `MONGODB_URL_FILE: ${join(folder, 'nothing')} can't be read: no such file or directory`,
     ]);
     expect(read({ API_KEYS_FILE: empty }).errors).toEqual([`API_KEYS_FILE: ${empty} is empty`]);
   });

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { getSystemErrorMessage } from 'node:util';
 
 /** Satisfies every rule, so that the error about the file stands alone. */
 const UNREAD = 'unreadable-secret';
@@ -27,7 +28,9 @@ export function readSecretFiles(environment: NodeJS.ProcessEnv, secrets: readonl
       if (content === '') errors.push(`${fileVariable(name)}: ${path} is empty`);
       else if (!environment[name]) complete[name] = content;
     } catch (error) {
-      errors.push(`${fileVariable(name)}: ${(error as Error).message}`);
+      const { errno, message } = error as NodeJS.ErrnoException;
+      const reason = errno === undefined ? message : getSystemErrorMessage(errno);
+      errors.push(`${fileVariable(name)}: ${path} can't be read: ${reason}`);
     }
   }
   return complete;

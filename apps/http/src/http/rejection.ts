@@ -15,7 +15,8 @@ export const BAD_TARGET = invalid(CLIENT_MESSAGES.badTarget);
 export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalid(CLIENT_MESSAGES.late, 408);
   if (code === 'HPE_HEADER_OVERFLOW') return invalid(CLIENT_MESSAGES.headerIsTooLarge(MAX_HEADER_SIZE), 431);
-  return invalid(CLIENT_MESSAGES.malformed(message));
+  if (code === 'HPE_INVALID_EOF_STATE') return invalid(CLIENT_MESSAGES.bodyIsIncomplete);
+  return invalid(CLIENT_MESSAGES.malformed(message.replace(/^Parse Error: /, '')));
 }
 
 /** A response that closes the connection, for a socket without a response object (RFC 9112). */
@@ -41,8 +42,9 @@ export function onBodyRejected(request: IncomingMessage, callback: (error: HttpE
   else callback(error);
 }
 
-/** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2): host and port may both be empty. */
-const HOST = /^(?:\[[\da-f:.]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
+/** uri-host [":" port] (RFC 9110, section 7.2) as URLs have it, or empty. */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d+)?$/i;
+const isHost = (host: string): boolean => host === '' || (HOST.test(host) && URL.canParse(`http://${host}`));
 
 /** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */
 const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
@@ -53,6 +55,6 @@ const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
  * Needs `joinDuplicateHeaders`: a repeated field, joined with a comma and a space, is malformed.
  */
 export function requestRejection({ headers: { host }, httpVersion, url = '' }: IncomingMessage): HttpError | null {
-  if (host === undefined ? httpVersion !== '1.0' : !HOST.test(host)) return invalid(CLIENT_MESSAGES.badHost);
+  if (host === undefined ? httpVersion !== '1.0' : !isHost(host)) return invalid(CLIENT_MESSAGES.badHost);
   return TARGET.test(url) ? null : BAD_TARGET;
 }

@@ -34,12 +34,26 @@ export function requireJson({ headers }: IncomingMessage): void {
   }
 }
 
+let inProgress = 0;
+
+/** How many bodies are being read. A client decides how long that takes. */
+export const bodiesInProgress = (): number => inProgress;
+
 /**
  * Reads the body of a request, of which no more than {@link BODY_MAX_BYTES} are kept.
  *
  * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
  */
-export function readBody(request: IncomingMessage): Promise<Buffer> {
+export async function readBody(request: IncomingMessage): Promise<Buffer> {
+  inProgress += 1;
+  try {
+    return await receive(request);
+  } finally {
+    inProgress -= 1;
+  }
+}
+
+function receive(request: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const tooLarge = () => reject(new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)));
   const incomplete = () => reject(invalid(CLIENT_MESSAGES.bodyIsIncomplete));

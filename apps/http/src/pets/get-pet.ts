@@ -28,7 +28,8 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
     async handle({ req }) {
       if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
       const text = req.path.slice(start);
-      if (!DECIMAL.test(text)) throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
+      if (!DECIMAL.test(text) || BigInt(text) > LIMITS.id.max)
+        throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
       return { status: 200, headers: JSON_TYPE, body: petJson(await catalogue.getPet(BigInt(text))) };
     },
     description: {
