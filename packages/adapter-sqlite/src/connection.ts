@@ -25,8 +25,8 @@ export interface Connection {
    */
   read<T>(decode: Decode<T>, ...statement: Statement): Promise<T>;
 
-  /** Runs statements in a transaction. Resolves to the rows of each when they are on the disk. */
-  write(...statements: Statement[]): Promise<readonly Row[][]>;
+  /** Runs statements until one of them has rows. Resolves to these rows when everything is on the disk. */
+  write(...statements: Statement[]): Promise<readonly Row[]>;
 
   close(): Promise<void>;
 }
@@ -79,7 +79,7 @@ function open(path: string) {
 
   function result([decode, ...statement]: Read): unknown {
     try {
-      return decode(run(statement));
+      return decode(run([statement]));
     } catch (error) {
       if (isBusy(error)) throw error;
       return error;
@@ -100,7 +100,7 @@ function open(path: string) {
     }, BATCH),
 
     /** Group commit: writes that arrive during a commit are the next transaction. */
-    write: createBatches<Write, readonly Row[][]>((writes) => {
+    write: createBatches<Write, readonly Row[]>((writes) => {
       if (!db.isOpen) throw unavailable();
       if (writer?.hasEnded() !== false) writer = startWriter(data);
       return writer.commit(writes);
@@ -134,7 +134,7 @@ function startWriter(data: WriterData) {
 
   return {
     /** Commits writes as one transaction. While one is being committed, another is rejected. */
-    async commit(writes: readonly Write[]): Promise<readonly (readonly Row[][] | Error)[]> {
+    async commit(writes: readonly Write[]): Promise<readonly (readonly Row[] | Error)[]> {
       if (pending !== null) throw unavailable(new Error('the disk takes too long to write'));
       pending = Promise.withResolvers();
       worker.postMessage(writes);

@@ -22,19 +22,17 @@ export function createKeyStore({ read, write }: Connection): KeyStore {
     },
 
     async find(digest) {
-      const [key] = await read(keysOf, KEY_SQL.find, digest);
-      return key ?? null;
+      return (await read(keysOf, KEY_SQL.find, digest))[0] ?? null;
     },
 
     list: () => read(keysOf, KEY_SQL.list),
 
     async revoke(id, at) {
-      const [, rows = []] = await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]);
-      return keysOf(rows)[0] ?? null;
+      return keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null;
     },
 
     async prune(before) {
-      const [rows = []] = await write([KEY_SQL.prune, before]);
+      const rows = await write([KEY_SQL.prune, before]);
       return rows.length;
     },
 

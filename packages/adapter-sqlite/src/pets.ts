@@ -5,14 +5,13 @@ import type { Row, Statement } from './schema.ts';
 
 const COLUMNS = 'id, name, category_id, status';
 
+const INSERT = `INSERT INTO pets
+  (name, category_id, status, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint)
+  VALUES (?, ?, ?, ?, ?, ?, ?)`;
+
 /** Pages by status name their index, so that SQLite's choice doesn't change with the data. */
 export const PET_SQL = {
-  // An insertion that violates the unique index would use up an id.
-  create: `INSERT INTO pets
-    (name, category_id, status, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint)
-    SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7
-    WHERE NOT EXISTS (SELECT * FROM pets WHERE idempotency_holder = ?5 AND idempotency_key = ?6)
-    RETURNING id`,
+  create: `${INSERT} RETURNING id`,
   findCreated: 'SELECT id, idempotency_fingerprint FROM pets WHERE idempotency_holder = ? AND idempotency_key = ?',
   find: `SELECT ${COLUMNS} FROM pets WHERE id = ?`,
   list: `SELECT ${COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
@@ -22,7 +21,7 @@ export const PET_SQL = {
 /** Creates a pet and rolls back: it changes every table and index that a creation changes. No client's key has a space. */
 export const TRY_CREATING: readonly Statement[] = [
   ['SAVEPOINT attempt'],
-  [PET_SQL.create, 'Rex', 0n, 'available', 0, '', ' ', ''],
+  [INSERT, 'Rex', 0n, 'available', 0, '', ' ', ''],
   ['ROLLBACK TO attempt'],
   ['RELEASE attempt'],
 ];
@@ -31,19 +30,19 @@ export function createPetStore({ read, write }: Connection): PetStore {
   return {
     async add({ name, categoryId, status = null }, idempotency) {
       const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
-      const [[created] = [], [stored] = []] = await write(
-        [PET_SQL.create, name, categoryId, status, Date.now(), holder, key, fingerprint],
-        [PET_SQL.findCreated, holder, key],
-      );
-      const [id, storedFingerprint] = created === undefined ? (stored as Row) : [created[0], fingerprint];
+      // The query comes first: an insertion that violates the unique index would use up an id.
+      const query: Statement[] = key === null ? [] : [[PET_SQL.findCreated, holder, key]];
+      const insertion: Statement = [PET_SQL.create, name, categoryId, status, Date.now(), holder, key, fingerprint];
+      const [[id, earlier] = []] = (await write(...query, insertion)) as [[bigint, string?]?];
+      const created = earlier === undefined;
       // An equal fingerprint means an equal pet.
-      if (storedFingerprint !== fingerprint) return null;
-      return { pet: petOf([id as bigint, name, categoryId, status]), created: created !== undefined };
+      return created || earlier === fingerprint
+        ? { pet: petOf([id as bigint, name, categoryId, status]), created }
+        : null;
     },
 
     async find(id) {
-      const [pet] = await read(petsOf, PET_SQL.find, id);
-      return pet ?? null;
+      return (await read(petsOf, PET_SQL.find, id))[0] ?? null;
     },
 
     list: ({ status, after, limit }) =>

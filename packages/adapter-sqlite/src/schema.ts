@@ -74,8 +74,8 @@ export type Row = readonly (string | bigint | null)[];
 /** A connection to a file. No call waits while another connection holds a lock. */
 export interface Database {
   readonly db: DatabaseSync;
-  /** Runs a statement, which is prepared once. */
-  run(statement: Statement): Row[];
+  /** Runs statements, each prepared once, until one of them has rows. */
+  run(statements: readonly Statement[]): readonly Row[];
 }
 
 /** Connects to a file that exists. */
@@ -94,10 +94,14 @@ export function connect(path: string): Database {
   const statements = new Map<string, StatementSync>();
   return {
     db,
-    run([sql, ...values]) {
-      const statement = statements.get(sql) ?? db.prepare(sql);
-      statements.set(sql, statement);
-      return statement.all(...values) as unknown as Row[];
+    run(list) {
+      for (const [sql, ...values] of list) {
+        const statement = statements.get(sql) ?? db.prepare(sql);
+        statements.set(sql, statement);
+        const rows = statement.all(...values) as unknown as Row[];
+        if (rows.length > 0) return rows;
+      }
+      return [];
     },
   };
 }
@@ -149,7 +153,7 @@ function createFile(path: string): void {
 /** Creates the tables in a new file, in one transaction: of several processes one does it. */
 function prepareSchema({ db, run }: Database, checkFormat: (format: number) => void): void {
   db.exec('BEGIN');
-  const [[owner, format, tables] = []] = run([HEADER]).map((row) => row.map(Number));
+  const [[owner, format, tables] = []] = run([[HEADER]]).map((row) => row.map(Number));
   if (owner === 0 && format === 0 && tables === 0) db.exec(SCHEMA);
   else if (owner !== APPLICATION_ID) throw new UnusableFile(FOREIGN);
   else checkFormat(format as number);

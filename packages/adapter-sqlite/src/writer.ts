@@ -5,11 +5,11 @@ import { parentPort, workerData } from 'node:worker_threads';
 import { isConstraint, UnusableFile, whenUnlocked } from './failures.ts';
 import { connect, type Database, filesAt, type Row, type Statement } from './schema.ts';
 
-/** Statements that are written together or not at all. */
+/** Statements that run until one of them has rows. They are written together or not at all. */
 export type Write = readonly Statement[];
 
-/** The rows of each statement, or the members of an error: structuredClone of an error drops its code. */
-export type Outcome = readonly Row[][] | { readonly message: string };
+/** The rows, or the members of an error: structuredClone of an error drops its code. */
+export type Outcome = readonly Row[] | { readonly message: string };
 
 /** The data that the thread is started with. */
 export interface WriterData {
@@ -54,7 +54,7 @@ export function createWriter({ path, files }: WriterData) {
         const { db, run } = await whenUnlocked(begin);
         const outcomes = writes.map((write) => {
           try {
-            return write.map(run);
+            return run(write);
           } catch (error) {
             if (isConstraint(error)) return membersOf(error);
             throw error;

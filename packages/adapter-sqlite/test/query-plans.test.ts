@@ -10,8 +10,7 @@ test('every statement uses an index alone, without a scan of a table or a sort',
     return [name, rows.map(({ detail }) => detail).join()];
   };
   expect(Object.fromEntries(Object.entries(PET_SQL).map(planOf))).toEqual({
-    create:
-      'SCAN CONSTANT ROW,SCALAR SUBQUERY 1,SEARCH pets USING INDEX pets_by_idempotency_key (idempotency_holder=? AND idempotency_key=?)',
+    create: '',
     findCreated: 'SEARCH pets USING INDEX pets_by_idempotency_key (idempotency_holder=? AND idempotency_key=?)',
     find: 'SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)',
     list: 'SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)',

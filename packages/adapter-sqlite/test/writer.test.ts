@@ -20,12 +20,14 @@ const create = (name: string): [Statement] => [
   ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
 ];
 
-test('commits writes in their order, with the rows or the error of each', async () => {
+test('commits writes in their order, until each has rows or an error', async () => {
   const { commit, names } = writer();
-  expect(await commit([create('Rex'), create(''), [...create('Max'), ['SELECT name FROM pets']]])).toEqual([
-    [[[1n]]],
+  const write = [['UPDATE pets SET category_id = 8'], ['SELECT name FROM pets'], ...create('Tom')] as const;
+  expect(await commit([create('Rex'), create(''), create('Max'), write])).toEqual([
+    [[1n]],
     { code: 'ERR_SQLITE_ERROR', errcode: 275, errstr: 'constraint failed', message: expect.stringContaining('CHECK') },
-    [[[2n]], [['Rex'], ['Max']]],
+    [[2n]],
+    [['Rex'], ['Max']],
   ]);
   expect(names()).toEqual(['Rex', 'Max']);
 });
@@ -34,7 +36,7 @@ test('commits nothing after an error that is no violated constraint, and the nex
   const { commit, names } = writer();
   const failed = expect.objectContaining({ message: 'no such table: missing' });
   expect(await commit([create('Rex'), [['SELECT * FROM missing']], create('Max')])).toEqual([failed, failed, failed]);
-  expect(await commit([create('Tom')])).toEqual([[[[1n]]]]);
+  expect(await commit([create('Tom')])).toEqual([[[1n]]]);
   expect(names()).toEqual(['Tom']);
 });
 
@@ -46,6 +48,6 @@ test('replies with the error of the lock while another connection holds it, and 
   const committing = commit([create('Max')]);
   // The first try has failed by now: it is synchronous.
   other.close();
-  expect(await committing).toEqual([[[[1n]]]]);
+  expect(await committing).toEqual([[[1n]]]);
   expect(names()).toEqual(['Max']);
 });

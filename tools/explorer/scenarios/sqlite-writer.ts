@@ -218,7 +218,7 @@ const scenario =
         const { read, write: run } = await opening;
         const outcome = await run(['write', id]).catch((error: Error) => error);
         if (!(outcome instanceof Error)) {
-          if (outcome[0]?.[0]?.[0] !== id) throw new Error(`${id} got ${outcome}`);
+          if (outcome[0]?.[0] !== id) throw new Error(`${id} got ${outcome}`);
           const rows = await read((found) => found, 'read');
           if (!rows.flat().includes(id)) throw new Error(`${id} is acknowledged, and not found`);
           return;
