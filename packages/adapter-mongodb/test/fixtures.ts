@@ -1,19 +1,16 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
 import { fingerprint, type Idempotency, type PetStorage, type PetStore } from '@animal-store/domain/ports';
-import { databaseAt } from '@animal-store/test-mongodb';
+import { databaseAt, freshDatabase } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
-import { onTestFinished } from 'vitest';
-import { createMongoStorage, type MongoStorageOptions } from '../src/index.ts';
+import { onTestFinished, vi } from 'vitest';
+import { createMongoStorage } from '../src/index.ts';
 
 export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
 export const max: NewPet = { name: 'Max', categoryId: 1n };
 
-/** The delay that a busy machine may add to a time limit, in milliseconds. */
-export const TOLERANCE = 600;
-
 /** A storage that is closed when the running test ends. */
-export function openStorage(options: MongoStorageOptions): PetStorage {
-  const storage = createMongoStorage(options);
+export function openStorage(url: string): PetStorage {
+  const storage = createMongoStorage({ url });
   onTestFinished(async () => storage.close());
   return storage;
 }
@@ -25,6 +22,26 @@ export function idempotent(key: string, newPet: NewPet = rex): Idempotency {
 /** Adds a pet. Returns the stored one, the earlier one, or null: see `PetStore.add`. */
 export async function addTo(pets: PetStore | undefined, ...given: Parameters<PetStore['add']>): Promise<Pet | null> {
   return (await pets?.add(...given))?.pet ?? null;
+}
+
+/** Waits until a storage is ready: a busy server takes longer to create collections than a call may take. */
+export async function isReady({ ready }: PetStorage): Promise<void> {
+  await vi.waitUntil(
+    () =>
+      ready().then(
+        () => true,
+        () => false,
+      ),
+    { timeout: 20_000 },
+  );
+}
+
+/** A new database, in which collections exist. */
+export async function freshStorage(options = '') {
+  const url = freshDatabase();
+  const storage = openStorage(`${url}&${options}`);
+  await isReady(storage);
+  return { ...storage, url, db: databaseAt(url) };
 }
 
 /** A record with a digest of its own for each number from 0 to 9. */

@@ -1,9 +1,9 @@
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { describeWithMongo } from '@animal-store/test-mongodb';
 import { Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { addTo, apiKey, max, openStorage, profiled, times } from './fixtures.ts';
+import { addTo, apiKey, freshStorage, max, profiled, times } from './fixtures.ts';
 
 const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
 
@@ -12,8 +12,7 @@ const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}/;
 
 /** The operations of work on a database with some pets and keys in it. */
 async function workOf(work: (storage: PetStorage) => Promise<unknown>, options = '') {
-  const url = freshDatabase();
-  const storage = openStorage({ url: url + (url.includes('?') ? '&' : '?') + options });
+  const { url, ...storage } = await freshStorage(options);
   await Promise.all(
     times(300, (index) => {
       const newPet = { name: `Rex ${index}`, categoryId: 1n };
@@ -59,11 +58,9 @@ describeWithMongo('every query', () => {
     test('for pages that begin at different places, which one command reads', async () => {
       const page = (after: bigint, limit: number, status?: PetStatus) => ({ after, limit, ...(status && { status }) });
       const pages = [page(0n, 21), page(50n, 11), page(0n, 31, 'sold'), page(20n, 5, 'pending'), page(0n, 7, 'sold')];
-      const [first, query, ...more] = await workOf(async ({ pets }) => {
-        // The others wait for this one.
+      const [query, ...more] = await workOf(async ({ pets }) => {
         await Promise.all([page(0n, 1), ...pages].map((selection) => pets.list(selection)));
       });
-      expect(first?.['command'].find).toBe('pets');
       expect(more).toEqual([]);
       expect(query).toMatchObject({
         docsExamined: 68,

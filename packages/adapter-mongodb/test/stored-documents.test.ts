@@ -1,16 +1,11 @@
-import { LIMITS } from '@animal-store/domain';
+import { readFileSync } from 'node:fs';
+import { runInNewContext } from 'node:vm';
+import { LIMITS, type Pet } from '@animal-store/domain';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { describeWithMongo } from '@animal-store/test-mongodb';
 import { Double, Int32, Long } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { addTo, apiKey, idempotent, max, openStorage, rex } from './fixtures.ts';
-
-async function prepared() {
-  const url = freshDatabase();
-  const storage = openStorage({ url });
-  await storage.ready();
-  return { storage, db: databaseAt(url) };
-}
+import { addTo, apiKey, freshStorage, idempotent, max, rex } from './fixtures.ts';
 
 const DOCUMENT_VALIDATION_FAILURE = 121;
 
@@ -19,6 +14,7 @@ const PET = {
   name: 'Rex',
   categoryId: Long.fromNumber(7),
   status: 'sold',
+  createdAt: new Date(0),
   idempotency: { holder: 'the zoo', key: 'k1', fingerprint: 'f' },
 };
 
@@ -35,11 +31,14 @@ const API_KEY = {
 
 const { name: _name, ...WITHOUT_NAME } = PET;
 const { categoryId: _categoryId, ...WITHOUT_CATEGORY } = PET;
+const { createdAt: _createdAt, ...WITHOUT_DATE } = PET;
 
 /** Documents that break one rule each, by the name of a collection. */
 const INVALID: readonly (readonly [collection: string, what: string, document: object])[] = [
   ['pets', 'no name', WITHOUT_NAME],
   ['pets', 'no categoryId', WITHOUT_CATEGORY],
+  ['pets', 'no createdAt', WITHOUT_DATE],
+  ['pets', 'a number as createdAt', { ...PET, createdAt: 7 }],
   ['pets', 'an int32 as id', { ...PET, _id: new Int32(5) }],
   ['pets', 'a double as id', { ...PET, _id: new Double(5) }],
   ['pets', 'a string as id', { ...PET, _id: '5' }],
@@ -65,27 +64,36 @@ const INVALID: readonly (readonly [collection: string, what: string, document: o
 ];
 
 describeWithMongo('a stored document', () => {
-  test('has int64, no status if none was given, and the idempotency key of its pet', async () => {
-    const { storage, db } = await prepared();
+  test('has int64, a date, no status if none was given, and the idempotency key of its pet', async () => {
+    const before = new Date();
+    const { db, ...storage } = await freshStorage();
     const plain = await addTo(storage.pets, { name: 'Rex', categoryId: 1n });
     const named = await addTo(storage.pets, { ...rex, categoryId: LIMITS.categoryId.min }, idempotent('k1'));
     // The client of the tests reads int64 as bigint, and int32 and doubles as numbers.
     expect(await db.collection('pets').find().toArray()).toStrictEqual([
-      { _id: plain?.id, name: 'Rex', categoryId: 1n },
-      { _id: named?.id, ...rex, categoryId: LIMITS.categoryId.min, idempotency: idempotent('k1') },
+      { _id: plain?.id, name: 'Rex', categoryId: 1n, createdAt: expect.any(Date) },
+      {
+        _id: named?.id,
+        ...rex,
+        categoryId: LIMITS.categoryId.min,
+        createdAt: expect.any(Date),
+        idempotency: idempotent('k1'),
+      },
     ]);
+    const ofTest = { createdAt: { $gte: before, $lte: new Date() } };
+    expect(await db.collection('pets').countDocuments(ofTest)).toBe(2);
   });
 
   describe('by another writer', () => {
     test('is returned exactly if it follows every rule', async () => {
-      const { storage, db } = await prepared();
+      const { db, ...storage } = await freshStorage();
       const name = '🐕'.repeat(LIMITS.name.maxLength);
       await db.collection<{ _id: unknown; name: string }>('pets').insertOne({ ...PET, name });
       expect(await storage.pets.find(5n)).toStrictEqual({ id: 5n, name, categoryId: 7n, status: 'sold' });
     });
 
     test('is rejected if it breaks a rule', async () => {
-      const { db } = await prepared();
+      const { db } = await freshStorage();
       for (const [collection, what, document] of INVALID) {
         const insertion = db.collection(collection).insertOne(document);
         await expect(insertion, what).rejects.toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
@@ -93,13 +101,18 @@ describeWithMongo('a stored document', () => {
     });
 
     test('is rejected if its name is one character that the domain rejects', async () => {
-      const { db } = await prepared();
+      const { db } = await freshStorage();
       // One document for each code point that is white space in any definition, and a letter.
       const spaces = [
         ...'\t\n\v\f\r \u0085\u00a0\u1680\u180e\u2028\u2029\u202f\u205f\u3000\ufeff\u200b\u200c\u2060\u0000a',
       ];
       for (let code = 0x2000; code <= 0x200a; code += 1) spaces.push(String.fromCharCode(code));
-      const documents = spaces.map((name, index) => ({ _id: Long.fromNumber(index + 1), name, categoryId: Long.ZERO }));
+      const documents = spaces.map((name, index) => ({
+        _id: Long.fromNumber(index + 1),
+        name,
+        categoryId: Long.ZERO,
+        createdAt: new Date(),
+      }));
       const pets = db.collection<{ _id: unknown; name: string }>('pets');
       await pets.insertMany(documents, { ordered: false }).catch(() => {});
       const stored = (await pets.find().toArray()).map(({ name }) => name);
@@ -108,7 +121,7 @@ describeWithMongo('a stored document', () => {
     });
 
     test('is rejected if another pet has its holder and idempotency key', async () => {
-      const { db } = await prepared();
+      const { db } = await freshStorage();
       const pets = db.collection<{ _id: unknown; name: string }>('pets');
       await pets.insertOne(PET);
       await expect(pets.insertOne({ ...PET, _id: Long.fromNumber(6) })).rejects.toMatchObject({ code: 11000 });
@@ -116,13 +129,13 @@ describeWithMongo('a stored document', () => {
   });
 
   test('has the last date for a timestamp that no date can hold', async () => {
-    const { storage } = await prepared();
+    const storage = await freshStorage();
     await storage.keys.add({ ...apiKey(1), expiresAt: Number.MAX_SAFE_INTEGER });
     expect((await storage.keys.find(apiKey(1).digest))?.expiresAt).toBe(8.64e15);
   });
 
   test('has an id below 2^53', async () => {
-    const { storage, db } = await prepared();
+    const { db, ...storage } = await freshStorage();
     const counters = db.collection<{ _id: string }>('counters');
     const last = Long.fromBigInt(2n ** 53n - 2n);
     await counters.updateOne({ _id: 'pets' }, { $set: { last } }, { upsert: true });
@@ -130,5 +143,20 @@ describeWithMongo('a stored document', () => {
     expect(await failureOf(() => addTo(storage.pets, max))).toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
     expect(await counters.findOne()).toEqual({ _id: 'pets', last: 2n ** 53n - 1n });
+  });
+
+  test('loses its idempotency key, if it is old, by the statement of the manual', async () => {
+    const { db, pets } = await freshStorage();
+    const old = (await addTo(pets, rex, idempotent('old'))) as Pet;
+    const young = await addTo(pets, rex, idempotent('young'));
+    const collection = db.collection<{ _id: bigint; createdAt: Date }>('pets');
+    const createdAt = new Date(Date.now() - 31 * 24 * 3_600_000);
+    await collection.updateOne({ _id: old.id }, { $set: { createdAt } });
+    const manual = readFileSync(new URL('../../../docs/storage-mongodb.md', import.meta.url), 'utf8');
+    const [, statement = 'no statement'] = /--eval '(db\.pets\..+)'\n/.exec(manual) ?? [];
+    await runInNewContext(statement, { db: { pets: collection } });
+    expect(await pets.add(rex, idempotent('young'))).toEqual({ pet: young, created: false });
+    expect((await pets.add(rex, idempotent('old')))?.created).toBe(true);
+    expect(await pets.find(old.id)).toEqual(old);
   });
 });

@@ -5,19 +5,13 @@ import type { World } from '../src/world.ts';
 // The read barrier of MongoDB with batches of reads: a creation and reads of two clients while another primary is elected. No
 // read misses a creation that was acknowledged before the read was called.
 
-const BARRIER = 'packages/adapter-mongodb/src/connection/read-barrier.ts';
+const BARRIER = 'packages/adapter-mongodb/src/consistency.ts';
 const BATCHES = 'packages/adapter-kit/src/batches.ts';
 
-type Read = () => Promise<readonly number[]>;
+type Modules = typeof import('../../../packages/adapter-mongodb/src/consistency.ts') &
+  typeof import('../../../packages/adapter-kit/src/batches.ts');
 
-interface Modules {
-  createReadBarrier(primary: () => object, confirm: () => Promise<unknown>): (read: Read) => ReturnType<Read>;
-  createBatches<R>(
-    work: (items: readonly number[]) => Promise<readonly R[]>,
-    options: object,
-  ): (item: number) => Promise<R>;
-}
-
+type PrimaryTerm = import('../../../packages/adapter-mongodb/src/consistency.ts').PrimaryTerm;
 type Call = () => Promise<void>;
 type Clients = (calls: { create: Call; look: Call }) => Readonly<Record<string, readonly Call[]>>;
 
@@ -26,8 +20,8 @@ const scenario =
   ({ createReadBarrier, createBatches }: Modules) =>
   (world: World) => {
     const { primary, confirm, read, write, mayElect } = createReplicaSet(world);
-    const barrier = createReadBarrier(primary, confirm);
-    const find = createBatches(
+    const barrier = createReadBarrier(primary as () => PrimaryTerm, confirm);
+    const find = createBatches<number, readonly number[]>(
       async (items) => {
         const found = await barrier(read);
         return items.map(() => found);

@@ -1,15 +1,20 @@
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
-import { BSON, type BulkWriteResult, MongoBulkWriteError, MongoNetworkError, MongoServerError } from 'mongodb';
+import {
+  BSON,
+  type BulkWriteResult,
+  MongoBulkWriteError,
+  MongoNetworkError,
+  MongoServerError,
+  MongoServerSelectionError,
+  type TopologyDescription,
+} from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { TIME_LIMITS } from '../time-limits.ts';
-import { clientsFromUrl } from './client-source.ts';
-import { NotInitiated } from './deployment.ts';
+import { parseUrl } from './client.ts';
 import { isDuplicateKey, toPortError } from './failures.ts';
 
-const { redact } = clientsFromUrl(
+const { redact } = parseUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
-  TIME_LIMITS,
 );
 
 const serverError = (code?: unknown) => Object.assign(new MongoServerError({ message: 'no' }), { code });
@@ -17,8 +22,15 @@ const serverError = (code?: unknown) => Object.assign(new MongoServerError({ mes
 /** Which of its documents are stored is unknown. */
 const bulkWrite = new MongoBulkWriteError({ message: 'no', code: 11000, writeErrors: [] }, {} as BulkWriteResult);
 
+/** No server is suitable; the driver knows servers of these types. */
+function selectionError(...types: string[]) {
+  const servers = new Map(types.map((type, index) => [`host:${index}`, { type }]));
+  return new MongoServerSelectionError('timed out', { servers } as unknown as TopologyDescription);
+}
+
+/** An error of Node.js: its message begins with its code. */
 const systemError = (syscall: string, message: string) =>
-  Object.assign(new Error(message), { syscall, code: 'ENOENT' });
+  Object.assign(new Error(message), { syscall, code: message.split(':')[0] });
 
 describe('toPortError', () => {
   test('converts an error of the driver to storage_unavailable, with a message for callers and a cause for the log', () => {
@@ -32,28 +44,32 @@ describe('toPortError', () => {
   });
 
   test.each([
-    ['the code 13', serverError(13), /^the server rejects the user, the password or the rights$/],
-    ['the code 18', serverError(18), /^the server rejects the user, the password or the rights$/],
+    ['the code 13', serverError(13), /^the server rejects the user, the password or the rights: no$/],
+    ['the code 18', serverError(18), /^the server rejects/],
     ['the code 8000', serverError(8000), /^the server rejects/],
-    ['an unsupported deployment', new StorageMisconfigured('the server is too old'), /^the server is too old$/],
-    ['a folder', systemError('read', 'EISDIR: illegal operation on a directory, read'), /^a file .*: EISDIR/],
-    ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*tlsCAFile.*: ENOENT.*'\/ca'$/],
+    [
+      'a folder',
+      systemError('read', 'EISDIR: illegal operation on a directory, read'),
+      /^a file .* cannot be read: EISDIR/,
+    ],
+    ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*: ENOENT.*'\/ca'$/],
+    ['servers that are not in the set', selectionError(), /^no server of the URL is a member .*: timed out$/],
   ])('reports %s as a misconfiguration, in one line', (_name, failure, line) => {
     const { code, cause } = toPortError(failure, redact) as DomainError;
     expect(code).toBe('storage_unavailable');
     expect(StorageMisconfigured.is(cause)).toBe(true);
     expect((cause as Error).message).toMatch(line);
-    // The driver's own error, if the misconfiguration is not thrown as it is.
-    const { code: reported } = failure as NodeJS.ErrnoException;
-    if (cause !== failure) expect((cause as Error).cause).toMatchObject({ code: reported });
+    expect((cause as Error).cause).toMatchObject({ code: (failure as NodeJS.ErrnoException).code });
   });
 
   test.each([
     ['another code', serverError(11600)],
     ['no code', serverError()],
     ['a bulk write', bulkWrite],
-    ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND nowhere')],
-    ['a set that is not initiated', new NotInitiated()],
+    ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND: nowhere')],
+    ['a connection that was reset', systemError('read', 'ECONNRESET: connection reset')],
+    ['a set without a primary', selectionError('RSSecondary', 'Unknown')],
+    ['the time limit of a call', Object.assign(new Error('no response'), { name: 'TimeoutError' })],
     ['a socket that the server has ended', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
     ['a socket that was destroyed', Object.assign(new Error('destroyed'), { code: 'ERR_STREAM_DESTROYED' })],
   ])('does not report %s as a misconfiguration', (_name, failure) => {
@@ -64,7 +80,6 @@ describe('toPortError', () => {
 
   test.each([
     ['an error in the code', new TypeError('a defect')],
-    ['an error of the domain', new DomainError('pet_not_found', 'no')],
     ['a value that BSON cannot hold', new BSON.BSONError('too big')],
     ['a violated unique index', serverError(11000)],
     ['a violated schema', serverError(121)],

@@ -1,0 +1,87 @@
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { type Collection, type Document, type MongoClient, ReadConcern } from 'mongodb';
+import { TIME_LIMITS } from './client.ts';
+import { createFence, createReadBarrier, followPrimary, type ReadBarrier } from './consistency.ts';
+import type { KeyDocument } from './keys.ts';
+import { type CounterDocument, createPetOperations, type PetOperations } from './pets.ts';
+import { prepareCollections } from './schema.ts';
+
+/** A database whose collections exist. */
+export interface Database {
+  readonly client: MongoClient;
+  readonly pets: PetOperations;
+  readonly keys: Collection<KeyDocument>;
+  readonly barrier: ReadBarrier;
+  /** A linearizable read: it succeeds on a primary that a majority has just followed, so it can be written, too. */
+  confirm(): Promise<void>;
+}
+
+/** Opens the database that the client's URL names. Closes the client if that fails. */
+export async function openDatabase(client: MongoClient): Promise<Database> {
+  try {
+    const primary = followPrimary(client);
+    await client.connect();
+    const hello = await client.db('admin').command({ hello: 1 }, { readPreference: 'primary' });
+    checkDeployment(hello, client.options);
+    const db = client.db(undefined, {
+      // Acknowledged writes survive every failover, and reads return only what would survive one.
+      writeConcern: { w: 'majority', journal: true, wtimeoutMS: TIME_LIMITS.operation },
+      readConcern: new ReadConcern('majority'),
+      // A secondary may not have everything yet.
+      readPreference: 'primary',
+    });
+    await prepareCollections(db);
+    const counters = db.collection<CounterDocument>('counters');
+
+    async function confirm(): Promise<void> {
+      const options = { readConcern: { level: 'linearizable' }, maxTimeMS: TIME_LIMITS.operation } as const;
+      await counters.findOne({ _id: 'pets' }, options);
+    }
+
+    const barrier = createReadBarrier(primary, confirm);
+    const pets = createPetOperations(db, { fence: createFence(client), barrier });
+    return { client, pets, keys: db.collection('api_keys'), barrier, confirm };
+  } catch (failure) {
+    await client.close().catch(() => {});
+    throw failure;
+  }
+}
+
+/** The wire version of MongoDB 6.0. */
+const OLDEST_WIRE_VERSION = 17;
+
+/**
+ * Checks the server that a client is connected to.
+ *
+ * @param hello The primary's response to the command `hello`.
+ * @throws StorageMisconfigured if the adapter can't work with it, however long it waits.
+ */
+export function checkDeployment(
+  hello: Document,
+  { directConnection }: Pick<MongoClient['options'], 'directConnection'>,
+) {
+  const { maxWireVersion, msg, setName, hosts = [], passives = [], arbiters = [] } = hello;
+  if (maxWireVersion < OLDEST_WIRE_VERSION) {
+    throw new StorageMisconfigured('the server is too old: MongoDB 6.0 or newer is needed');
+  }
+  if (msg === 'isdbgrid') {
+    throw new StorageMisconfigured(
+      'the server is a router of a sharded cluster, whose elections the service cannot see: name the members of a ' +
+        'replica set',
+    );
+  }
+  if (hello['isreplicaset'] === true) {
+    throw unavailable(new Error('the replica set is not initiated: run rs.initiate()'));
+  }
+  if (setName === undefined) {
+    throw new StorageMisconfigured(
+      'the server is a standalone: majority writes need a replica set (one member is enough): ' +
+        'start mongod with --replSet and run rs.initiate()',
+    );
+  }
+  if (directConnection && hosts.length + passives.length + arbiters.length > 1) {
+    throw new StorageMisconfigured(
+      'directConnection=true leads to one member of a replica set of several, which may be deposed: remove the option',
+    );
+  }
+}

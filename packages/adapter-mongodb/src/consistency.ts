@@ -1,0 +1,112 @@
+import { DomainError } from '@animal-store/domain';
+import type { ClientSession, MongoClient, Timestamp, TopologyDescriptionChangedEvent } from 'mongodb';
+
+/**
+ * A primary in one of its terms, as the driver knows it. The object stays the same as long as the driver knows this
+ * primary without a break.
+ */
+export interface PrimaryTerm {
+  /** `host:port` */
+  readonly address: string;
+  /** Identifies the election; each is greater than the ones before it. */
+  readonly electionId: string;
+}
+
+/**
+ * Follows the primary to which the driver sends operations.
+ *
+ * @param client Not connected yet.
+ * @returns The present primary, or null if there is none.
+ */
+export function followPrimary(client: Pick<MongoClient, 'on'>): () => PrimaryTerm | null {
+  let term: PrimaryTerm | null = null;
+  // The driver reports a change before it hands out the new primary.
+  client.on('topologyDescriptionChanged', ({ newDescription }: TopologyDescriptionChangedEvent) => {
+    const primary = [...newDescription.servers.values()].find(({ type }) => type === 'RSPrimary');
+    const electionId = primary?.electionId?.toHexString();
+    if (primary === undefined || electionId === undefined) term = null;
+    else if (term?.address !== primary.address || term.electionId !== electionId) {
+      term = { address: primary.address, electionId };
+    }
+  });
+  return () => term;
+}
+
+/** Runs a read, and resolves to a result that contains every write acknowledged before. */
+export type ReadBarrier = <T>(read: () => Promise<T>) => Promise<T>;
+
+/** Two confirmations and a read, twice: a primary that is elected meanwhile costs one round. */
+const MAX_STEPS = 6;
+
+/**
+ * A new primary has every acknowledged write in its log, but it does not know yet that a majority has them: until it has
+ * committed a write of its own term, reads with concern `majority` miss the latest of them. So a read runs only on a
+ * primary whose term was confirmed, and its result counts only if that primary is still the one that the driver knows:
+ * a read that waited for a server ran on whichever primary it found.
+ *
+ * @param primary The present primary.
+ * @param confirm A linearizable read: once it succeeds, the primary has committed a write of its own term.
+ * @throws DomainError `storage_unavailable` if primaries change faster than they can be confirmed.
+ */
+export function createReadBarrier(primary: () => PrimaryTerm | null, confirm: () => Promise<unknown>): ReadBarrier {
+  let confirmed: PrimaryTerm | null = null;
+  let confirming: Promise<void> | null = null;
+
+  async function confirmTerm(): Promise<void> {
+    const term = primary();
+    await confirm();
+    // Another primary may be there by now: its term is another object.
+    confirmed = term;
+  }
+
+  return async (read) => {
+    for (let step = 1; step <= MAX_STEPS; step += 1) {
+      const term = primary();
+      if (term === null || term !== confirmed) {
+        confirming ??= confirmTerm().finally(() => {
+          confirming = null;
+        });
+        await confirming;
+      } else {
+        const result = await read();
+        if (primary() === term) return result;
+      }
+    }
+    throw new DomainError('storage_unavailable', 'the storage is electing a new primary: try again');
+  };
+}
+
+/** Work whose operations belong to a session. */
+type Work<T> = (session: ClientSession) => Promise<T>;
+
+/**
+ * Reads that see what writes have met. A unique index rejects a document because of another one that the majority may not
+ * have yet. A read with concern `majority` behind the fence waits until it has.
+ */
+export interface Fence {
+  /** Runs a write, which resolves also if documents were rejected. */
+  write<T>(work: Work<T>): Promise<T>;
+  /** Runs a read. It begins at the time of the server's log at which the latest of the writes ended, or later. */
+  read<T>(work: Work<T>): Promise<T>;
+}
+
+export function createFence(client: Pick<MongoClient, 'withSession'>): Fence {
+  const options = { causalConsistency: true };
+  let latest: Timestamp | undefined;
+
+  return {
+    write: (work) =>
+      client.withSession(options, async (session) => {
+        const result = await work(session);
+        const { operationTime } = session;
+        if (operationTime !== undefined && !latest?.greaterThan(operationTime)) latest = operationTime;
+        return result;
+      }),
+
+    read: (work) =>
+      client.withSession(options, (session) => {
+        if (latest !== undefined) session.advanceOperationTime(latest);
+        return work(session);
+      }),
+  };
+}

@@ -1,0 +1,81 @@
+import type { Pet, PetStatus } from '@animal-store/domain';
+import { type ClientSession, type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
+import { TIME_LIMITS } from './client.ts';
+
+/**
+ * Reads documents that the majority has from the primary, without decoding them.
+ *
+ * @param command Returns a cursor whose documents fit into its first batch.
+ * @returns The bytes of each document: views of the response.
+ */
+export async function readDocuments(db: Db, command: Document, session?: ClientSession): Promise<Buffer[]> {
+  const bounded = { ...command, readConcern: { level: 'majority' }, maxTimeMS: TIME_LIMITS.operation };
+  async function read(): Promise<Buffer[]> {
+    // A cursor with `raw` passes errors on undecoded, and the driver fails if one has the server's topologyVersion.
+    const options = {
+      fieldsAsRaw: { firstBatch: true },
+      readPreference: 'primary',
+      ...(session && { session }),
+    } as const;
+    return (await db.command(bounded, options))['cursor'].firstBatch;
+  }
+  try {
+    return await read();
+  } catch (failure) {
+    // The driver repeats no commands.
+    if (!(failure instanceof MongoNetworkError || failure instanceof MongoServerError)) throw failure;
+    return read();
+  }
+}
+
+// The types of members (https://bsonspec.org/spec.html). The schema allows no others.
+const STRING = 0x02;
+const DOCUMENT = 0x03;
+const DATE = 0x09;
+const INT64 = 0x12;
+
+/** The pet in the bytes of a stored document, whose members may have any order. */
+export function decodePet(document: Buffer): Pet {
+  let id = 0n;
+  let name = '';
+  let categoryId = 0n;
+  let status: PetStatus | undefined;
+  // A member is a byte for the type, a name that a zero byte ends, and a value. A zero byte ends the members.
+  for (let at = 4; document[at] !== 0; ) {
+    const type = document[at];
+    const begin = document.indexOf(0, at) + 1;
+    const member = document.toString('latin1', at + 1, begin - 1);
+    at = begin + sizeOf(type, document, begin);
+    // A string has its size before it and a zero byte behind it.
+    if (member === '_id') id = int64Of(document, begin);
+    else if (member === 'name') name = document.toString('utf8', begin + 4, at - 1);
+    else if (member === 'categoryId') categoryId = int64Of(document, begin);
+    else if (member === 'status') status = document.toString('latin1', begin + 4, at - 1) as PetStatus;
+  }
+  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
+}
+
+function sizeOf(type: number | undefined, document: Buffer, begin: number): number {
+  if (type === INT64 || type === DATE) return 8;
+  if (type === STRING) return 4 + document.readInt32LE(begin);
+  if (type === DOCUMENT) return document.readInt32LE(begin);
+  throw new TypeError(`a stored pet has a member of the type ${type}`);
+}
+
+function int64Of(document: Buffer, begin: number): bigint {
+  const high = document.readInt32LE(begin + 4);
+  // A double holds it: that takes a third of the time.
+  if (high >= 0 && high < 2 ** 20) return BigInt(high * 2 ** 32 + document.readUInt32LE(begin));
+  return document.readBigInt64LE(begin);
+}
+
+/** The bytes of the values of a document or an array, all of which are documents or arrays. */
+export function valuesOf(document: Buffer): Buffer[] {
+  const values: Buffer[] = [];
+  for (let at = 4; document[at] !== 0; ) {
+    const begin = document.indexOf(0, at + 1) + 1;
+    at = begin + document.readInt32LE(begin);
+    values.push(document.subarray(begin, at));
+  }
+  return values;
+}

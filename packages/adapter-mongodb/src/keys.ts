@@ -1,0 +1,101 @@
+import type { Resource } from '@animal-store/adapter-kit';
+import type { ApiKey } from '@animal-store/domain';
+import type { KeyStore } from '@animal-store/domain/ports';
+import type { Collection } from 'mongodb';
+import { TIME_LIMITS } from './client.ts';
+import type { ReadBarrier } from './consistency.ts';
+import { isDuplicateKey } from './failures.ts';
+import { BY_AGE } from './schema.ts';
+
+/** The record of an API key as it is stored. */
+export interface KeyDocument {
+  /** {@link ApiKey.id} */
+  readonly _id: string;
+  readonly digest: string;
+  readonly visiblePrefix: string;
+  readonly holder: string;
+  readonly createdAt: Date;
+  readonly expiresAt: Date | null;
+  readonly revokedAt: Date | null;
+  readonly lastUsedAt: Date | null;
+}
+
+const BOUNDED = { maxTimeMS: TIME_LIMITS.operation };
+
+export function createMongoKeyStore({
+  call,
+}: Resource<{ readonly keys: Collection<KeyDocument>; readonly barrier: ReadBarrier }>): KeyStore {
+  return {
+    add(key) {
+      const document = documentOf(key);
+      return call(async ({ keys }) => {
+        try {
+          await keys.insertOne(document, BOUNDED);
+        } catch (failure) {
+          if (!isDuplicateKey(failure)) throw failure;
+        }
+      });
+    },
+
+    find: (digest) =>
+      call(async ({ keys, barrier }) => {
+        const document = await barrier(() => keys.findOne({ digest }, BOUNDED));
+        return document && apiKeyOf(document);
+      }),
+
+    list: () =>
+      call(async ({ keys, barrier }) => {
+        const documents = await barrier(() => keys.find({}, { sort: BY_AGE, ...BOUNDED }).toArray());
+        return documents.map(apiKeyOf);
+      }),
+
+    revoke: (id, at) =>
+      call(async ({ keys }) => {
+        const revokedAt = { $ifNull: ['$revokedAt', dateOf(at)] };
+        const options = { returnDocument: 'after', ...BOUNDED } as const;
+        const document = await keys.findOneAndUpdate({ _id: id }, [{ $set: { revokedAt } }], options);
+        return document && apiKeyOf(document);
+      }),
+
+    prune: (before) =>
+      call(async ({ keys }) => {
+        // null is not less than a date.
+        const ended = { $lt: dateOf(before) };
+        const { deletedCount } = await keys.deleteMany({ $or: [{ revokedAt: ended }, { expiresAt: ended }] }, BOUNDED);
+        return deletedCount;
+      }),
+
+    recordUse: (id, at) =>
+      call(async ({ keys }) => {
+        // null is less than every date.
+        await keys.updateOne({ _id: id }, { $max: { lastUsedAt: dateOf(at) } }, BOUNDED);
+      }),
+  };
+}
+
+function documentOf({ id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: ApiKey): KeyDocument {
+  return {
+    _id: id,
+    ...rest,
+    createdAt: dateOf(createdAt),
+    expiresAt: expiresAt === null ? null : dateOf(expiresAt),
+    revokedAt: revokedAt === null ? null : dateOf(revokedAt),
+    lastUsedAt: lastUsedAt === null ? null : dateOf(lastUsedAt),
+  };
+}
+
+function apiKeyOf({ _id, createdAt, expiresAt, revokedAt, lastUsedAt, ...rest }: KeyDocument): ApiKey {
+  return {
+    id: _id,
+    ...rest,
+    createdAt: createdAt.getTime(),
+    expiresAt: expiresAt?.getTime() ?? null,
+    revokedAt: revokedAt?.getTime() ?? null,
+    lastUsedAt: lastUsedAt?.getTime() ?? null,
+  };
+}
+
+/** A Date can't be later than in the year 275760. */
+const LAST_DATE = 8.64e15;
+
+const dateOf = (timestamp: number): Date => new Date(Math.min(timestamp, LAST_DATE));

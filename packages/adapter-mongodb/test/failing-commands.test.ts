@@ -1,0 +1,105 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Pet } from '@animal-store/domain';
+import type { PetStore } from '@animal-store/domain/ports';
+import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
+import type { Document } from 'mongodb';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { TIME_LIMITS } from '../src/client.ts';
+import { addTo, idempotent, max, openStorage, rex, times } from './fixtures.ts';
+
+const UNCONFIRMED = {
+  writeConcernError: { code: 64, errmsg: 'waiting for replication timed out', errInfo: { wtimeout: true } },
+};
+
+describeWithMongo('commands that fail', () => {
+  let server: ReplicaSet;
+  beforeAll(async () => {
+    server = await startReplicaSet(1);
+  });
+  afterAll(() => server?.stop());
+
+  /** Pets in a database of their own, so many that some ids are reserved. */
+  async function prepared(): Promise<{ pets: PetStore; count(): Promise<number> }> {
+    const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
+    const { pets } = openStorage(url);
+    for (let index = 0; index < 10; index += 1) await addTo(pets, rex, idempotent(`old-${index}`));
+    // The first read confirms the primary, too.
+    await pets.find(1n);
+    return { pets, count: () => databaseAt(url).collection('pets').countDocuments() };
+  }
+
+  /** Makes commands of the service fail as the server's failCommand describes it. The result ends that. */
+  async function failing(mode: 'alwaysOn' | { times: number }, data: Document): Promise<() => Promise<void>> {
+    const admin = databaseAt(server.url('admin'));
+    const off = async () => {
+      await admin.command({ configureFailPoint: 'failCommand', mode: 'off' });
+    };
+    onTestFinished(off);
+    await admin.command({ configureFailPoint: 'failCommand', mode, data: { appName: 'animal-store', ...data } });
+    return off;
+  }
+
+  test('acknowledge no creation that the majority does not confirm, and it can be repeated', async () => {
+    const { pets, count } = await prepared();
+    const off = await failing('alwaysOn', { failCommands: ['insert'], ...UNCONFIRMED });
+    // Among them one that the index rejects: the server then reports both.
+    const add = () => times(60, (index) => addTo(pets, rex, idempotent(index === 40 ? 'old-7' : `new-${index}`)));
+    for (const call of await Promise.allSettled(add())) {
+      expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', cause: { code: 64 } } });
+    }
+    await off();
+    const added = await Promise.all(add());
+    expect(new Set(added.map((pet) => (pet as Pet).id)).size).toBe(60);
+    expect(await count()).toBe(69);
+  });
+
+  test.each<[string, { times: number } | 'alwaysOn', Document, number]>([
+    ['is not confirmed', 'alwaysOn', UNCONFIRMED, 11],
+    // The driver repeats it once, and the server knows it then.
+    ['breaks two connections', { times: 2 }, { closeConnection: true }, 10],
+  ])('never send a creation without a key again that %s', async (_, mode, failure, stored) => {
+    const { pets, count } = await prepared();
+    const off = await failing(mode, { failCommands: ['insert'], ...failure });
+    await expect(addTo(pets, max)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await off();
+    expect(await count()).toBe(stored);
+  });
+
+  test('are repeated once if they read, whatever the URL says', async () => {
+    const { pets } = await prepared();
+    await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
+    expect(await pets.find(1n)).toMatchObject(rex);
+    await failing({ times: 1 }, { failCommands: ['aggregate'], errorCode: 11_602 });
+    const pages = await Promise.all(times(2, (index) => pets.list({ after: BigInt(index), limit: 1 })));
+    expect(pages.map(([pet]) => pet?.id)).toEqual([1n, 2n]);
+  });
+
+  test.each<[string, number, (pets: PetStore) => Promise<unknown>]>([
+    ['find', 1, (pets) => pets.find(1n)],
+    ['find', 1, (pets) => pets.list({ after: 0n, limit: 5 })],
+    ['insert', 2, (pets) => addTo(pets, rex)],
+  ])('do not delay other calls if they get no response: %s, %i times', async (command, silent, call) => {
+    const { pets } = await prepared();
+    // Longer than any call may take.
+    const off = await failing(
+      { times: silent },
+      { failCommands: [command], blockConnection: true, blockTimeMS: 3_000 },
+    );
+    const waiting: Promise<void>[] = [];
+    let ended = 0;
+    for (let index = 0; index < silent; index += 1) {
+      const end = () => {
+        ended += 1;
+      };
+      waiting.push(call(pets).then(end, end));
+      // It has a command of its own, which begins at the end of the next turn.
+      await nextTurn();
+      await nextTurn();
+    }
+    expect(TIME_LIMITS.batch).toBeLessThan(TIME_LIMITS.socket);
+    await call(pets);
+    expect(ended).toBe(0);
+    await Promise.all(waiting);
+    await off();
+  });
+});

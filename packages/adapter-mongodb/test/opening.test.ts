@@ -1,0 +1,118 @@
+import { inspect } from 'node:util';
+import { DomainError } from '@animal-store/domain';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
+import {
+  behindProxy,
+  databaseAt,
+  describeWithMongo,
+  freshDatabase,
+  type LoneServer,
+  startLoneServer,
+  startReplicaSet,
+} from '@animal-store/test-mongodb';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { addTo, openStorage, rex, times } from './fixtures.ts';
+
+const SECRET = 'p%40ss-w0rd';
+
+/** Whether an error or one of its causes contains the password. */
+function tells(error: unknown): boolean {
+  const { stack, cause } = error as Error;
+  const everything = [stack, inspect(error, { depth: 20, showHidden: true }), inspect(cause), String(error)].join('\n');
+  return [SECRET, decodeURIComponent(SECRET), 'ss-w0rd'].some((spelling) => everything.includes(spelling));
+}
+
+describe('a server that is not there', () => {
+  test('fails the first call, with its details in the cause only', async () => {
+    const error = await failureOf(openStorage(`mongodb://user:${SECRET}@127.0.0.1:1/animals`).ready);
+    expect(error).toBeInstanceOf(DomainError);
+    expect(error).toMatchObject({
+      code: 'storage_unavailable',
+      message: expect.not.stringMatching(/127\.0\.0\.1|Mongo|ECONN/),
+      cause: {
+        name: 'MongoServerSelectionError',
+        message: expect.stringContaining('ECONNREFUSED 127.0.0.1:1'),
+      },
+    });
+    expect(misconfigurationOf(error)).toBeNull();
+    expect(tells(error)).toBe(false);
+  });
+});
+
+test('a file that the URL names is reported as a misconfiguration if it cannot be read', async () => {
+  const url = `mongodb://user:${SECRET}@localhost/animals?tls=true&tlsCAFile=%2Fnowhere.pem`;
+  const error = await failureOf(openStorage(url).ready);
+  expect(misconfigurationOf(error)).toMatch(/^a file that the URL names cannot be read: ENOENT.*'\/nowhere.pem'$/);
+  expect(tells(error)).toBe(false);
+});
+
+describeWithMongo('a standalone', () => {
+  let server: LoneServer;
+  beforeAll(async () => {
+    server = await startLoneServer('standalone');
+  });
+  afterAll(() => server?.stop());
+
+  test('fails every call as a misconfiguration, and gets no collections', async () => {
+    const { pets, ready } = openStorage(server.url('animals'));
+    for (const call of [
+      ready,
+      () => pets.find(1n),
+      openStorage(server.url('animals', 'directConnection=true')).ready,
+    ]) {
+      expect(misconfigurationOf(await failureOf(call))).toMatch(/^the server is a standalone: .* run rs.initiate\(\)$/);
+    }
+    expect(await databaseAt(server.url('animals')).listCollections().toArray()).toEqual([]);
+  });
+
+  test('is a misconfiguration also if the URL names a replica set', async () => {
+    const error = await failureOf(openStorage(server.url('animals', 'replicaSet=rs0')).ready);
+    expect(misconfigurationOf(error)).toMatch(/^no server of the URL is a member of the replica set that it names/);
+  });
+});
+
+describeWithMongo('a replica set', () => {
+  test('is unavailable until it is initiated, and then works', async () => {
+    const server = await startLoneServer('uninitiated');
+    onTestFinished(() => server.stop());
+    const storage = openStorage(server.url('animals', 'directConnection=true'));
+    const error = await failureOf(storage.ready);
+    expect(error).toMatchObject({ cause: { message: 'the replica set is not initiated: run rs.initiate()' } });
+    expect(misconfigurationOf(error)).toBeNull();
+    await server.initiate();
+    // A primary that was just elected can't be written at once.
+    await expect.poll(() => failureOf(storage.ready)).toBeNull();
+  });
+
+  test('serves calls again after its only member was started as a standalone', async () => {
+    const server = await startReplicaSet(1);
+    onTestFinished(() => server.stop());
+    const member = server.members[0] as number;
+    const storage = openStorage(server.url('alone'));
+    await addTo(storage.pets, rex);
+    await server.kill(member);
+    await server.startAlone(member);
+    // The first calls may end before the driver has seen what the server is now.
+    await expect.poll(async () => misconfigurationOf(await failureOf(storage.ready))).toMatch(/^no server of the URL/);
+    await server.kill(member);
+    await server.start(member);
+    await expect.poll(() => failureOf(storage.ready), { timeout: 10_000 }).toBeNull();
+    expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
+  });
+});
+
+describeWithMongo('a storage that is closed', () => {
+  test('leaves no open connection, also while it is connecting', async () => {
+    const { url, proxy } = await behindProxy(freshDatabase());
+    const early = openStorage(url);
+    const ready = failureOf(early.ready);
+    await early.close();
+    expect(await ready).toMatchObject({ code: 'storage_unavailable' });
+    await expect.poll(() => proxy.connections()).toBe(0);
+    const storage = openStorage(url);
+    await Promise.all(times(20, () => storage.keys.find('unknown')));
+    expect(await proxy.connections()).toBeGreaterThan(1);
+    await storage.close();
+    await expect.poll(() => proxy.connections()).toBe(0);
+  });
+});
