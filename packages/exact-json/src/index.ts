@@ -34,8 +34,10 @@ export function stringify(value: unknown): string {
 function integerOf(literal: string): bigint | null {
   const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
   const shift = Number(exponent) - fraction.length;
-  if (literal.length > MAX_LENGTH || Math.abs(shift) > MAX_LENGTH) return null;
-  const power = 10n ** BigInt(Math.abs(shift));
+  if (literal.length > MAX_LENGTH) return null;
   const digits = BigInt(whole + fraction);
+  if (digits === 0n) return digits;
+  if (Math.abs(shift) > MAX_LENGTH) return null;
+  const power = 10n ** BigInt(Math.abs(shift));
   return shift >= 0 ? digits * power : digits % power === 0n ? digits / power : null;
 }
