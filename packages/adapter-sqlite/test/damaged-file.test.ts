@@ -38,15 +38,6 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
   expect(await storage.pets.find(BigInt(PETS + 1))).toBeNull();
 });
 
-test('rejects the next write after the file was overwritten', async () => {
-  const file = await fileWith(PETS);
-  const storage = await storageAt(file);
-  overwrite(file, 0, PAGE);
-  const failure = failureWith(file, 'it is not a SQLite database');
-  await expect(addTo(storage, rex)).rejects.toMatchObject(failure);
-  await expect(storage.ready()).rejects.toMatchObject(failure);
-});
-
 test('rejects a damaged file as a configuration error, and leaves it unchanged', async () => {
   const file = await fileWith(PETS);
   const bytes = readFileSync(file);

@@ -1,6 +1,6 @@
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
-import { isBusy, isConstraint, isDamage, isEnvironmental, reasonForOperator, UnusableFile } from '../src/failures.ts';
+import { isEnvironmental, reasonForOperator, UnusableFile } from '../src/failures.ts';
 
 const sqliteError = (errcode: number) =>
   Object.assign(new Error(`error ${errcode}`), { code: 'ERR_SQLITE_ERROR', errcode });
@@ -27,15 +27,4 @@ test.each<[string, Error, isEnvironmental: boolean, reason: string | null]>([
   ['a configuration error', new StorageMisconfigured('no'), false, null],
 ])('judges %s', (_, error, expected, reason) => {
   expect([isEnvironmental(error), reasonForOperator(error)]).toEqual([expected, reason]);
-});
-
-test.each([
-  ['SQLITE_BUSY_SNAPSHOT', 517, [true, false, false]],
-  ['SQLITE_CORRUPT_INDEX', 779, [false, true, false]],
-  ['SQLITE_NOTADB', 26, [false, true, false]],
-  ['SQLITE_CONSTRAINT_UNIQUE', 2067, [false, false, true]],
-  ['SQLITE_IOERR', 10, [false, false, false]],
-])('judges whether %s shows a lock, damage or a violated constraint', (_, errcode, expected) => {
-  const error = sqliteError(errcode);
-  expect([isBusy(error), isDamage(error), isConstraint(error)]).toEqual(expected);
 });

@@ -1,6 +1,5 @@
-import { copyFileSync, existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { dirname } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
 import { addTo, everyPet, fileWith, freshFile, rex, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
@@ -19,8 +18,6 @@ async function opened() {
   return { file, storage: await storageAt(file) };
 }
 
-const move = (path: string) => renameSync(path, `${path}.old`);
-
 function replaceByCopy(path: string): void {
   copyFileSync(path, `${path}.copy`);
   renameSync(`${path}.copy`, path);
@@ -29,19 +26,10 @@ function replaceByCopy(path: string): void {
 describe('while a file is open, nothing more is acknowledged after', () => {
   test.each<[string, (file: string) => void]>([
     ['it was deleted', (file) => rmSync(file)],
-    ['it was moved', (file) => move(file)],
     ['it was replaced by a copy', (file) => replaceByCopy(file)],
     ["its log's index was deleted", (file) => rmSync(`${file}-shm`)],
     ['its log was deleted', (file) => rmSync(`${file}-wal`)],
-    ['its log was moved', (file) => move(`${file}-wal`)],
     ['its log was replaced by a copy', (file) => replaceByCopy(`${file}-wal`)],
-    [
-      'its log was deleted, and another process that opened the file has created a new one',
-      (file) => {
-        rmSync(`${file}-wal`);
-        writeFileSync(`${file}-wal`, '');
-      },
-    ],
   ])('%s', async (_, replace) => {
     const { file, storage } = await opened();
     const pet = await addTo(storage, rex);
@@ -67,21 +55,6 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
     expect(await everyPet(await storageAt(file))).toHaveLength(1);
   });
-});
-
-test('a folder that is moved, with a link to it in its place, changes nothing', async () => {
-  const { file, storage } = await opened();
-  await addTo(storage, rex);
-  const folder = dirname(file);
-  renameSync(folder, `${folder}.moved`);
-  symlinkSync(`${folder}.moved`, folder);
-  onTestFinished(() => {
-    rmSync(folder);
-    renameSync(`${folder}.moved`, folder);
-  });
-  await addTo(storage, rex);
-  await addTo(storage, rex);
-  expect(await everyPet(storage)).toHaveLength(3);
 });
 
 test('a file that is put back is used again, without the writes that were rejected meanwhile', async () => {
