@@ -1,5 +1,8 @@
 import { unavailable } from '@animal-store/domain/ports';
 
+/** How long a call of the ports may take, in milliseconds. */
+const CALL_LIMIT = 5_000;
+
 /** Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone. */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Error)[]>;
 
@@ -19,7 +22,7 @@ export interface BatchOptions {
  *
  * @param work If it rejects, each of its items does.
  * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
- * waited longer than the time limit of a batch.
+ * waited for 5 seconds: no call of the ports takes longer.
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
@@ -43,7 +46,7 @@ export function createBatches<T, R>(
 
   function start(): void {
     // Their callers have given up.
-    const late = performance.now() - timeout;
+    const late = performance.now() - CALL_LIMIT;
     while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
     const batch = waiting.splice(0, maxItems);
     if (batch.length === 0) return;
