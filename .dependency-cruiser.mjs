@@ -37,16 +37,15 @@ const allowed = [
     to: { path: '^packages/domain/src/(?:index|ports)\\.ts$' },
   },
   { from: { path: '^packages/client/' }, to: { path: '^packages/(?:domain|exact-json)/src/index\\.ts$' } },
-  // Helpers for asynchronous code.
   {
     from: { path: '^packages/(?:adapter-|app-kit/)' },
-    to: { path: '^packages/(?:async|adapter-kit)/' },
+    to: { path: '^packages/adapter-kit/' },
   },
-  { from: { path: '^packages/(?:adapter-contract|async)/' }, to: { path: '^packages/domain/' } },
+  { from: { path: '^packages/adapter-contract/' }, to: { path: '^packages/domain/' } },
   { from: { path: '^packages/app-kit/' }, to: { path: `^(?:packages/domain/|${ADAPTERS})` } },
   {
     from: { path: '^apps/' },
-    to: { path: '^packages/(?:domain|async|exact-json|app-kit)/' },
+    to: { path: '^packages/(?:domain|exact-json|app-kit)/' },
   },
 ];
 
