@@ -61,6 +61,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   const settings = { maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true };
   const server = createServer({ connectionsCheckingInterval: 1_000, ...TIME_LIMITS, ...timeLimits, ...settings });
   server.maxConnections = maxConnections;
+  // Otherwise Node drops fields silently, Authorization and Idempotency-Key among them. The size is limited.
+  server.maxHeadersCount = 0;
   server.setTimeout(INACTIVITY_TIMEOUT);
 
   function closeAfterLast(connection: Connection): void {

@@ -124,3 +124,10 @@ test('a client that disconnects in the middle of its body leaves no request in f
   await expect.poll(inFlight).toBe('1');
   expect(unexpectedErrors).toEqual([]);
 });
+
+test('reads each of two thousand header fields', async ({ shared: { port } }) => {
+  const socket = connect(port, '127.0.0.1');
+  onTestFinished(() => void socket.destroy());
+  socket.write(request('GET /v1/pets', `${'a:1\r\n'.repeat(2_000)}${AUTHORIZATION}`));
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
+});
