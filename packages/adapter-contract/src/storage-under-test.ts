@@ -3,25 +3,30 @@ import { onTestFinished } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /**
- * An adapter as the contract needs it. A place stores pets: a path, a URL, an object. Several storages
- * may be open at one place, and what is stored there outlives them.
+ * An adapter as the contract needs it. A place stores pets: a path, a URL, an object. It outlives its storages, which may be
+ * several at once.
  */
-export interface StorageUnderTest<Place, Storage extends PetStorage = PetStorage> {
+export interface StorageUnderTest<Place> {
   /** Returns a place that is new and empty. Called in a test: remove the place in `onTestFinished`. */
   freshPlace(): Place | Promise<Place>;
 
   /** Opens a storage at a place. The contract closes it. */
-  open(place: Place): Storage | Promise<Storage>;
+  open(place: Place): PetStorage | Promise<PetStorage>;
 
   /**
    * The ways in which a place can become unavailable while the process runs, by name: `locked`, `read-only`.
-   * {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time, and that the storage
-   * recovers.
+   * {@link behindProxy} adds those of a network. 'not tested': nothing shows that calls fail in time.
    */
   readonly outages: Outages<Place> | 'not tested';
 
-  /** Returns a place that works only if its settings change: a wrong password, a folder instead of a file. */
-  misconfiguredPlace?(): Place | Promise<Place>;
+  /** Returns places that work only if their settings change: a wrong password, a folder instead of a file. */
+  misconfiguredPlaces?(): readonly Place[] | Promise<readonly Place[]>;
+
+  /** Gives what is stored at a place, which no storage has open, the format of a later version, and takes it back. */
+  readonly laterFormat?: Outage<Place>;
+
+  /** Removes what a place would remove by itself in ten years: records with a time to live. Absent: nothing. */
+  expire?(place: Place): void | Promise<void>;
 
   /** Texts that no error, location or warning may contain: the password in the URL of a place. */
   readonly secrets?: readonly string[];
@@ -46,28 +51,39 @@ export interface ProxiedPlace {
 }
 
 /**
- * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds three
- * outages: `silent`, in which the server does not respond, `lost responses`, in which it receives requests, and `cut`, in
- * which connections are reset.
+ * An adapter for a server whose places are URLs with a host and a port, with a TCP proxy before each place. Adds malformed
+ * URLs to the misconfigured places, and three outages: `silent`, in which the server does not respond, and after which only
+ * new connections work; `lost responses`, in which it receives requests; and `cut`, in which connections are reset.
  *
  * @example storageContract('yours', behindProxy({ freshPlace: newDatabase, open: (url) => createYourStorage({ url }) }))
  */
-export function behindProxy<Storage extends PetStorage>(
-  adapter: Omit<StorageUnderTest<string, Storage>, 'outages'>,
-): Omit<StorageUnderTest<ProxiedPlace, Storage>, 'outages'> & { readonly outages: Outages<ProxiedPlace> } {
-  const { freshPlace, open, misconfiguredPlace, ...rest } = adapter;
+export function behindProxy(
+  adapter: Omit<StorageUnderTest<string>, 'outages'>,
+): Omit<StorageUnderTest<ProxiedPlace>, 'outages'> & { readonly outages: Outages<ProxiedPlace> } {
+  const { freshPlace, open, misconfiguredPlaces, laterFormat, expire, ...rest } = adapter;
   return {
     ...rest,
     freshPlace: async () => proxied(await freshPlace()),
     open: ({ url }) => open(url),
-    ...(misconfiguredPlace && { misconfiguredPlace: async () => proxied(await misconfiguredPlace()) }),
+    async misconfiguredPlaces() {
+      const place = await proxied(await freshPlace());
+      const malformed = ['', 'localhost', place.url.replace(/:\d+(?=\/|\?|$)/, ':x')].map((url) => ({ ...place, url }));
+      return [...malformed, ...(await Promise.all(((await misconfiguredPlaces?.()) ?? []).map(proxied)))];
+    },
+    ...(laterFormat && { laterFormat: ofUrl(laterFormat) }),
+    ...(expire && { expire: ({ url }) => expire(url) }),
     outages: {
-      silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.pass() },
+      silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
       'lost responses': { begin: ({ proxy }) => proxy.loseResponses(), end: ({ proxy }) => proxy.pass() },
       cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
     },
   };
 }
+
+const ofUrl = ({ begin, end }: Outage<string>): Outage<ProxiedPlace> => ({
+  begin: ({ url }) => begin(url),
+  end: ({ url }) => end(url),
+});
 
 async function proxied(text: string): Promise<ProxiedPlace> {
   const url = new URL(text);
@@ -79,20 +95,13 @@ async function proxied(text: string): Promise<ProxiedPlace> {
 }
 
 /** Opens a storage for the running test, which closes it. */
-export async function opened<Place, Storage extends PetStorage>(
-  { open }: StorageUnderTest<Place, Storage>,
-  place: Place,
-): Promise<Storage> {
+export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Place): Promise<PetStorage> {
   const storage = await open(place);
-  onTestFinished(async () => {
-    await storage.close();
-  });
+  onTestFinished(() => storage.close());
   return storage;
 }
 
 /** Opens a storage at a new place for the running test. */
-export async function emptyStorage<Place, Storage extends PetStorage>(
-  adapter: StorageUnderTest<Place, Storage>,
-): Promise<Storage> {
+export async function emptyStorage<Place>(adapter: StorageUnderTest<Place>): Promise<PetStorage> {
   return opened(adapter, await adapter.freshPlace());
 }

@@ -14,6 +14,8 @@ export interface TcpProxy {
   cut(): void;
   /** Lets everything through again. What was lost stays lost, and the open connections are closed. */
   pass(): void;
+  /** Lets new connections through. On the open ones nothing passes any more, and they stay open. */
+  passNew(): void;
   /** Closes the open connections, and stops listening. */
   close(): Promise<void>;
 }
@@ -26,8 +28,8 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   const host = hostname.replace(/^\[|\]$/g, '');
   const sockets = new Set<Socket>();
   let mode: Mode = 'pass';
-  const requestsPass = () => mode === 'pass' || mode === 'lose responses';
-  const responsesPass = () => mode === 'pass';
+  /** Nothing passes on connections of earlier generations. */
+  let generation = 0;
 
   function track(socket: Socket): void {
     sockets.add(socket);
@@ -50,6 +52,9 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     else if (mode === 'swallow') track(client);
     else {
       const upstream = connect(Number(port), host);
+      const own = generation;
+      const responsesPass = () => mode === 'pass' && own === generation;
+      const requestsPass = () => responsesPass() || mode === 'lose responses';
       forward(client, upstream, requestsPass);
       forward(upstream, client, responsesPass);
     }
@@ -78,6 +83,10 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     },
     pass() {
       closeAll();
+      mode = 'pass';
+    },
+    passNew() {
+      generation += 1;
       mode = 'pass';
     },
     close() {

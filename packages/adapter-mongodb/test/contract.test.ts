@@ -1,14 +1,26 @@
 import { behindProxy, storageContract } from '@animal-store/adapter-contract';
-import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import type { CollectionInfo } from 'mongodb';
 import { createMongoStorage } from '../src/index.ts';
 import { freshStorage } from './fixtures.ts';
+
+/** Gives all collections the schema of a format. */
+async function setFormat(url: string, format: number): Promise<void> {
+  const db = databaseAt(url);
+  const title = `format ${format}`;
+  const collections: CollectionInfo[] = await db.listCollections({ name: { $not: /^system\./ } }).toArray();
+  for (const { name, options } of collections) {
+    await db.command({ collMod: name, validator: { $jsonSchema: { ...options?.['validator'].$jsonSchema, title } } });
+  }
+}
 
 describeWithMongo('on a server', () => {
   const password = 'a password that no user has';
   const adapter = behindProxy({
     freshPlace: async () => (await freshStorage()).url,
     open: (url: string) => createMongoStorage({ url }),
-    misconfiguredPlace: () => freshDatabase().replace('//', `//zoo:${encodeURIComponent(password)}@`),
+    misconfiguredPlaces: () => [freshDatabase().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
+    laterFormat: { begin: (url) => setFormat(url, 1_000), end: (url) => setFormat(url, 1) },
     secrets: [password, encodeURIComponent(password)],
   });
   storageContract('mongodb', adapter);

@@ -1,5 +1,5 @@
 import { behindProxy, type ProxiedPlace, storageContract } from '@animal-store/adapter-contract';
-import { describeWithPostgres, lockTables } from '@animal-store/test-postgres';
+import { describeWithPostgres, lockTables, sql } from '@animal-store/test-postgres';
 import { createPostgresStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
 
@@ -12,7 +12,11 @@ describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
     freshPlace,
     open: (url) => createPostgresStorage({ url }),
-    misconfiguredPlace: () => freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`),
+    misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
+    laterFormat: {
+      begin: async (url) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
+      end: async (url) => void (await sql('UPDATE animal_store SET format = format - 1', url)),
+    },
     secrets: [password, encodeURIComponent(password)],
   });
   const adapter = {

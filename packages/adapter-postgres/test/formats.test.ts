@@ -63,12 +63,12 @@ describeWithPostgres('the stored format', () => {
     ]);
   });
 
-  test.each([0, 2])('cannot be %i', async (format) => {
+  test('cannot be 0', async () => {
     const url = await restored();
-    await sql(`UPDATE animal_store SET format = ${format}`, url);
+    await sql('UPDATE animal_store SET format = 0', url);
     for (const call of everyCall(openStorage(url))) {
       expect(misconfigurationOf(await failureOf(call))).toBe(
-        `the database has format ${format}, and this version works with format 1: start a newer version`,
+        'the database has format 0, and this version works with format 1: start a newer version',
       );
     }
     expect(await sql('SELECT count(*)::int FROM pets', url)).toEqual([{ count: 5 }]);

@@ -7,6 +7,12 @@ import { freshPlace } from './fresh-place.ts';
 /** Connections of another program that keep a file locked for writing. */
 const locks = new Map<string, DatabaseSync>();
 
+function setFormat(file: string, format: number): void {
+  const db = new DatabaseSync(file);
+  db.exec(`PRAGMA user_version = ${format}`);
+  db.close();
+}
+
 storageContract('sqlite', {
   freshPlace,
   open: (file) => createSqliteStorage({ file }),
@@ -23,5 +29,9 @@ storageContract('sqlite', {
       },
     },
   },
-  misconfiguredPlace: () => dirname(freshPlace()),
+  misconfiguredPlaces: () => [dirname(freshPlace())],
+  laterFormat: {
+    begin: (file) => setFormat(file, 1_000),
+    end: (file) => setFormat(file, 1),
+  },
 });

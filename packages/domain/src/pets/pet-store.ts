@@ -7,7 +7,7 @@ export interface PetSelection {
   readonly status?: PetStatus | undefined;
   /** Only pets whose id is greater: 0 to 2^63 - 1. */
   readonly after: bigint;
-  /** At most this many pets, 1 or more. */
+  /** At most this many pets: 1 to 101. */
   readonly limit: number;
 }
 

@@ -1,0 +1,274 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { ApiKey, Pet } from '@animal-store/domain';
+import {
+  type Creation,
+  type Idempotency,
+  type KeyStore,
+  type PetSelection,
+  type PetStorage,
+  type PetStore,
+  unavailable,
+} from '@animal-store/domain/ports';
+import { onTestFinished } from 'vitest';
+import { createMemoryStorage } from '../../src/index.ts';
+import { eachCall, type RemoteOptions } from './remote-memory.ts';
+
+/** What a wrong adapter does instead of the right one. */
+type Change = (storage: PetStorage, url: string) => Partial<PetStorage>;
+
+const FOREVER = 2 ** 31 - 1;
+
+const shared = createMemoryStorage().keys;
+
+const pets = (change: (pets: PetStore, url: string) => Partial<PetStore>): Change => {
+  return (storage, url) => ({ pets: { ...storage.pets, ...change(storage.pets, url) } });
+};
+
+const keys = (change: (keys: KeyStore) => Partial<KeyStore>): Change => {
+  return (storage) => ({ keys: { ...storage.keys, ...change(storage.keys) } });
+};
+
+const created = (change: (pet: Pet) => Partial<Creation>): Change =>
+  pets(({ add }) => ({
+    async add(...given) {
+      const creation = await add(...given);
+      return creation && { ...creation, ...change(creation.pet) };
+    },
+  }));
+
+const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
+  pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, ...change(given) }) }));
+
+const found = (change: (key: ApiKey) => Partial<ApiKey>): Change =>
+  keys(({ find }) => ({
+    async find(digest) {
+      const key = await find(digest);
+      return key && { ...key, ...change(key) };
+    },
+  }));
+
+/** Lists of the same name at the same time share what the first of them finds. */
+const sharedLists = (nameOf: (selection: PetSelection) => string): Change =>
+  pets(({ list }) => {
+    const inFlight = new Map<string, ReturnType<typeof list>>();
+    const read = async (name: string, selection: PetSelection) => {
+      const page = await list(selection);
+      await sleep(2);
+      inFlight.delete(name);
+      return page;
+    };
+    return {
+      list(selection) {
+        const name = nameOf(selection);
+        const page = inFlight.get(name) ?? read(name, selection);
+        inFlight.set(name, page);
+        return page;
+      },
+    };
+  });
+
+/** Caches the keys that are found, until the same storage revokes one. */
+const cachedKeys: Change = keys(({ find, revoke }) => {
+  const cache = new Map<string, ApiKey>();
+  return {
+    async find(digest) {
+      const key = cache.get(digest) ?? (await find(digest));
+      await sleep(2);
+      if (key !== null) cache.set(digest, key);
+      return key;
+    },
+    async revoke(...given) {
+      const key = await revoke(...given);
+      cache.clear();
+      return key;
+    },
+  };
+});
+
+/** Sets of places, by the paths of their URLs. */
+const sets = new Map<string, Set<unknown>>();
+
+function setOf(url: string): Set<unknown> {
+  const { pathname } = new URL(url);
+  const set = sets.get(pathname) ?? new Set();
+  sets.set(pathname, set);
+  return set;
+}
+
+/** By the names in the README of the contract. */
+export const CHANGES: Readonly<Record<string, Change>> = {
+  'A name is normalized': pets(({ add }) => ({ add: (pet, key) => add({ ...pet, name: pet.name.normalize() }, key) })),
+  'An id is cut to 52 bits': pets(({ find }) => ({ find: (id) => find(BigInt.asUintN(52, id)) })),
+  'Each connection assigns ids of its own block': created((pet) => ({ pet: { ...pet, id: (pet.id + 1n) ^ 1n } })),
+  'Calls are rejected while 500 are in flight': (storage) => {
+    let inFlight = 0;
+    return eachCall(storage, (call) => {
+      if (inFlight === 500) throw unavailable();
+      inFlight += 1;
+      return call().finally(() => {
+        inFlight -= 1;
+      });
+    });
+  },
+  'A list joins one that began before it': sharedLists((selection) => Object.values(selection).join()),
+  'A wrong pet fails the calls at the same time': pets(({ add }) => {
+    let isWrong = false;
+    return {
+      async add(pet, key) {
+        isWrong ||= pet.name === null;
+        const creation = await add(pet, key);
+        if (isWrong) throw new TypeError('a name is missing');
+        return creation;
+      },
+    };
+  }),
+  'Every error is an outage': (storage) =>
+    eachCall(storage, (call) => call().catch((error) => Promise.reject(unavailable(error)))),
+  'A page has 100 pets at most': pets(({ list }) => ({
+    list: (selection) => list({ ...selection, limit: Math.min(selection.limit, 100) }),
+  })),
+  'A page has the newest pets': pets(({ list }) => ({
+    list: async (selection) => (await list({ ...selection, limit: 1_000 })).slice(-selection.limit),
+  })),
+  'Lists at the same time share one page': sharedLists(() => 'a page'),
+  'A repetition is said to have created the pet': created(() => ({ created: true })),
+  'Fingerprints are not compared': idempotency(() => ({ fingerprint: '' })),
+  'A fingerprint is cut to 200 characters': idempotency(({ fingerprint }) => ({
+    fingerprint: fingerprint.slice(0, 200),
+  })),
+  'Idempotency keys are compared without their case': idempotency(({ key }) => ({ key: key.toLowerCase() })),
+  'An idempotency key is looked up, then stored in a second step': pets(({ add }) => {
+    const earlier = new Map<string, Creation>();
+    return {
+      async add(pet, key) {
+        const name = JSON.stringify(key);
+        const creation = earlier.get(name) ?? ((await add(pet)) as Creation);
+        earlier.set(name, { ...creation, created: false });
+        return creation;
+      },
+    };
+  }),
+  'Only the last idempotency key is kept': (storage, url) => {
+    let [last, changes] = ['', 0];
+    return idempotency(({ key }) => {
+      if (key !== last) changes += 1;
+      last = key;
+      return { holder: String(changes) };
+    })(storage, url);
+  },
+  'An API key is found by the begin of its digest': keys(({ list }) => ({
+    find: async (digest) => (await list()).find(({ id }) => digest.startsWith(id)) ?? null,
+  })),
+  'A second record with the same digest is an error': keys(({ add, find }) => ({
+    async add(key) {
+      if ((await find(key.digest)) !== null) throw new Error('violates the unique index');
+      await add(key);
+    },
+  })),
+  'A list of API keys ends after 100': keys(({ list }) => ({ list: async () => (await list()).slice(0, 100) })),
+  'A second revocation changes the time': keys(({ revoke }) => ({
+    async revoke(id, at) {
+      const key = await revoke(id, at);
+      return key && { ...key, revokedAt: at };
+    },
+  })),
+  'A time of 0 is stored as none': found(({ revokedAt }) => ({ revokedAt: revokedAt || null })),
+  'A lookup in flight caches a key that was revoked': cachedKeys,
+  'The first use is kept': found(({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt && 1_000 })),
+  'Keys that expire at the time are removed, too': keys(({ prune }) => ({ prune: (before) => prune(before + 1) })),
+  'The location is the URL': (_, url) => ({ location: url }),
+  'A second close fails': ({ close }) => {
+    let closes = 0;
+    return { close: () => (closes++ === 0 ? close() : Promise.reject(new Error('closed already'))) };
+  },
+  'A closed storage connects again': () => ({ close: async () => {} }),
+  'The end of a block does not close the storage': () => ({ [Symbol.asyncDispose]: async () => {} }),
+  'A call in flight fails with the error of the driver': (storage) =>
+    eachCall(storage, (call) => call().catch((error) => Promise.reject(error.cause ?? error))),
+  'An idempotency key is known to one storage only': (storage, url) => {
+    const id = crypto.randomUUID();
+    return idempotency(({ holder }) => ({ holder: `${id} ${holder}` }))(storage, url);
+  },
+  'All places have the same API keys': () => ({ keys: shared }),
+  'An idempotency key expires': idempotency(({ holder }) => ({ holder: `${new Date().getFullYear()} ${holder}` })),
+  'A timer goes on after close': () => {
+    const timer = setInterval(() => {}, 1_000);
+    onTestFinished(() => clearInterval(timer));
+    return {};
+  },
+  'A pet is first read from a replica that lags': pets(({ find }) => {
+    const known = new Set<bigint>();
+    return { find: async (id) => (known.size === known.add(id).size ? find(id) : null) };
+  }),
+  'Each process counts its own ids': (storage, url) => {
+    let id = 0n;
+    return created((pet) => ({ pet: { ...pet, id: ++id } }))(storage, url);
+  },
+  'A pet is stored before its key, and removed if the key is taken': pets(({ add, list }, url) => {
+    const removed = setOf(url);
+    return {
+      list: async (selection) => (await list(selection)).filter(({ id }) => !removed.has(id)),
+      async add(pet, key) {
+        const first = await add(pet);
+        const creation = await add(pet, key);
+        removed.add(first?.pet.id);
+        return creation;
+      },
+    };
+  }),
+  'An API key is cached by each process': cachedKeys,
+  'Closing one storage closes all at its place': (storage, url) => {
+    const all = setOf(url).add(storage) as Set<PetStorage>;
+    return { close: async () => void (await Promise.all([...all].map((each) => each.close()))) };
+  },
+  'An error contains the URL': (storage, url) =>
+    eachCall(storage, (call) => call().catch((cause) => Promise.reject(unavailable(new Error(url, { cause }))))),
+  'Close waits for a response': ({ ready, close }) => ({ close: () => ready().finally(close) }),
+  'A pool loses a connection with every tenth failure': (storage) => {
+    let failures = 0;
+    return eachCall(storage, (call) => {
+      if (failures >= 80) throw unavailable();
+      return call().catch((error) => {
+        failures += 1;
+        throw error;
+      });
+    });
+  },
+  'A failed COMMIT is taken for a success': pets(({ add }) => ({
+    async add(pet, key) {
+      if (key !== undefined) return add(pet, key);
+      return add(pet).catch(() => ({ pet: { id: 1_000_000n, ...pet }, created: true }));
+    },
+  })),
+  'The index of statuses is written in a second step': (storage, url) => {
+    const indexed = setOf(url);
+    const { add, list } = storage.pets;
+    return pets(() => ({
+      async add(...given) {
+        const creation = await add(...given);
+        await storage.ready();
+        indexed.add(creation?.pet.id);
+        return creation;
+      },
+      async list({ status, ...range }) {
+        return (await list({ status, ...range })).filter(({ id }) => status === undefined || indexed.has(id));
+      },
+    }))(storage, url);
+  },
+  'A creation is repeated if the connection breaks': pets(({ add }) => ({
+    add: (...given) => add(...given).catch(() => add(...given)),
+  })),
+};
+
+/** What is wrong about the connection, and the outages in which the bugs show themselves. */
+export const OPTIONS: Readonly<Record<string, RemoteOptions & { outage?: 'silent' | 'lost responses' | 'cut' }>> = {
+  'The stored format is not checked': { checksFormat: false },
+  'A call has no time limit': { outage: 'lost responses', timeout: FOREVER },
+  'An error contains the URL': { outage: 'cut' },
+  'Close waits for a response': { outage: 'lost responses', timeout: FOREVER },
+  'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
+  'A pool loses a connection with every tenth failure': { outage: 'cut' },
+  'A failed COMMIT is taken for a success': { outage: 'cut' },
+  'The index of statuses is written in a second step': { outage: 'cut' },
+  'A creation is repeated if the connection breaks': { outage: 'cut' },
+};

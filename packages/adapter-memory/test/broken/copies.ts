@@ -1,0 +1,46 @@
+import { behindProxy, storageContract } from '@animal-store/adapter-contract';
+import { beforeEach, describe } from 'vitest';
+import { CHANGES, OPTIONS } from './bugs.ts';
+import { openRemoteMemory, PASSWORD, placeAt, startServer } from './remote-memory.ts';
+import { TABLE } from './table.ts';
+
+const { PART, PARTS } = process.env;
+
+function adapterWith(bug: string) {
+  const { outage, ...options } = OPTIONS[bug] ?? {};
+  const isRight = bug === 'none';
+  const adapter = behindProxy({
+    freshPlace: startServer,
+    open(url) {
+      if (bug === 'A malformed URL is a plain error' && !URL.canParse(url)) throw new TypeError('Invalid URL');
+      const storage = openRemoteMemory(url, options);
+      return { ...storage, ...CHANGES[bug]?.(storage, url) };
+    },
+    misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, '')],
+    laterFormat: {
+      begin(url) {
+        placeAt(url).format = 3;
+      },
+      end(url) {
+        placeAt(url).format = 1;
+      },
+    },
+    async expire(url) {
+      if (bug === 'The server removes API keys by their age') await placeAt(url).memory.keys.prune(Date.now());
+    },
+    secrets: [PASSWORD],
+  });
+  if (isRight) return adapter;
+  return {
+    ...adapter,
+    outages: outage === undefined ? ('not tested' as const) : { [outage]: adapter.outages[outage] },
+  };
+}
+
+for (const [index, [bug, title]] of [['none', ''] as const, ...TABLE].entries()) {
+  if (index % Number(PARTS) !== Number(PART)) continue;
+  describe(bug, () => {
+    beforeEach(({ task, skip }) => skip(bug !== 'none' && task.name !== title));
+    storageContract('a copy', adapterWith(bug) as ReturnType<typeof behindProxy>);
+  });
+}

@@ -1,0 +1,112 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { createInterface } from 'node:readline';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { createResource } from '@animal-store/adapter-kit';
+import { DomainError } from '@animal-store/domain';
+import { checkFormat, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { onTestFinished } from 'vitest';
+import { createMemoryStorage } from '../../src/index.ts';
+
+/** The password in the URL of each place. */
+export const PASSWORD = 'the-password-of-the-zoo';
+
+/** Places by the paths of their URLs. */
+const places = new Map<string, { memory: PetStorage; format: number }>();
+
+export const placeAt = (url: string) => places.get(new URL(url).pathname) as { memory: PetStorage; format: number };
+
+/** Calls by the numbers that go to the server and back. */
+const calls = new Map<string, () => Promise<unknown>>();
+
+/** Starts a server with an empty place for the running test, and returns the URL of the place. */
+export async function startServer(): Promise<string> {
+  const server = createServer((socket) => {
+    const lines = createInterface({ input: socket.on('error', () => {}) }).on('error', () => {});
+    lines.on('line', async (number) => {
+      await calls.get(number)?.();
+      // Some responses come later than others: a connection may break between a write and its response.
+      for (let turns = Number(number) % 10; turns > 0; turns -= 1) await nextTurn();
+      socket.write(`${number}\n`);
+    });
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  onTestFinished(() => void server.close());
+  const path = `/${crypto.randomUUID()}`;
+  places.set(path, { memory: createMemoryStorage(), format: 1 });
+  return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
+}
+
+interface Connection {
+  readonly socket: Socket;
+  run<Result>(call: () => Promise<Result>): Promise<Result>;
+}
+
+async function connected({ port, hostname }: URL): Promise<Connection> {
+  const socket = connect(Number(port), hostname);
+  await once(socket, 'connect');
+  const waiting = new Map<string, () => void>();
+  const lines = createInterface({ input: socket.on('error', () => {}) }).on('error', () => {});
+  lines.on('line', (number) => waiting.get(number)?.());
+  const { promise: end, reject } = Promise.withResolvers<never>();
+  end.catch(() => {});
+  socket.on('close', () => reject(unavailable(new Error('the connection was closed'))));
+  return {
+    socket,
+    async run(call) {
+      const number = String(calls.size);
+      let result: Promise<unknown> | undefined;
+      calls.set(number, async () => {
+        result = call();
+        await result.catch(() => {});
+      });
+      const response = new Promise<void>((resolve) => waiting.set(number, resolve));
+      socket.write(`${number}\n`);
+      await Promise.race([response, end]);
+      return (await result) as never;
+    },
+  };
+}
+
+/** The same storage, with a function around each of its calls. */
+export function eachCall(
+  { pets, keys, ready, ...rest }: PetStorage,
+  around: <C>(call: () => Promise<C>) => Promise<C>,
+) {
+  const wrapped = <Port extends object>(port: Port) => {
+    const entries = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][];
+    return Object.fromEntries(
+      entries.map(([name, call]) => [name, (...given: unknown[]) => around(() => call(...given))]),
+    );
+  };
+  return { ...rest, ...wrapped({ ready }), pets: wrapped(pets), keys: wrapped(keys) } as unknown as PetStorage;
+}
+
+export interface RemoteOptions {
+  /** In milliseconds. */
+  readonly timeout?: number;
+  readonly replacesSilentConnections?: boolean;
+  readonly checksFormat?: boolean;
+}
+
+/** The memory of a place, by way of its server. */
+export function openRemoteMemory(text: string, options: RemoteOptions = {}): PetStorage {
+  const { timeout = 2_200, replacesSilentConnections = true, checksFormat = true } = options;
+  if (!URL.canParse(text)) throw new StorageMisconfigured('it must be a URL');
+  const url = new URL(text);
+  if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
+  const place = placeAt(text);
+  const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
+  const { call, close } = createResource<Connection>({
+    async open() {
+      if (checksFormat) checkFormat('the place', place.format, 1);
+      return connected(url);
+    },
+    close: ({ socket }) => socket.destroy(),
+    isLost: (failure) => (isTimeout(failure) ? replacesSilentConnections : DomainError.is(failure)),
+    toPortError: (failure) => (isTimeout(failure) ? unavailable(failure) : failure),
+    timeout,
+  });
+  const remote = eachCall(place.memory, (operation) => call(({ run }) => run(operation)));
+  return { ...remote, location: url.host, close, [Symbol.asyncDispose]: close };
+}
