@@ -355,7 +355,7 @@ await trialOf(
         'if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;',
       ],
     ],
-    isLarge: true,
+    errorsOnly: true,
   },
 );
 await trialOf('a creation and a conflict at once in one process', {
@@ -374,7 +374,7 @@ await trialOf(
       ['the counter stays behind the restored pets', PETS, 'await raiseCounter();', ''],
       ['ids of before are used after the counter was raised', PETS, 'await ids.discard();', ''],
     ],
-    isLarge: true,
+    errorsOnly: true,
   },
 );
 await trialOf(
