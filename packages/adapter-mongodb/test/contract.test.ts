@@ -1,8 +1,9 @@
 import { behindProxy, storageContract } from '@animal-store/adapter-contract';
-import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { databaseAt, describeWithMongo } from '@animal-store/test-mongodb';
 import type { CollectionInfo } from 'mongodb';
 import { createMongoStorage } from '../src/index.ts';
 import { freshStorage } from './fixtures.ts';
+import { freshPlace } from './fresh-place.ts';
 
 /** Gives all collections the schema of a format. */
 async function setFormat(url: string, format: number): Promise<void> {
@@ -19,7 +20,7 @@ describeWithMongo('on a server', () => {
   const adapter = behindProxy({
     freshPlace: async () => (await freshStorage()).url,
     open: (url: string) => createMongoStorage({ url }),
-    misconfiguredPlaces: () => [freshDatabase().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
+    misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
     laterFormat: { begin: (url) => setFormat(url, 1_000), end: (url) => setFormat(url, 1) },
     secrets: [password, encodeURIComponent(password)],
   });
