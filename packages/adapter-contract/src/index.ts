@@ -1,6 +1,7 @@
 /** @module @animal-store/adapter-contract */
 
 import { describe } from 'vitest';
+import { archiveContract } from './archive-contract.ts';
 import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
@@ -35,6 +36,7 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     listingContract(adapter);
     idempotencyContract(adapter);
     keyStoreContract(adapter);
+    archiveContract(adapter);
     placeContract(adapter);
     if (outages !== 'not tested') outageContract(adapter, outages);
   });

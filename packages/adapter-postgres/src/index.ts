@@ -2,6 +2,7 @@
 
 import { createResource } from '@animal-store/adapter-kit';
 import type { PetStorage } from '@animal-store/domain/ports';
+import { createPostgresArchive } from './archive.ts';
 import { createConnect, parseUrl } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
@@ -36,6 +37,7 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
   return {
     pets: createPostgresPetStore(database),
     keys: createPostgresKeyStore(database),
+    archive: createPostgresArchive(database),
     location: server.location,
     warnings: server.warnings,
 

@@ -4,8 +4,8 @@ import type { KeyStore } from '@animal-store/domain/ports';
 import { type Query, type Statement, statement } from './connection.ts';
 
 /** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
-const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;
-const fromTime = (column: string) => `round(extract(epoch FROM ${column}) * 1000)`;
+export const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;
+export const fromTime = (column: string) => `round(extract(epoch FROM ${column}) * 1000)`;
 
 const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', visible_prefix, 'holder', holder,
   'createdAt', ${fromTime('created_at')}, 'expiresAt', ${fromTime('expires_at')},

@@ -9,9 +9,9 @@ const MAX_PETS = 500;
 const MAX_PAGES = 20;
 
 /** A pet in JSON, in which a number of 64 bits is a text. */
-const PET = 'json_build_array(id, name, category_id::text, status)';
+export const PET = 'json_build_array(id, name, category_id::text, status)';
 
-type PetRow = readonly [id: number, name: string, categoryId: string, status: PetStatus | null];
+export type PetRow = readonly [id: number, name: string, categoryId: string, status: PetStatus | null];
 
 /** The elements of the JSON array $1. */
 const GIVEN = 'jsonb_array_elements($1) WITH ORDINALITY AS given (item, number)';
@@ -131,7 +131,7 @@ export function createPostgresPetStore({ call }: Database): PetStore {
   };
 }
 
-function petOf([id, name, categoryId, status]: PetRow): Pet {
+export function petOf([id, name, categoryId, status]: PetRow): Pet {
   const pet = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
   return status === null ? pet : { ...pet, status };
 }

@@ -1,6 +1,7 @@
 import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
+import { ARCHIVE_STATEMENTS } from '../src/archive.ts';
 import { startSession } from '../src/connection.ts';
 import { KEY_STATEMENTS } from '../src/keys.ts';
 import { PET_STATEMENTS } from '../src/pets.ts';
@@ -56,6 +57,7 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ['pages by status', PET_STATEMENTS.listByStatus.text, ['pets_by_status']],
   ['new pets', PET_STATEMENTS.create.text, ['pets_by_idempotency_key']],
   ['pets by their idempotency keys', PET_STATEMENTS.findCreated.text, ['pets_by_idempotency_key']],
+  ['pets to be moved', ARCHIVE_STATEMENTS.read.text, ['pets_pkey']],
   ['a key', KEY_STATEMENTS.find.text, ['api_keys_digest_key']],
   ['all keys', KEY_STATEMENTS.list.text, ['api_keys_by_age']],
   ['a new key', KEY_STATEMENTS.add.text, []],

@@ -10,6 +10,7 @@ export { checkFormat } from './check-format.ts';
 export { closed, overloaded, StorageMisconfigured, unavailable } from './errors.ts';
 export type { Idempotency } from './pets/idempotency.ts';
 export { fingerprint } from './pets/idempotency.ts';
+export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
 export type { PetStorage, StorageAdapter, StorageVariable } from './storage.ts';
 export { PORTS_VERSION } from './storage.ts';

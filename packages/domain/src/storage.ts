@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { KeyStore } from './api-keys/key-store.ts';
+import type { PetArchive } from './pets/pet-archive.ts';
 import type { PetStore } from './pets/pet-store.ts';
 
 /**
@@ -15,6 +16,9 @@ import type { PetStore } from './pets/pet-store.ts';
 export interface PetStorage {
   readonly pets: PetStore;
   readonly keys: KeyStore;
+
+  /** For moving pets to another storage and from one. Absent: they can't be moved. */
+  readonly archive?: PetArchive;
 
   /** Where the pets are, without credentials, for logs: `this process`, `db1:27017`, `/var/lib/animals.db`. */
   readonly location: string;

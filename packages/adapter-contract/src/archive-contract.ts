@@ -1,0 +1,104 @@
+import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
+import * as fc from 'fast-check';
+import { describe, expect, type TestContext, test } from 'vitest';
+import {
+  added,
+  everyPage,
+  idempotencyKeys,
+  idempotencyOf,
+  LONGEST_NAME,
+  newPets,
+  notoriousPets,
+  rex,
+} from './samples.ts';
+import { opened, type StorageUnderTest } from './storage-under-test.ts';
+
+const createdAt = 1_800_000_000_123;
+
+/** As many pets as a call moves at most, each as long as it may be. */
+const longest = Array.from({ length: 1_000 }, (_, index): StoredPet => {
+  const pet = rex({ name: LONGEST_NAME, categoryId: -(2n ** 63n), status: 'available' });
+  const key = { holder: 'é'.repeat(100), key: String(index).padStart(255, 'k') };
+  return { id: BigInt(3 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
+});
+
+/** Moving pets to another place. An adapter without an archive skips it. */
+export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
+  async function emptyArchive(context: TestContext) {
+    const place = await adapter.freshPlace();
+    const storage = await opened(adapter, place);
+    if (storage.archive === undefined) context.skip('no archive');
+    return { place, storage, pets: storage.pets, archive: storage.archive as PetArchive };
+  }
+
+  describe('the archive', () => {
+    test('reads pets with the idempotency keys and the times of their creation, page by page', async (context) => {
+      const { pets, archive } = await emptyArchive(context);
+      expect(await archive.read(0n, 1_000)).toEqual([]);
+      const before = Date.now();
+      const first = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
+      const second = await added(pets, rex({ status: 'sold' }));
+      const [one, two] = await archive.read(0n, 1_000);
+      expect(one).toStrictEqual({ ...first, createdAt: one?.createdAt, idempotency: idempotencyOf(rex(), 'k1') });
+      expect(two).toStrictEqual({ ...second, createdAt: two?.createdAt });
+      // Of a server that may have another clock.
+      expect(Math.abs((one?.createdAt ?? 0) - before)).toBeLessThan(60_000);
+      expect(Number.isInteger(one?.createdAt)).toBe(true);
+      expect(await archive.read(0n, 1)).toEqual([one]);
+      expect(await archive.read(first.id, 1)).toEqual([two]);
+      expect(await archive.read(second.id, 1)).toEqual([]);
+    });
+
+    test('restores any pets as they were', async (context) => {
+      const { pets, archive } = await emptyArchive(context);
+      const samples = fc.sample(fc.tuple(newPets, fc.option(idempotencyKeys)), 100);
+      const all = [...notoriousPets.map((pet) => [pet, null] as const), ...samples];
+      const stored = all.map(([pet, key], index): StoredPet => {
+        const idempotency = key && idempotencyOf(pet, { ...key, key: `${index}${key.key}`.slice(0, 255) });
+        return { id: BigInt(2 * index + 1), ...pet, createdAt: createdAt + index, ...(idempotency && { idempotency }) };
+      });
+      await archive.restore(stored);
+      expect(await archive.read(0n, 1_000)).toStrictEqual(stored);
+      const asPets = stored.map(({ createdAt: _, idempotency: __, ...pet }) => pet);
+      expect(await everyPage(pets)).toStrictEqual(asPets);
+      const available = asPets.filter(({ status }) => status === 'available');
+      expect(await everyPage(pets, { status: 'available' })).toStrictEqual(available);
+    });
+
+    test('restores idempotency keys, and the next ids are above those of all pets', async (context) => {
+      const { place, storage, pets, archive } = await emptyArchive(context);
+      const before = await added(pets);
+      const idempotency = idempotencyOf(rex(), 'k1');
+      await archive.restore([
+        { id: 2n ** 40n - 2n, ...rex(), createdAt },
+        { id: 2n ** 40n, ...rex(), createdAt, idempotency },
+      ]);
+      await archive.restore([{ id: 2n ** 39n, ...rex(), createdAt }]);
+      const max = rex({ name: 'Max' });
+      for (const { pets } of [storage, await opened(adapter, place)]) {
+        expect(await pets.add(rex(), idempotency)).toEqual({ pet: { id: 2n ** 40n, ...rex() }, created: false });
+        expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
+        expect((await added(pets)).id).toBeGreaterThan(2n ** 40n);
+      }
+      expect(await everyPage(pets)).toHaveLength(6);
+      expect(await pets.find(before.id)).toEqual(before);
+    });
+
+    test('leaves out pets whose id or idempotency key is stored', async (context) => {
+      const { archive } = await emptyArchive(context);
+      const first: StoredPet = { id: 5n, ...rex(), createdAt, idempotency: idempotencyOf(rex(), 'k1') };
+      const last: StoredPet = { id: 7n, ...rex(), createdAt };
+      await archive.restore([first]);
+      await archive.restore([{ ...first, name: 'Max' }, { ...first, id: 6n }, last]);
+      await archive.restore([first, last]);
+      await archive.restore([]);
+      expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);
+    });
+
+    test('moves the longest pets, 1,000 in a call', async (context) => {
+      const { archive } = await emptyArchive(context);
+      await archive.restore(longest);
+      expect(await archive.read(0n, 1_000)).toStrictEqual(longest);
+    });
+  });
+}

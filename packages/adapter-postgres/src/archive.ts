@@ -1,0 +1,44 @@
+import type { Resource } from '@animal-store/adapter-kit';
+import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
+import { type Query, type Statement, statement } from './connection.ts';
+import { fromTime, toTime } from './keys.ts';
+import { PET, type PetRow, petOf } from './pets.ts';
+
+export const ARCHIVE_STATEMENTS = {
+  read: statement(`SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN
+      json_build_object('holder', idempotency_holder, 'key', idempotency_key, 'fingerprint', idempotency_fingerprint) END)
+    FROM pets WHERE id > $1 ORDER BY id LIMIT $2`),
+  restore: statement(`WITH restored AS (
+      INSERT INTO pets
+        (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint, created_at)
+      OVERRIDING SYSTEM VALUE
+      SELECT id, name, "categoryId", status, holder, key, fingerprint, ${toTime('"createdAt"')}
+      FROM jsonb_to_recordset($1) AS given (id bigint, name text, "categoryId" bigint, status text, "createdAt" bigint,
+        holder text, key text, fingerprint text)
+      ON CONFLICT DO NOTHING
+    )
+    SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),
+} as const satisfies Record<string, Statement>;
+
+type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
+
+export function createPostgresArchive({ call }: Resource<{ readonly query: Query }>): PetArchive {
+  return {
+    async read(after, limit) {
+      const rows = await call(({ query }) => query<StoredRow>(ARCHIVE_STATEMENTS.read, String(after), limit));
+      return rows.map(([pet, createdAt, idempotency]) => ({
+        ...petOf(pet),
+        createdAt,
+        ...(idempotency && { idempotency }),
+      }));
+    },
+
+    async restore(pets) {
+      const rows = pets.map(({ id, name, categoryId, status, createdAt, idempotency }) => {
+        return { id: String(id), name, categoryId: String(categoryId), status, createdAt, ...idempotency };
+      });
+      const highest = pets.at(-1)?.id ?? 1n;
+      await call(({ query }) => query(ARCHIVE_STATEMENTS.restore, JSON.stringify(rows), String(highest)));
+    },
+  };
+}

@@ -1,0 +1,27 @@
+import type { Idempotency } from './idempotency.ts';
+import type { Pet } from './pet.ts';
+
+/** A pet with everything that is stored about it. */
+export interface StoredPet extends Pet {
+  /** The idempotency key that it was created with, if any. */
+  readonly idempotency?: Idempotency | undefined;
+  /** In whole milliseconds since the epoch. */
+  readonly createdAt: number;
+}
+
+/**
+ * The port for moving pets to another place with their ids and idempotency keys. The rules of `PetStore` about
+ * acknowledgement, failures and arguments apply, but a call is given at most 1,000 pets or a limit of 1,000.
+ */
+export interface PetArchive {
+  /** The first pets whose id is greater than `after`, 0 to 2^63 - 1, as `PetStore.list` selects them. */
+  read(after: bigint, limit: number): Promise<readonly StoredPet[]>;
+
+  /**
+   * Stores pets under the ids that they have. A pet whose id or idempotency key is stored already is left out. Later
+   * creations get ids above theirs. One call at a time, while no other process writes.
+   *
+   * @param pets In ascending order of id.
+   */
+  restore(pets: readonly StoredPet[]): Promise<void>;
+}
