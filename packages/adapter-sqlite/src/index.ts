@@ -2,6 +2,7 @@
 
 import { resolve } from 'node:path';
 import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
 import { createKeyStore } from './keys.ts';
 import { createPetStore, TRY_CREATING } from './pets.ts';
@@ -27,6 +28,7 @@ export async function createSqliteStorage({ file }: SqliteStorageOptions): Promi
   return {
     pets: createPetStore(connection),
     keys: createKeyStore(connection),
+    archive: createArchive(connection),
     location: resolve(file),
     async ready() {
       await connection.write(...TRY_CREATING);

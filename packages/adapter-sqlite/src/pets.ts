@@ -3,7 +3,7 @@ import type { PetStore } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import type { Row, Statement } from './schema.ts';
 
-const COLUMNS = 'id, name, category_id, status';
+export const COLUMNS = 'id, name, category_id, status';
 
 const INSERT = `INSERT INTO pets
   (name, category_id, status, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint)
@@ -56,7 +56,7 @@ function petsOf(rows: readonly Row[]): readonly Pet[] {
   return rows.map(petOf);
 }
 
-function petOf(row: Row): Pet {
+export function petOf(row: Row): Pet {
   const [id, name, categoryId, status] = row as [bigint, string, bigint, PetStatus | null];
   return status === null ? { id, name, categoryId } : { id, name, categoryId, status };
 }

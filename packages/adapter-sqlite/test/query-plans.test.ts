@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { ARCHIVE_SQL } from '../src/archive.ts';
 import { KEY_SQL } from '../src/keys.ts';
 import { PET_SQL } from '../src/pets.ts';
 import { databaseAt, fileWith } from './fixtures.ts';
@@ -16,6 +17,7 @@ test('every statement uses an index alone, without a scan of a table or a sort',
     list: 'SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)',
     listByStatus: 'SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)',
   });
+  expect(planOf(['read', ARCHIVE_SQL.read])).toEqual(['read', 'SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)']);
   expect(Object.fromEntries(Object.entries(KEY_SQL).map(planOf))).toEqual({
     add: '',
     find: 'SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)',

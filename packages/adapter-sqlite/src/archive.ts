@@ -1,0 +1,34 @@
+import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
+import type { Connection } from './connection.ts';
+import { COLUMNS, petOf } from './pets.ts';
+import type { Row, Statement } from './schema.ts';
+
+const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint`;
+
+export const ARCHIVE_SQL = {
+  read: `SELECT ${ALL_COLUMNS} FROM pets WHERE id > ? ORDER BY id LIMIT ?`,
+  restore: `INSERT INTO pets (${ALL_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT DO NOTHING`,
+} as const;
+
+export function createArchive({ read, write }: Connection): PetArchive {
+  return {
+    read: (after, limit) => read(storedPetsOf, ARCHIVE_SQL.read, after, limit),
+
+    async restore(pets) {
+      await write(
+        ...pets.map(({ id, name, categoryId, status = null, createdAt, idempotency }): Statement => {
+          const { holder = null, key = null, fingerprint = null } = idempotency ?? {};
+          return [ARCHIVE_SQL.restore, id, name, categoryId, status, createdAt, holder, key, fingerprint];
+        }),
+      );
+    },
+  };
+}
+
+function storedPetsOf(rows: readonly Row[]): readonly StoredPet[] {
+  return rows.map((row) => {
+    const [createdAt, holder, key, fingerprint] = row.slice(4) as [bigint, ...(string | null)[]];
+    const pet = { ...petOf(row), createdAt: Number(createdAt) };
+    return key === null ? pet : { ...pet, idempotency: { holder, key, fingerprint } as Idempotency };
+  });
+}
