@@ -1,10 +1,30 @@
 import type { Readable, Writable } from 'node:stream';
-import type { Catalogue, Keyring } from '@animal-store/domain';
+import type { ApiKey, Catalogue, Keyring } from '@animal-store/domain';
+import type { KeyStore, PetArchive } from '@animal-store/domain/ports';
 
 /** The use cases that commands call. */
 export interface UseCases {
   readonly catalogue: Catalogue;
   readonly keyring: Keyring;
+}
+
+/** The storage that `copy` reads. */
+export interface CopySource {
+  readonly read: PetArchive['read'];
+  listKeys(): Promise<readonly ApiKey[]>;
+}
+
+/** The storage that `copy` fills. */
+export interface CopyTarget {
+  readonly archive: PetArchive;
+  readonly keys: KeyStore;
+}
+
+/** The options that name the target: its setting, or a file with it, and perhaps the module of its adapter. */
+export interface TargetOptions {
+  readonly to?: string;
+  readonly toFile?: string;
+  readonly toStorage?: string;
 }
 
 /** A stream of text that may be a terminal. */
@@ -14,6 +34,8 @@ export type TextOutput = Writable & { readonly isTTY?: boolean };
 export interface Context {
   /** Opens the storage that the environment names, and closes it when the work is settled. */
   withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T>;
+  /** Opens the same storage and another one, and closes them. */
+  withTarget<T>(target: TargetOptions, work: (source: CopySource, target: CopyTarget) => Promise<T>): Promise<T>;
   readonly stdin: Readable;
   /** The output of results. */
   readonly stdout: TextOutput;

@@ -4,7 +4,7 @@ import { DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, type Context, type UseCases } from './context.ts';
-import { MESSAGES, printable } from './messages.ts';
+import { ERASE_LINE, MESSAGES, printable } from './messages.ts';
 import { print } from './print.ts';
 import { type Line, MAX_LINE_BYTES, readLines } from './read-lines.ts';
 
@@ -16,8 +16,6 @@ const MAX_IN_FLIGHT = 1_000;
 
 /** The progress is drawn once for this number of lines. */
 const PROGRESS_STEP = 500;
-
-const ERASE_LINE = '\r\u001b[K';
 
 export function addImportPets(pets: Command, context: Context): void {
   pets

@@ -1,5 +1,8 @@
 import type { ApiKey } from '@animal-store/domain';
 
+/** Erases a line of progress on a terminal. */
+export const ERASE_LINE = '\r\u001b[K';
+
 /** Control characters, and marks that change the direction of the text after them. */
 const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
@@ -30,6 +33,16 @@ export const MESSAGES = {
   otherPet: 'another pet was imported from this line under the same --import-id',
   rejected: 'the lines above were not imported: correct them and repeat the command',
   interrupted: 'interrupted: repeat the command to continue',
+
+  noTarget: (examples: string) =>
+    `--to or --to-file must name a storage, like ${examples}; or --to-storage its adapter`,
+  sameStorage: 'the pets are there already: --to must name another storage',
+  noArchive: (location: string) => `the pets at ${location} can't be copied: its adapter has no archive`,
+  copyProgress: (pets: number, step: string) => `${pets} pets ${step}`,
+  petOfTarget: (id: bigint) => `the target has pets of its own, ${id} for example: name an empty storage`,
+  keyOfTarget: ({ id }: ApiKey) => `the target has an API key of its own, ${id}: name an empty storage`,
+  changed: (end: string) =>
+    `the ${end} has changed during the copy: stop every service that uses it, and repeat the command`,
 
   keyIssued: (key: ApiKey) => keyEvent(key.createdAt, 'issued', key),
   keyRevoked: (key: ApiKey) => keyEvent(key.revokedAt, 'revoked', key),

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import type { Context } from './context.ts';
+import { addCopy } from './copy.ts';
 import { addImportPets } from './import-pets.ts';
 import { addKeys } from './keys.ts';
 import { MESSAGES } from './messages.ts';
@@ -24,5 +25,6 @@ export function createProgram(context: Context, version: string, storageChoices:
   addPets(pets, context);
   addImportPets(pets, context);
   addKeys(program, context);
+  addCopy(program, context);
   return program;
 }

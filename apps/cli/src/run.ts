@@ -1,9 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { resolve } from 'node:path';
 import {
   ConfigurationError,
   findStorages,
-  openNamedStorage,
+  type OpenStorage,
+  openStorage,
+  readNamedStorage,
   readVersion,
+  type StorageSettings,
   sha256,
   storageChoices,
   versionText,
@@ -11,29 +15,59 @@ import {
 import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
-import { CommandFailed, type UseCases } from './context.ts';
+import { CommandFailed, type Context, type CopySource } from './context.ts';
 import { MESSAGES } from './messages.ts';
 import { createProgram } from './program.ts';
+import { targetSettings } from './target.ts';
 
 const [EXIT_FAILED, EXIT_MISUSED] = [1, 2];
 
 const { stdin, stdout, stderr } = process;
 
-async function withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T> {
-  const { storage, warnings, misconfiguration } = await openNamedStorage(process.env, 'never');
-  for (const warning of warnings) stderr.write(MESSAGES.line(warning));
+async function opened<T>(settings: StorageSettings, work: (opened: OpenStorage) => Promise<T>): Promise<T> {
+  const storage = await openStorage(settings);
+  for (const warning of storage.warnings) stderr.write(MESSAGES.line(warning));
   try {
-    const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
-    return await work({ catalogue: createCatalogue(storage.pets), keyring });
+    return await explained(storage, () => work(storage));
+  } finally {
+    await storage.storage.close();
+  }
+}
+
+/** Runs work whose outages and misconfigurations are those of a storage. */
+async function explained<T>({ storage, misconfiguration }: OpenStorage, work: () => Promise<T>): Promise<T> {
+  try {
+    return await work();
   } catch (error) {
     const message = misconfiguration(error);
     if (message !== null) throw new ConfigurationError(message);
     if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
     throw new CommandFailed(MESSAGES.unavailable(storage.location, reasonOf(error)));
-  } finally {
-    await storage.close();
   }
 }
+
+const withStorage: Context['withStorage'] = async (work) =>
+  opened(await readNamedStorage(process.env, 'never'), async ({ storage }) => {
+    const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
+    return work({ catalogue: createCatalogue(storage.pets), keyring });
+  });
+
+const withTarget: Context['withTarget'] = async (options, work) => {
+  const [settings, other] = [await readNamedStorage(process.env, 'never'), await targetSettings(options)];
+  if (resolve(settings.setting) === resolve(other.setting)) throw new ConfigurationError(MESSAGES.sameStorage);
+  return opened(settings, (source) =>
+    opened(other, ({ storage: target }) => {
+      const { archive, keys, location } = source.storage;
+      if (archive === undefined) throw new CommandFailed(MESSAGES.noArchive(location));
+      if (target.archive === undefined) throw new CommandFailed(MESSAGES.noArchive(target.location));
+      const from: CopySource = {
+        read: (...given) => explained(source, () => archive.read(...given)),
+        listKeys: () => explained(source, () => keys.list()),
+      };
+      return work(from, { archive: target.archive, keys: target.keys });
+    }),
+  );
+};
 
 /** Reports an error. Throws it if it is unexpected. */
 function exitCodeOf(error: unknown): number {
@@ -55,7 +89,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 // A command continues without its messages.
 stderr.on('error', () => {});
 try {
-  const context = { withStorage, stdin, stdout, stderr, clock: Date.now };
+  const context = { withStorage, withTarget, stdin, stdout, stderr, clock: Date.now };
   const choices = storageChoices(await findStorages(process.env));
   await createProgram(context, versionText(readVersion(process.env)), choices).parseAsync();
 } catch (error) {

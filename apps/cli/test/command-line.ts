@@ -3,6 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue, createKeyring } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
+import type { CopySource, CopyTarget } from '../src/context.ts';
 import { createProgram } from '../src/program.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -21,10 +22,12 @@ interface Options {
   readonly isTTY?: boolean;
   /** Called before each creation. */
   readonly onAdd?: () => void;
+  /** What `copy` reads and fills. */
+  readonly ends?: { readonly source: CopySource; readonly target: CopyTarget };
 }
 
 /** The command line in this process, on a memory of its own. */
-export function commandLine({ isTTY = false, onAdd = () => {} }: Options = {}) {
+export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options = {}) {
   const { pets: memory, keys } = createMemoryStorage();
   const pets: PetStore = {
     ...memory,
@@ -43,6 +46,10 @@ export function commandLine({ isTTY = false, onAdd = () => {} }: Options = {}) {
     const context = {
       withStorage: <T>(work: (useCases: { catalogue: typeof catalogue; keyring: typeof keyring }) => Promise<T>) =>
         work({ catalogue, keyring }),
+      async withTarget<T>(_: unknown, work: (source: CopySource, target: CopyTarget) => Promise<T>) {
+        if (ends === undefined) throw new Error('nothing to copy');
+        return work(ends.source, ends.target);
+      },
       stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
       ...{ stdout, stderr, clock },
     };

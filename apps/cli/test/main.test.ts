@@ -1,6 +1,8 @@
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+import type { PetArchive } from '@animal-store/domain/ports';
+import { expect, onTestFinished, test } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './processes.ts';
 
 const pet = (index: number) => `{"name":"Rex ${index}","categoryId":9223372036854775807}\n`;
@@ -48,6 +50,61 @@ test('continues an import after SIGKILL and SIGINT when the command is repeated,
   expect(names).toHaveLength(COUNT);
 });
 
+test('continues a copy after SIGKILL and SIGINT when the command is repeated', async () => {
+  const folder = freshFolder();
+  const [source, target] = [join(folder, 'source.db'), join(folder, 'target.db')];
+  const COUNT = 50_000;
+  const archiveAt = async (file: string) => {
+    const { archive, close } = await createSqliteStorage({ file });
+    onTestFinished(close);
+    return archive as PetArchive;
+  };
+  const [from, to] = [await archiveAt(source), await archiveAt(target)];
+  const pets = Array.from({ length: COUNT }, (_, index) => ({
+    id: BigInt(index + 1),
+    name: 'Rex',
+    categoryId: 1n,
+    createdAt: 1,
+  }));
+  for (let done = 0; done < COUNT; done += 1_000) await from.restore(pets.slice(done, done + 1_000));
+
+  async function interrupt(signal: NodeJS.Signals, after: bigint) {
+    const child = start({ SQLITE_FILE: source }, 'copy', '--to', target);
+    const end = ended(child);
+    while ((await to.read(after, 1)).length === 0) expect(child.exitCode).toBeNull();
+    child.kill(signal);
+    return end;
+  }
+
+  expect(await interrupt('SIGKILL', 0n)).toMatchObject({ code: null, out: '' });
+  expect(await interrupt('SIGINT', BigInt(COUNT / 2))).toEqual({
+    code: 130,
+    out: '',
+    err: 'animal-store: interrupted: repeat the command to continue\n',
+  });
+  expect(await to.read(BigInt(COUNT) - 1n, 1)).toEqual([]);
+  writeFileSync(join(folder, 'target'), `${target}\n`);
+  const { code, out, err } = await run({ SQLITE_FILE: source }, 'copy', '--to-file', join(folder, 'target'));
+  expect([code, err]).toEqual([0, '']);
+  const { copied, alreadyCopied } = JSON.parse(out);
+  expect(alreadyCopied).toBeGreaterThan(COUNT / 2);
+  expect(copied + alreadyCopied).toBe(COUNT);
+});
+
+test('rejects a target whose adapter, from another repository, has no archive', async () => {
+  const folder = freshFolder();
+  const variable = "{ name: 'ACME_SHELF', example: 'shelf:zoo', secret: false }";
+  const open = 'async (location) => ({ location, ready() {}, close() {} })';
+  const module = join(folder, 'acme.mjs');
+  writeFileSync(module, `export const adapter = { portsVersion: 1, variable: ${variable}, open: ${open} };`);
+  const words = ['copy', '--to', 'shelf:zoo', '--to-storage', module];
+  expect(await run({ SQLITE_FILE: join(folder, 'animals.db') }, ...words)).toEqual({
+    code: 1,
+    out: '',
+    err: "animal-store: the pets at shelf:zoo can't be copied: its adapter has no archive\n",
+  });
+});
+
 test('fails without a message if the reader of its output closes the pipe', async () => {
   const environment = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
   const child = start(environment, 'pets', 'create', '--name', 'Rex', '--category-id', '1');
@@ -75,6 +132,18 @@ test.each([
   [{}, ['pets', 'list'], 2, /^animal-store: set MONGODB_URL, .*: no storage is named, .*\n$/],
   [{ MONGODB_URL: 'mongodb://me:secret@h' }, ['pets', 'list'], 2, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
   [{ SQLITE_FILE: '/nowhere/animals.db' }, ['pets', 'list'], 2, /^animal-store: .*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['copy'], 2, /^animal-store: --to or --to-file must name a storage, .*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', 'redis://me:secret@h'], 2, /^animal-store: --to (?!.*secret).*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', 'mongodb://me:secret@h'], 2, /^animal-store: --to: (?!.*secret).*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', '/nowhere/animals.db'], 2, /^animal-store: --to: .*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to-file', 'nowhere'], 1, /^animal-store: ENOENT: .* 'nowhere'\n$/],
+  [{ SQLITE_FILE: 'a/../b.db' }, ['copy', '--to', './b.db'], 2, /^animal-store: .*: --to must name another storage\n$/],
+  [
+    { SQLITE_FILE: ':fresh:' },
+    ['copy', '--to', 'postgresql://me:secret@127.0.0.1:1/animals'],
+    1,
+    /^animal-store: the storage at 127\.0\.0\.1:1 is unavailable: connect ECONNREFUSED 127\.0\.0\.1:1\n$/,
+  ],
   [{}, ['pets', 'sell'], 2, /^animal-store: unknown command 'sell'\nAdd --help for usage\.\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['pets', 'list', '--limit', '0'], 2, /^animal-store: limit must be .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['pets', 'get', '7'], 1, /^animal-store: no pet has the id 7\n$/],

@@ -27,7 +27,7 @@ export interface OpenStorage {
  */
 export async function openStorage(settings: StorageSettings): Promise<OpenStorage> {
   const { name, adapter, setting } = settings;
-  const subject = adapter.variable?.name ?? `STORAGE=${name}`;
+  const subject = settings.subject ?? adapter.variable?.name ?? `STORAGE=${name}`;
   const misconfiguration = (error: unknown) => {
     const cause = DomainError.is(error) ? error.cause : error;
     return StorageMisconfigured.is(cause) ? `${subject}: ${(cause as Error).message}` : null;
@@ -46,20 +46,29 @@ export async function openStorage(settings: StorageSettings): Promise<OpenStorag
 }
 
 /**
+ * Reads which storage an environment names.
+ *
+ * @throws ConfigurationError
+ */
+export async function readNamedStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<StorageSettings> {
+  const storages = await findStorages(environment);
+  return readEnvironment(environment, storages, [], (given, errors) =>
+    readStorageSettings(given, storages, memory, errors),
+  );
+}
+
+/**
  * Opens the storage that an environment names, for an application with no other settings. Storage in memory is among
  * its warnings.
  *
  * @throws ConfigurationError
  */
 export async function openNamedStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<OpenStorage> {
-  const storages = await findStorages(environment);
-  const settings = readEnvironment(environment, storages, [], (given, errors) =>
-    readStorageSettings(given, storages, memory, errors),
-  );
+  const settings = await readNamedStorage(environment, memory);
   const opened = await openStorage(settings);
   const all = [...opened.warnings];
   if (settings.adapter.variable === undefined) {
-    const choices = storageChoices(storages);
+    const choices = storageChoices(await findStorages(environment));
     all.push(`the animals are kept in memory, and gone when this process ends: set ${choices} to keep them`);
   }
   return { ...opened, warnings: all };

@@ -8,6 +8,8 @@ export interface StorageSettings {
   readonly adapter: StorageAdapter;
   /** The value of the adapter's variable; empty without one. It may hold credentials. */
   readonly setting: string;
+  /** How messages name the setting. Absent: by the variable. */
+  readonly subject?: string;
   /** Variables of other storages that are set: a sentence each. */
   readonly warnings: readonly string[];
 }

@@ -1,0 +1,167 @@
+import { join } from 'node:path';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+import { type ApiKey, createCatalogue, type NewPet, type Pet } from '@animal-store/domain';
+import type { PetArchive, PetStorage, StoredPet } from '@animal-store/domain/ports';
+import { expect, onTestFinished, test } from 'vitest';
+import { commandLine } from '../test/command-line.ts';
+import { freshFolder } from '../test/processes.ts';
+
+const rex: NewPet = { name: 'Rex', categoryId: -(2n ** 63n), status: 'sold' };
+
+/** More than a batch, with gaps between the ids. */
+const PETS = Array.from({ length: 1_200 }, (_, index): StoredPet => {
+  const [key, fingerprint] = [`k-${index}`, `["Rex","${rex.categoryId}","sold"]`];
+  const idempotency = index % 2 === 0 ? { holder: 'the zoo', key, fingerprint } : undefined;
+  return {
+    id: BigInt(3 * index + 2),
+    ...rex,
+    createdAt: 1_700_000_000_000 + index,
+    ...(idempotency && { idempotency }),
+  };
+});
+
+function apiKey(digit: string, times: Partial<ApiKey> = {}): ApiKey {
+  const [id, digest] = [digit.repeat(16), digit.repeat(64)];
+  const none = { expiresAt: null, revokedAt: null, lastUsedAt: null };
+  return { id, digest, visiblePrefix: 'anst_0000', holder: 'the zoo', createdAt: 1, ...none, ...times };
+}
+
+type Archived = PetStorage & { readonly archive: PetArchive };
+
+/** Two empty storages, and the command that copies one to the other. */
+async function storages({ isTTY = false } = {}) {
+  const folder = freshFolder();
+  const open = async (name: string) => {
+    const storage = (await createSqliteStorage({ file: join(folder, name) })) as Archived;
+    onTestFinished(() => storage.close());
+    return storage;
+  };
+  const [source, target] = [await open('source.db'), await open('target.db')];
+  const copy = ({ archive = {} as Partial<PetArchive>, read = source.archive.read } = {}) => {
+    const copied = { read, listKeys: () => source.keys.list() };
+    const ends = { source: copied, target: { ...target, archive: { ...target.archive, ...archive } } };
+    return commandLine({ isTTY, ends }).runWith('', 'copy', '--to', 'the target');
+  };
+  return { source, target, copy };
+}
+
+async function contentOf({ archive, keys }: Archived) {
+  const pets: StoredPet[] = [];
+  for (let page: readonly StoredPet[] = [], after = 0n; ; after = (page.at(-1) as Pet).id) {
+    page = await archive.read(after, 1_000);
+    pets.push(...page);
+    if (page.length === 0) return { pets, keys: await keys.list() };
+  }
+}
+
+async function restoreAll({ archive }: Archived, pets: readonly StoredPet[]): Promise<void> {
+  for (let done = 0; done < pets.length; done += 1_000) await archive.restore(pets.slice(done, done + 1_000));
+}
+
+const counts = (copied: number, alreadyCopied: number, apiKeys: number) =>
+  `{"copied":${copied},"alreadyCopied":${alreadyCopied},"apiKeys":${apiKeys}}\n`;
+
+test('copies pets and API keys as they are, and the target goes on', async () => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, PETS);
+  const times = { expiresAt: 9, revokedAt: 8, lastUsedAt: 7 };
+  for (const key of [apiKey('a'), apiKey('b', times), apiKey('c', { expiresAt: 9e12 })]) await source.keys.add(key);
+  expect(await copy()).toEqual({ out: counts(1_200, 0, 3), err: '', error: null });
+  expect(await contentOf(target)).toStrictEqual(await contentOf(source));
+  const catalogue = createCatalogue(target.pets);
+  const again = await catalogue.createPet(rex, { holder: 'the zoo', key: 'k-4' });
+  expect(again).toEqual({ pet: { id: 14n, ...rex }, created: false });
+  expect((await catalogue.createPet(rex)).pet.id).toBeGreaterThan(PETS.at(-1)?.id ?? 0n);
+});
+
+test('adds what an earlier copy lacks', async () => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, PETS);
+  await restoreAll(target, [...PETS.slice(0, 500), ...PETS.slice(1_000, 1_100)]);
+  await source.keys.add(apiKey('a', { createdAt: 2 }));
+  await source.keys.add(apiKey('b'));
+  await target.keys.add(apiKey('b'));
+  await source.keys.revoke(apiKey('b').id, 10);
+  await source.keys.recordUse(apiKey('b').id, 5);
+  expect(await copy()).toEqual({ out: counts(600, 600, 2), err: '', error: null });
+  expect(await contentOf(target)).toStrictEqual(await contentOf(source));
+  expect((await copy()).out).toBe(counts(0, 1_200, 2));
+});
+
+test('copies an empty storage', async () => {
+  const { copy } = await storages();
+  expect(await copy()).toEqual({ out: counts(0, 0, 0), err: '', error: null });
+});
+
+const [first] = PETS as [StoredPet];
+
+test.each<[string, StoredPet]>([
+  ['another name', { ...first, name: 'Max' }],
+  ['another time', { ...first, createdAt: 1 }],
+  ['no idempotency key', { id: first.id, ...rex, createdAt: first.createdAt }],
+  ['an id in a gap', { id: 3_001n, ...rex, createdAt: 1 }],
+  ['an id above all others', { id: 2n ** 40n, ...rex, createdAt: 1 }],
+])('stores nothing in a target with a pet of its own: with %s', async (_, own) => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, PETS);
+  await source.keys.add(apiKey('a'));
+  await restoreAll(target, [own]);
+  const before = await contentOf(target);
+  const { out, error } = await copy();
+  expect([out, error?.message]).toEqual([
+    '',
+    `the target has pets of its own, ${own.id} for example: name an empty storage`,
+  ]);
+  expect(await contentOf(target)).toEqual(before);
+});
+
+test('stores nothing in a target with an API key of its own', async () => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, [first]);
+  await target.keys.add(apiKey('a'));
+  expect((await copy()).error?.message).toBe(
+    `the target has an API key of its own, ${apiKey('a').id}: name an empty storage`,
+  );
+  expect((await contentOf(target)).pets).toEqual([]);
+});
+
+test.each<[string, (source: Archived) => Promise<unknown>]>([
+  ['a pet was created', ({ pets }) => pets.add(rex)],
+  ['an API key was issued', ({ keys }) => keys.add(apiKey('b'))],
+  ['an API key was used', ({ keys }) => keys.recordUse(apiKey('a').id, 5)],
+])('fails if %s meanwhile, and succeeds when it is repeated', async (_, change) => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, PETS);
+  await source.keys.add(apiKey('a'));
+  let restored = 0;
+  const archive = {
+    async restore(pets: readonly StoredPet[]) {
+      await target.archive.restore(pets);
+      restored += pets.length;
+      if (restored === PETS.length) await change(source);
+    },
+  };
+  const { out, error } = await copy({ archive });
+  const message = 'the source has changed during the copy: stop every service that uses it, and repeat the command';
+  expect([out, error?.message]).toEqual(['', message]);
+  expect((await copy()).error).toBeNull();
+  expect(await contentOf(target)).toEqual(await contentOf(source));
+});
+
+test('fails if the target lacks a pet at the end', async () => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, PETS);
+  const archive = { restore: (pets: readonly StoredPet[]) => target.archive.restore(pets.slice(1)) };
+  const { out, error } = await copy({ archive });
+  const message = 'the target has changed during the copy: stop every service that uses it, and repeat the command';
+  expect([out, error?.message]).toEqual(['', message]);
+});
+
+test('redraws a line of progress on a terminal, and erases it at the end', async () => {
+  const { source, copy } = await storages({ isTTY: true });
+  await restoreAll(source, PETS);
+  const steps = ['copied', 'checked'].flatMap((step) => [0, 1_000, 1_200].map((pets) => `${pets} pets ${step}`));
+  const { out, err } = await copy();
+  expect(err).toBe(`${['', ...steps, ''].join('\r\u001b[K')}`);
+  expect(out).toMatch(/copied .*1200/);
+});

@@ -1,0 +1,31 @@
+import { readFile } from 'node:fs/promises';
+import { ConfigurationError, findStorages, type StorageSettings } from '@animal-store/app-kit';
+import type { TargetOptions } from './context.ts';
+import { MESSAGES } from './messages.ts';
+
+/**
+ * The storage that options name: that of the module, or the one whose example has the same scheme, as a path has none.
+ *
+ * @throws ConfigurationError
+ */
+export async function targetSettings({ to, toFile, toStorage }: TargetOptions): Promise<StorageSettings> {
+  const setting = toFile === undefined ? to : (await readFile(toFile, 'utf8')).replace(/\r?\n$/, '');
+  const storages = await findStorages({ STORAGE: toStorage });
+  const durable = Object.entries(storages).flatMap(([name, adapter]) => {
+    const { variable } = adapter;
+    return variable === undefined ? [] : [{ name, adapter, example: variable.example }];
+  });
+  const chosen = durable.find(({ name, example }) =>
+    toStorage === undefined ? hasSchemeOf(example, setting ?? '') : name === toStorage,
+  );
+  if (!setting || chosen === undefined) {
+    throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
+  }
+  return { ...chosen, setting, subject: '--to', warnings: [] };
+}
+
+/** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. */
+function hasSchemeOf(example: string, setting: string): boolean {
+  const [, scheme] = /^(\w+):\/\//.exec(example) ?? [];
+  return scheme === undefined ? !/^[\w+]+:\/\//.test(setting) : setting.startsWith(scheme);
+}
