@@ -7,7 +7,7 @@ import { parseUrl } from './client.ts';
 import { openDatabase } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createMongoKeyStore } from './keys.ts';
-import { createMongoPetStore } from './pets.ts';
+import { createMongoArchive, createMongoPetStore } from './pets.ts';
 
 export interface MongoStorageOptions {
   /** Replica set and database: `mongodb://host:27017/animals` or `mongodb+srv://…`. */
@@ -33,6 +33,7 @@ export function createMongoStorage({ url }: MongoStorageOptions): PetStorage {
   return {
     pets: createMongoPetStore(database),
     keys: createMongoKeyStore(database),
+    archive: createMongoArchive(database),
     location: server.location,
     warnings: server.warnings,
     ready: () => database.call(({ confirm }) => confirm()),

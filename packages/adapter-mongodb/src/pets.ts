@@ -1,6 +1,6 @@
 import { createBatches, type Resource } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
-import type { Creation, Idempotency, PetSelection, PetStore } from '@animal-store/domain/ports';
+import type { Creation, Idempotency, PetArchive, PetSelection, PetStore, StoredPet } from '@animal-store/domain/ports';
 import {
   BSON,
   type ClientSession,
@@ -61,6 +61,7 @@ export interface PetOperations {
   create(pet: NewDocument): Promise<Creation | null>;
   find(id: bigint): Promise<Pet | null>;
   list(selection: PetSelection): Promise<readonly Pet[]>;
+  readonly archive: PetArchive;
 }
 
 export function createPetOperations(
@@ -210,6 +211,39 @@ export function createPetOperations(
         }),
       { maxItems: MAX_SELECTIONS, timeout },
     ),
+
+    archive: {
+      read: (after, limit) =>
+        barrier(async () => {
+          const { filter, sort } = rangeOf({ after, limit });
+          return (await query(limit, { filter, sort, hint: sort })).map(storedPetOf);
+        }),
+
+      async restore(given) {
+        for (let done = 0; done < given.length; done += MAX_INSERTED) {
+          const documents = given.slice(done, done + MAX_INSERTED).map(({ id, createdAt, idempotency, ...pet }) => ({
+            ...{ _id: id, ...pet, createdAt: new Date(createdAt) },
+            ...(idempotency && { idempotency }),
+          }));
+          const rejections = await fence.write((session) => insertAll(documents as PetDocument[], session));
+          const defect = [...rejections.values()].find((rejection) => !isDuplicateKey(rejection));
+          if (defect !== undefined) throw defect;
+        }
+        await raiseCounter();
+      },
+    },
+  };
+}
+
+function storedPetOf(document: Buffer): StoredPet {
+  const { createdAt, idempotency } = BSON.deserialize(document) as Pick<PetDocument, 'createdAt' | 'idempotency'>;
+  return { ...decodePet(document), createdAt: createdAt.getTime(), ...(idempotency && { idempotency }) };
+}
+
+export function createMongoArchive({ call }: Resource<{ readonly pets: PetOperations }>): PetArchive {
+  return {
+    read: (after, limit) => call(({ pets }) => pets.archive.read(after, limit)),
+    restore: (given) => call(({ pets }) => pets.archive.restore(given)),
   };
 }
 
