@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { Measurement } from './measure.ts';
 import { ANIMAL_STORE } from './peers.ts';
 import { medianOf, plural } from './tables.ts';
@@ -54,6 +54,7 @@ export function writeChart(name: string, title: string, all: readonly Measuremen
   const size = `width="${WIDTH}" height="${height}" viewBox="0 0 ${WIDTH} ${height}"`;
   const opening = `<svg xmlns="http://www.w3.org/2000/svg" ${size} role="img" aria-label="Requests a second ${title}">`;
   const file = new URL(`../../../docs/charts/requests-${name}.svg`, import.meta.url);
+  mkdirSync(new URL('.', file), { recursive: true });
   writeFileSync(file, `${[opening, STYLE, ...parts, '</svg>'].join('\n')}\n`);
 }
 
