@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
 import { freePorts } from '@animal-store/test-kit/free-ports';
-import { test as base, onTestFinished } from 'vitest';
+import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
 import { startServer, type TIME_LIMITS } from '../src/server.ts';
@@ -82,6 +82,10 @@ export async function startService(
     ...environment,
   });
   const { storage } = await openStorage(configuration.storage);
+  // A busy server creates a new database more slowly than a call may take.
+  if (TEST_STORAGE !== undefined) {
+    await expect.poll(() => storage.ready().then(() => null, String), { timeout: 30_000 }).toBe(null);
+  }
   return serve({ configuration, storage }, options);
 }
 
