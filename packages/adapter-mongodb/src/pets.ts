@@ -229,7 +229,7 @@ export function createPetOperations(
           const defect = [...rejections.values()].find((rejection) => !isDuplicateKey(rejection));
           if (defect !== undefined) throw defect;
         }
-        await raiseCounter();
+        return raiseCounter();
       },
     },
   };
