@@ -80,7 +80,9 @@ function receive(request: IncomingMessage): Promise<Buffer> {
     request.on('end', () => resolve(body?.subarray(0, length) ?? Buffer.alloc(0)));
     onBodyRejected(request, reject);
     request.on('error', incomplete);
-    request.on('close', incomplete);
+    request.on('close', () => {
+      if (!request.readableEnded) incomplete();
+    });
   }
   return promise;
 }

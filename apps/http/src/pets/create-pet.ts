@@ -86,10 +86,10 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
 }
 
 /** Node joins repeated fields with a comma and a space, which no key may contain. */
-function idempotencyKey({ headers, headersDistinct }: IncomingMessage, holder: string): IdempotencyKey | undefined {
-  const key = headers['idempotency-key'] as string | undefined;
+function idempotencyKey(request: IncomingMessage, holder: string): IdempotencyKey | undefined {
+  const key = request.headers['idempotency-key'] as string | undefined;
   if (key === undefined) return undefined;
-  const count = key.includes(', ') ? (headersDistinct['idempotency-key'] as string[]).length : 1;
+  const count = key.includes(', ') ? (request.headersDistinct['idempotency-key'] as string[]).length : 1;
   if (count > 1) throw new HttpError('invalid_request', CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
   return { holder, key };
 }
