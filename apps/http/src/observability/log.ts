@@ -10,7 +10,7 @@ export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How long a line may wait for others, in milliseconds, and how many bytes are written together or kept. */
 const FLUSH_INTERVAL = 200;
-const BUFFER = { minLength: 8 * 1024, maxLength: 8 * 1024 * 1024 };
+const BUFFER = { minLength: 32 * 1024, maxWrite: 64 * 1024, maxLength: 8 * 1024 * 1024 };
 
 /** How long the last lines may take to be written, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
@@ -43,7 +43,7 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   let dropped = 0;
   let isClosed = false;
   // What pino.destination returns flushes at the exit, and so waits for a reader that does not read.
-  const output = new sonicBoom.SonicBoom({ fd: 1, sync: false, ...BUFFER });
+  const output = new sonicBoom.SonicBoom({ fd: 1, sync: false, contentMode: 'buffer', ...BUFFER });
   output.on('drop', () => {
     dropped += 1;
   });
@@ -54,7 +54,8 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   setInterval(() => output.flush(), FLUSH_INTERVAL).unref();
   const write = (text: string): void => {
     if (isClosed) dropped += 1;
-    else output.write(text);
+    // As a string, sonic-boom would measure all waiting lines again for each line. Its types know strings only.
+    else output.write(Buffer.from(text) as unknown as string);
   };
   const stream = isTerminal ? (await import('pino-pretty')).default({ sync: true, ignore: 'pid,hostname' }) : { write };
   const logger = pino({ level, base: null }, stream);
