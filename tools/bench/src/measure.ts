@@ -1,6 +1,6 @@
 import { fill, importPets, send, verify, walkPages } from './catalogue.ts';
 import { runLoad, type Sample } from './load.ts';
-import { type Contender, type Server, show } from './server.ts';
+import { type Contender, keepAwake, type Server, show } from './server.ts';
 import type { OpenStorage } from './storages.ts';
 import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './workloads.ts';
 
@@ -80,6 +80,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
           return takeSample(each, storage, workload, count, length);
         };
         for (const each of running) await warmUp(() => run(each, WARM_UP_SECONDS));
+        const sleep = count === 1 ? keepAwake() : null;
         for (const each of running) {
           const contender = each.entry.contender.name;
           const key = JSON.stringify([workload, count, contender]);
@@ -87,6 +88,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
           measurement.samples.push(await run(each, seconds));
           measured.set(key, measurement);
         }
+        sleep?.();
       }
     } finally {
       await Promise.all(running.map(({ server }) => server.stop()));
