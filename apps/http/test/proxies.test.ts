@@ -103,7 +103,7 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
       async () => {
         const instances = await startInstances();
         const proxy = await startProxy(name, instances.ports);
-        const counts = await restartUnderLoad(instances, proxy, 2_000);
+        const counts = await restartUnderLoad(instances, proxy);
         expect([...counts.keys()].sort()).toEqual([200, 201]);
         expect((counts.get(200) ?? 0) + (counts.get(201) ?? 0)).toBeGreaterThan(200);
       },

@@ -12,7 +12,7 @@ export const RESTART_TIME = 25_000;
 /** Two instances of the service, whose ports stay the same when they are restarted. */
 export interface Instances {
   readonly ports: readonly [number, number];
-  /** Restarts the instance 0 or 1. */
+  /** Restarts the instance 0 or 1 when the load balancer sends requests to both. */
   restart(index: number): Promise<void>;
 }
 
@@ -28,6 +28,7 @@ export async function startInstances(): Promise<Instances> {
     ports,
     async restart(index) {
       const old = running[index] as Running;
+      await Promise.all(running.map(({ says }) => says(/"\/v1\/pets"/)));
       old.process.kill('SIGTERM');
       expect(await old.exit).toBe(0);
       running[index] = await start(ports[index] as number);
@@ -38,13 +39,11 @@ export async function startInstances(): Promise<Instances> {
 /**
  * Restarts the instances in turn while clients send requests to a load balancer.
  *
- * @param noticed How long the load balancer needs to notice that an instance is back, in milliseconds.
  * @returns How many responses of each status there were. Failed requests have the error's message instead.
  */
 export async function restartUnderLoad(
   { restart }: Instances,
   balancer: number,
-  noticed: number,
 ): Promise<Map<number | string, number>> {
   const { add, call } = serviceAt(balancer);
   const counts = new Map<number | string, number>();
@@ -59,11 +58,11 @@ export async function restartUnderLoad(
         ({ message }: Error) => message,
       );
       counts.set(result, (counts.get(result) ?? 0) + 1);
+      // The rate of a client: it waits for nothing.
       await sleep(5);
     }
   });
   for (let count = 0; count < RESTARTS; count += 1) {
-    await sleep(noticed);
     await restart(count % 2);
   }
   loading = false;

@@ -326,13 +326,14 @@ describe('a signal', () => {
   test('ends a call that waits for its next attempt', async () => {
     const controller = new AbortController();
     const [started, cleared] = [vi.spyOn(globalThis, 'setTimeout'), vi.spyOn(globalThis, 'clearTimeout')];
-    const { client, requests } = await start((response, request) => {
-      fail(503, 'service_unavailable', { 'retry-after': '20' })(response, request);
-      response.on('close', () => setTimeout(() => controller.abort(new Error('enough')), 100));
-    });
-    await expect(client.createPet(newRex, { signal: controller.signal })).rejects.toThrow('enough');
+    const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': '20' }));
+    const call = client.createPet(newRex, { signal: controller.signal });
+    const pauseAt = () => started.mock.calls.findIndex(([, time]) => time !== undefined && time >= 20_000);
+    await expect.poll(pauseAt).toBeGreaterThanOrEqual(0);
+    const pause = pauseAt();
+    controller.abort(new Error('enough'));
+    await expect(call).rejects.toThrow('enough');
     expect(requests).toHaveLength(1);
-    const pause = started.mock.calls.findIndex(([, time]) => time !== undefined && time >= 20_000);
     expect(cleared.mock.calls).toContainEqual([started.mock.results[pause]?.value]);
     vi.restoreAllMocks();
   });

@@ -10,25 +10,27 @@ const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const KEY = 'the-key-of-the-tests';
 
 describe('npm start', () => {
-  test.each<[string, (npm: Npm) => void]>([
-    ['npm is killed', (npm) => process.kill(npm.pid, 'SIGKILL')],
-    ['npm and its launcher are killed', (npm) => process.kill(-npm.pid, 'SIGKILL')],
+  test.each<[string, (npm: Npm) => unknown, signals: RegExp]>([
+    ['npm is killed', (npm) => process.kill(npm.pid, 'SIGKILL'), /SIGTERM/],
+    ['npm and its launcher are killed', (npm) => process.kill(-npm.pid, 'SIGKILL'), /SIGHUP/],
     [
       'npm and its launcher are killed during a graceful stop',
-      (npm) => {
+      async (npm) => {
         process.kill(npm.pid, 'SIGTERM');
-        setTimeout(() => process.kill(-npm.pid, 'SIGKILL'), 200);
+        await expect.poll(npm.output).toContain('"stopping"');
+        process.kill(-npm.pid, 'SIGKILL');
       },
+      /SIGHUP/,
     ],
-    ['npm gets SIGTERM', (npm) => process.kill(npm.pid, 'SIGTERM')],
+    ['npm gets SIGTERM', (npm) => process.kill(npm.pid, 'SIGTERM'), /(SIGTERM.*){3}/],
     // A terminal sends it to npm and to the launcher, which gets a second copy from npm.
-    ['Ctrl-C is pressed', (npm) => process.kill(-npm.pid, 'SIGINT')],
-  ])('finishes the request in flight and frees the port if %s', async (_, stop) => {
+    ['Ctrl-C is pressed', (npm) => process.kill(-npm.pid, 'SIGINT'), /(SIGINT.*){4}/],
+  ])('finishes the request in flight and frees the port if %s', async (_, stop, signals) => {
     const npm = await startService();
     const request = await beginRequest(npm.port);
-    stop(npm);
-    await expect.poll(() => npm.output()).toContain('"stopping"');
-    await sleep(500);
+    await stop(npm);
+    await expect.poll(npm.output).toContain('"stopping"');
+    await expect.poll(npm.signals).toMatch(signals);
     request.finish();
     expect(await request.status).toBe(201);
     await npm.ended;
@@ -42,8 +44,9 @@ describe('npm start', () => {
     const npm = await startService();
     const request = await beginRequest(npm.port);
     process.kill(-npm.pid, 'SIGINT');
-    await expect.poll(() => npm.output()).toContain('"stopping"');
-    await sleep(600);
+    await expect.poll(npm.output).toContain('"stopping"');
+    // The launcher takes a signal for a copy of the one before it during 500 ms.
+    await sleep(510);
     process.kill(-npm.pid, 'SIGINT');
     await expect(request.status).rejects.toThrow(/hang up|ECONNRESET/);
     await npm.ended;
@@ -56,19 +59,28 @@ interface Npm {
   readonly port: number;
   /** The log of the service. */
   output(): string;
+  /** The signals that npm, the launcher and the service have received. */
+  signals(): string;
   /** Resolves when npm, the launcher and the service have ended. */
   readonly ended: Promise<unknown>;
 }
 
-/** Makes each Node.js process write its id to standard error. */
-const TELL_PID = "--import=data:text/javascript,process.stderr.write('pid:'+process.pid+';')";
+/** Makes each Node.js process write its id and the signals that it receives to standard error. */
+const REPORT = `--import=data:text/javascript,${encodeURIComponent(`
+  process.stderr.write('pid:' + process.pid + ';');
+  const { emit } = process;
+  process.emit = function (event, ...rest) {
+    if (/^SIG/.test(event)) process.stderr.write(event + ';');
+    return emit.call(this, event, ...rest);
+  };
+`)}`;
 
 /** Runs `npm start` as a shell does: in a process group of its own. */
 async function startService(): Promise<Npm> {
   const npm = spawn('npm', ['start'], {
     cwd: ROOT,
     env: {
-      ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_OPTIONS: TELL_PID },
+      ...{ PATH: process.env['PATH'], HOME: process.env['HOME'], NODE_OPTIONS: REPORT },
       ...{ PORT: '0', API_KEYS: KEY },
     },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -90,7 +102,7 @@ async function startService(): Promise<Npm> {
   });
   await expect.poll(() => output, { timeout: 20_000 }).toContain('"listening"');
   const [, port] = /127\.0\.0\.1:(\d+)/.exec(output) ?? [];
-  return { pid: npm.pid as number, port: Number(port), output: () => output, ended };
+  return { pid: npm.pid as number, port: Number(port), output: () => output, signals: () => errors, ended };
 }
 
 function killIfRunning(pid: number): void {
