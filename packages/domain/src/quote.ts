@@ -9,6 +9,8 @@ export function quote(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'function') return 'a function';
   if (typeof value === 'object' && value !== null) return 'an object';
+  // JSON.parse makes Infinity of `1e400`: the sender wrote another number.
+  if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return 'a number out of range';
   const text = String(value);
   const shown = text.slice(0, MAX_LENGTH);
   const quoted = typeof value === 'string' ? JSON.stringify(shown) : shown;

@@ -149,7 +149,7 @@ describe('createKeyring', () => {
     expectRejected({ holder, expiresAt: null }, `${HOLDER} ${quoted}`),
   );
 
-  test.each([NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.POSITIVE_INFINITY, Number.NaN])(
+  test.each([NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.NaN])(
     'issues no key that expires at %d',
     (expiresAt) => expectRejected({ holder: 'the zoo', expiresAt }, `${EXPIRY} the number ${expiresAt}`),
   );
