@@ -84,6 +84,19 @@ test('serves and ends while the reader of its log does not read', async () => {
   expect(running.output.err).toBe('');
 });
 
+test('writes the last line although others are being written', () => {
+  const program = `
+    import { createLog } from '${new URL('../src/observability/log.ts', import.meta.url)}';
+    const log = await createLog('info', false);
+    log.print('first\\n');
+    log.info('last');
+    if (!(await log.close())) throw new Error('late');
+    log.info('after the end');`;
+  const words = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  expect([stdout, stderr]).toEqual([expect.stringMatching(/^first\n\{.*"msg":"last"\}\n$/), '']);
+});
+
 const script = spawnSync('script', ['--version'], { encoding: 'utf8' });
 const missing = isMissing({
   found: script.stdout?.includes('util-linux') ?? false,

@@ -51,7 +51,7 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   output.on('error', ({ code }: NodeJS.ErrnoException) => {
     isClosed ||= code === 'EPIPE';
   });
-  setInterval(() => output.flush(), FLUSH_INTERVAL).unref();
+  const flushing = setInterval(() => output.flush(), FLUSH_INTERVAL).unref();
   const write = (text: string): void => {
     if (isClosed) dropped += 1;
     // As a string, sonic-boom would measure all waiting lines again for each line. Its types know strings only.
@@ -78,7 +78,11 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
     dropped: () => dropped,
     close() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
-      output.flush(() => resolve(true));
+      isClosed = true;
+      clearInterval(flushing);
+      // Not flush, whose callback comes after a write that has begun already.
+      for (const event of ['close', 'error']) output.once(event, () => resolve(true));
+      output.end();
       setTimeout(resolve, CLOSE_TIMEOUT, false).unref();
       return promise;
     },
