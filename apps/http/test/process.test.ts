@@ -119,8 +119,8 @@ describe('a stop', () => {
       expect((await call('GET', '/livez', { key: null })).status).toBe(200);
       running.process.kill(signal);
       await running.says(/"stopping"/);
-      // The service stops once, although other signals come.
-      running.process.kill(signal === 'SIGINT' ? 'SIGTERM' : 'SIGINT');
+      // A terminal or a launcher that goes does not end the stop.
+      running.process.kill('SIGHUP');
       request.end('"categoryId":1}');
       const [response] = await responded;
       response.resume();
@@ -166,6 +166,20 @@ describe('a stop', () => {
     const running = startProcess({ API_KEYS: KEY, ...signalOnLoading(signal) });
     expect(await running.exit).toBe(0);
     expect(running.output).toEqual({ out: '', err: '' });
+  });
+
+  test.each([
+    ['SIGTERM', 'SIGINT'],
+    ['SIGINT', 'SIGTERM'],
+    ['SIGTERM', 'SIGTERM'],
+    ['SIGHUP', 'SIGINT'],
+  ] as const)('ends at once on %s followed by %s', async (first, second) => {
+    const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
+    await listeningAt(running);
+    running.process.kill(first);
+    await running.says(/"stopping"/);
+    running.process.kill(second);
+    expect([await running.exit, running.process.signalCode]).toEqual([null, second]);
   });
 
   test('ends with 0 at its deadline although a request is not complete', async () => {

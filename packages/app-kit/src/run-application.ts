@@ -30,7 +30,7 @@ export type Start = (run: Run) => Promise<void>;
 /** The process of an application. */
 export interface Run {
   /**
-   * From now on the first signal calls `stop`. The same signal again ends the process at once.
+   * From now on the first signal calls `stop`. A second SIGINT or SIGTERM ends the process at once.
    *
    * Until it is called, a signal ends the process with code 0: there is nothing to finish.
    */
@@ -80,13 +80,14 @@ export async function runApplication(name: string, description: string, load: ()
 
 function handleSignals(): Run['onStop'] {
   let stop: Stop = () => process.exit();
-  let stopping = false;
-  for (const signal of SIGNALS) {
-    process.once(signal, () => {
-      if (!stopping) stop(signal);
-      stopping = true;
-    });
+  let isStopping = false;
+  function onSignal(signal: NodeJS.Signals): void {
+    // SIGHUP says that a terminal or a launcher is gone: a stop that has begun goes on.
+    for (const name of ['SIGINT', 'SIGTERM']) process.off(name, onSignal);
+    if (!isStopping) stop(signal);
+    isStopping = true;
   }
+  for (const signal of SIGNALS) process.on(signal, onSignal);
   return (given) => {
     stop = given;
   };
