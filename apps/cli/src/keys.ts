@@ -2,7 +2,7 @@ import type { ApiKey } from '@animal-store/domain';
 import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
-import { print } from './print.ts';
+import { print, printAll } from './print.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const MAX_DAYS = 36_500;
@@ -34,7 +34,7 @@ export function addKeys(program: Command, { withStorage, stdout, stderr, clock }
   keys
     .command('list')
     .description('Lists the issued API keys, without their secrets.')
-    .action(() => withStorage(async ({ keyring }) => print(stdout, (await keyring.list()).map(printed))));
+    .action(() => withStorage(async ({ keyring }) => printAll(stdout, (await keyring.list()).map(printed))));
 
   keys
     .command('revoke')

@@ -1,8 +1,8 @@
-import { LIMITS, type NewPet, PET_STATUSES, type PetPage, type PetStatus } from '@animal-store/domain';
+import { allPets, LIMITS, type NewPet, PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
-import { print } from './print.ts';
+import { print, printAll } from './print.ts';
 
 /** The holder of the idempotency keys of `pets create`. No holder of an API key has a name with an outer space. */
 const HOLDER = ' command line ';
@@ -20,12 +20,10 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
     .option('--all', 'all pages')
     .action(({ status, limit, after, all }: { status?: PetStatus; limit?: bigint; after?: bigint; all?: true }) =>
       withStorage(async ({ catalogue }) => {
-        const pageSize = limit === undefined ? (all ? max : usual) : Number(limit);
-        for (let last: bigint | null | undefined = after; last !== null; ) {
-          const { pets, next }: PetPage = await catalogue.listPets({ status, limit: pageSize, after: last });
-          await print(stdout, pets);
-          last = all ? next : null;
-        }
+        const size = limit === undefined ? undefined : Number(limit);
+        if (all) return printAll(stdout, allPets(catalogue, { status, after }, { pageSize: size }));
+        const { pets } = await catalogue.listPets({ status, limit: size, after });
+        return printAll(stdout, pets);
       }),
     );
 

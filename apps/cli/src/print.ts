@@ -3,15 +3,30 @@ import { once } from 'node:events';
 import { stringify } from '@animal-store/exact-json';
 import type { TextOutput } from './context.ts';
 
-/** Prints a record, or several: a table on a terminal, otherwise a line of JSON for each. */
-export async function print(output: TextOutput, records: object | readonly object[]): Promise<void> {
-  if (output.isTTY) {
-    new Console(output).table(Array.isArray(records) ? records.map(cells) : cells(records));
-    return;
+/** How many records a table has at most. */
+const TABLE_ROWS = 100;
+
+/** Prints a record: a table on a terminal, otherwise a line of JSON. */
+export async function print(output: TextOutput, record: object): Promise<void> {
+  if (output.isTTY) new Console(output).table(cells(record));
+  else if (!output.write(`${stringify(record)}\n`)) await once(output, 'drain');
+}
+
+/** Prints records as they are read: tables on a terminal, otherwise a line of JSON for each. */
+export async function printAll(output: TextOutput, records: Iterable<object> | AsyncIterable<object>): Promise<void> {
+  let rows: object[] = [];
+  for await (const record of records) {
+    if (!output.isTTY) {
+      await print(output, record);
+      continue;
+    }
+    if (rows.length === TABLE_ROWS) {
+      new Console(output).table(rows);
+      rows = [];
+    }
+    rows.push(cells(record));
   }
-  for (const record of Array.isArray(records) ? records : [records]) {
-    if (!output.write(`${stringify(record)}\n`)) await once(output, 'drain');
-  }
+  if (output.isTTY) new Console(output).table(rows);
 }
 
 /** A table would show a bigint as `7n`. */

@@ -50,6 +50,13 @@ describe('pets', () => {
   });
 });
 
+test('prints every pet on a terminal, in tables of 100', async () => {
+  const { run, catalogue } = commandLine({ isTTY: true });
+  for (let count = 0; count < 101; count += 1) await catalogue.createPet({ name: 'Rex', categoryId: 1n });
+  const text = stripVTControlCharacters((await run('pets', 'list', '--all')).join('\n'));
+  expect([text.match(/ categoryId /g), text.match(/ 'Rex' /g)]).toMatchObject([{ length: 2 }, { length: 101 }]);
+});
+
 describe('keys', () => {
   test('shows a key once, lists keys without their secrets, and revokes them', async () => {
     const { runWith, run } = commandLine();
