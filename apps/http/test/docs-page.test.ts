@@ -16,6 +16,8 @@ test.for([
     const { status, headers, text } = await shared.call('GET', path, { key: null });
     expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(type)]);
     expect(headers['content-security-policy']).toBe(POLICY);
+    // As docs/http-interface.md says.
+    expect(headers['x-request-id']).toBeUndefined();
     expect(text.length).toBeGreaterThan(atLeast);
     const etag = String(headers['etag']);
     expect((await shared.call('GET', path, { key: null, headers: { 'if-none-match': etag } })).status).toBe(304);
