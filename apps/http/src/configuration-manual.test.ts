@@ -1,13 +1,20 @@
 import { readFileSync } from 'node:fs';
+import { STORAGES } from '@animal-store/app-kit';
 import { expect, test } from 'vitest';
 import { IN_FLIGHT_MAX } from './app.ts';
-import { VARIABLE_NAMES, VARIABLES } from './configuration.ts';
+import { VARIABLES } from './configuration.ts';
 import { MAX_HEADER_SIZE } from './http/rejection.ts';
 import { BODY_MAX_BYTES, CHUNKS_MAX } from './http/request-body.ts';
 import { INACTIVITY_TIMEOUT, TIME_LIMITS, UNANSWERED_MAX } from './server.ts';
 
+const ofStorages = Object.values(STORAGES).flatMap((adapter) => ('variable' in adapter ? adapter.variable : []));
+const secrets = ['API_KEYS', ...ofStorages.filter(({ secret }) => secret).map(({ name }) => name)];
+
 /** Variables without a default: they depend on the storage, or are secrets. */
-const OTHERS = VARIABLE_NAMES.filter((name) => !(name in VARIABLES)).sort();
+const OTHERS = [
+  ...['STORAGE', 'API_KEYS', ...ofStorages.map(({ name }) => name)],
+  ...secrets.map((name) => `${name}_FILE`),
+].sort();
 
 const manual = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
 

@@ -9,7 +9,6 @@ import {
   STORAGES,
   type Storages,
   type Variable,
-  variableNames,
 } from '@animal-store/app-kit';
 import { LOG_LEVELS } from './observability/log.ts';
 
@@ -58,8 +57,6 @@ export const VARIABLES = {
 } as const satisfies Record<string, Variable<unknown>>;
 
 const OWN_NAMES = [...Object.keys(VARIABLES), 'API_KEYS'];
-
-export const VARIABLE_NAMES: readonly string[] = variableNames(OWN_NAMES, STORAGES);
 
 /** The settings of the service: each variable by its name, and values of several variables. */
 export type Configuration = ReturnType<typeof readConfiguration>;

@@ -3,7 +3,7 @@ export { readCredentials } from './bearer.ts';
 export { ConfigurationError } from './configuration-error.ts';
 export { findStorages } from './find-storages.ts';
 export { type OpenStorage, openNamedStorage, openStorage, readNamedStorage } from './open-storage.ts';
-export { readEnvironment, variableNames } from './read-environment.ts';
+export { readEnvironment } from './read-environment.ts';
 export { integer, matching, oneOf, readVariables, type Variable } from './settings.ts';
 export { sha256 } from './sha256.ts';
 export { readStorageSettings, type StorageSettings } from './storage-settings.ts';

@@ -1,12 +1,6 @@
 import { ConfigurationError } from './configuration-error.ts';
-import { fileVariable, readSecretFiles } from './secret-files.ts';
+import { readSecretFiles } from './secret-files.ts';
 import { type Storages, storageVariables } from './storages.ts';
-
-/** The variables of an application: its own, those of the storages, and those that name a file with a secret. */
-export function variableNames(own: readonly string[], storages: Storages): string[] {
-  const names = storageVariables(storages).map(({ name }) => name);
-  return [...own, 'STORAGE', ...names, ...secretNames(own, storages).map(fileVariable)];
-}
 
 function secretNames(own: readonly string[], storages: Storages): string[] {
   const secrets = storageVariables(storages).filter(({ secret }) => secret);

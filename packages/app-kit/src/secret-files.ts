@@ -5,7 +5,7 @@ import { getSystemErrorMessage } from 'node:util';
 const UNREAD = 'unreadable-secret';
 
 /** The variable that names the file of a secret. */
-export function fileVariable(name: string): string {
+function fileVariable(name: string): string {
   return `${name}_FILE`;
 }
 

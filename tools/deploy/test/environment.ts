@@ -1,9 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
-import { type Configuration, readConfiguration, VARIABLE_NAMES } from '../../../apps/http/src/configuration.ts';
+import { type Configuration, readConfiguration } from '../../../apps/http/src/configuration.ts';
 import { END_TIMEOUT, GRACE } from '../../../apps/http/src/service.ts';
+
+/** The variables of the service, as its tests compare them with the code. */
+const MANUAL = readFileSync(new URL('../../../docs/settings.md', import.meta.url), 'utf8');
+const VARIABLES = new Set(Array.from(MANUAL.matchAll(/^- `([A-Z_]+)`/gm), ([, name]) => name));
 
 /** The variables that the image sets. */
 const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
@@ -20,8 +24,7 @@ export function configurationOf(
   given: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>> = {},
 ): Configuration & { readonly ignored: string[] } {
-  const known = new Set(VARIABLE_NAMES);
-  const ignored = Object.keys(given).filter((name) => !known.has(name));
+  const ignored = Object.keys(given).filter((name) => !VARIABLES.has(name));
   return { ...readConfiguration({ ...IMAGE_ENVIRONMENT, ...withSecrets(given, secrets) }), ignored };
 }
 
