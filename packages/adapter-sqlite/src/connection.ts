@@ -3,18 +3,12 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { isBusy, isDamage, isEnvironmental, reasonForOperator, whenUnlocked } from './failures.ts';
+import { BUSY, isDamage, reasonForOperator, resultCode, whenUnlocked } from './failures.ts';
 import { FORMAT, filesAt, openFile, type Row, type Statement } from './schema.ts';
-import type { Outcome, Write, WriterData } from './writer.ts';
-
-/** A source or a built module like this one. */
-const WRITER = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
-
-/** The time limit of a call, in milliseconds. */
-const TIMEOUT = 4_000;
+import type { createWriter, Outcome, Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */
-const BATCH = { maxItems: 1_000, timeout: TIMEOUT };
+const BATCH = { maxItems: 1_000 };
 
 /** One open file: it is read in this thread and written in another. Its calls are those of the ports. */
 export interface Connection {
@@ -23,7 +17,7 @@ export interface Connection {
    *
    * @param decode The same function for the same statement.
    */
-  read<T>(decode: Decode<T>, ...statement: Statement): Promise<T>;
+  read<T>(decode: (rows: readonly Row[]) => T, ...statement: Statement): Promise<T>;
 
   /** Runs statements until one of them has rows. Resolves to these rows when everything is on the disk. */
   write(...statements: Statement[]): Promise<readonly Row[]>;
@@ -31,9 +25,7 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-type Decode<T> = (rows: readonly Row[]) => T;
-
-type Read = readonly [decode: Decode<unknown>, ...statement: Statement];
+type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
 /** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
 export async function openConnection(path: string): Promise<Connection> {
@@ -41,8 +33,8 @@ export async function openConnection(path: string): Promise<Connection> {
   let damage: unknown = null;
 
   function toPortError(failure: unknown): unknown {
-    if (!isEnvironmental(failure)) return failure;
     const reason = reasonForOperator(failure);
+    if (reason === undefined) return failure;
     if (reason === null) return unavailable(failure);
     const error = unavailable(new StorageMisconfigured(`${path} cannot be used: ${reason}`, { cause: failure }));
     if (isDamage(failure)) damage ??= error;
@@ -54,7 +46,6 @@ export async function openConnection(path: string): Promise<Connection> {
     close: (opened) => opened.close(),
     isLost: () => false,
     toPortError,
-    timeout: TIMEOUT,
   });
   await file
     .call(async () => {})
@@ -81,23 +72,25 @@ function open(path: string) {
     try {
       return decode(run([statement]));
     } catch (error) {
-      if (isBusy(error)) throw error;
+      if (resultCode(error) === BUSY) throw error;
       return error;
     }
   }
 
   return {
-    read: createBatches<Read, unknown>((reads) => {
-      if (!db.isOpen) throw unavailable();
-      return whenUnlocked(() => {
-        const results = new Map<string, unknown>();
-        return reads.map((read) => {
-          const key = read.slice(1).join();
-          if (!results.has(key)) results.set(key, result(read));
-          return results.get(key);
-        });
-      });
-    }, BATCH),
+    read: createBatches<Read, unknown>(
+      (reads) =>
+        whenUnlocked(() => {
+          if (!db.isOpen) throw unavailable();
+          const results = new Map<string, unknown>();
+          return reads.map((read) => {
+            const key = read.slice(1).join();
+            if (!results.has(key)) results.set(key, result(read));
+            return results.get(key);
+          });
+        }),
+      BATCH,
+    ),
 
     /** Group commit: writes that arrive during a commit are the next transaction. */
     write: createBatches<Write, readonly Row[]>((writes) => {
@@ -115,9 +108,11 @@ function open(path: string) {
 }
 
 /** Starts a thread that commits, so that no other thread waits for the disk. */
-function startWriter(data: WriterData) {
+function startWriter(data: Parameters<typeof createWriter>[0]) {
+  // A source or a built module like this one.
+  const program = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
   // Some options of the process, such as --input-type, are errors in a thread.
-  const worker = new Worker(WRITER, { name: 'sqlite writer', workerData: data, execArgv: [] });
+  const worker = new Worker(program, { name: 'sqlite writer', workerData: data, execArgv: [] });
   let pending: PromiseWithResolvers<readonly Outcome[]> | null = null;
   let hasEnded = false;
 

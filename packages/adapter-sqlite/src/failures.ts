@@ -2,9 +2,11 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 
-const BUSY = 5;
+/** Another connection holds a lock. */
+export const BUSY = 5;
+/** One statement has failed, and the transaction can continue. */
+export const CONSTRAINT = 19;
 const CORRUPT = 11;
-const CONSTRAINT = 19;
 const NOTADB = 26;
 
 /**
@@ -32,27 +34,20 @@ export class UnusableFile extends Error {
   readonly code = 'ERR_UNUSABLE_FILE';
 }
 
-/** Why an operator must do something before the file can be used; null if nothing says so. */
-export function reasonForOperator(error: unknown): string | null {
-  if (codeOf(error) === 'ERR_UNUSABLE_FILE') return (error as UnusableFile).message;
-  return ENVIRONMENTAL.get(resultCode(error)) ?? null;
-}
-
-/** Whether the file, the disk or the machine is the cause. Any other error, such as a violated constraint, is a defect. */
-export function isEnvironmental(error: unknown): boolean {
-  if (ENVIRONMENTAL.has(resultCode(error)) || (error as Error).name === 'TimeoutError') return true;
+/**
+ * Why an operator must do something before the file can be used; null if a later call may succeed; undefined for a defect,
+ * such as a violated constraint, of which the file, the disk and the machine are not the cause.
+ */
+export function reasonForOperator(error: unknown): string | null | undefined {
+  const { code, message, name } = error as Error & { code?: unknown };
+  if (code === 'ERR_UNUSABLE_FILE') return message;
   // A call of the system failed, for example with EACCES or EMFILE.
-  return /^(?:E[A-Z\d]+|ERR_UNUSABLE_FILE|ERR_WORKER_INIT_FAILED)$/.test(String(codeOf(error)));
+  if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_INIT_FAILED)$/.test(String(code))) return null;
+  return ENVIRONMENTAL.get(resultCode(error));
 }
 
 /** Whether the content of the file is damaged. */
 export const isDamage = (error: unknown): boolean => [CORRUPT, NOTADB].includes(resultCode(error));
-
-/** Whether one statement has failed, and the transaction can continue. */
-export const isConstraint = (error: unknown): boolean => resultCode(error) === CONSTRAINT;
-
-/** Whether another connection holds a lock. */
-export const isBusy = (error: unknown): boolean => resultCode(error) === BUSY;
 
 /** Runs work, and again while another connection holds a lock, without blocking the thread. */
 export async function whenUnlocked<R>(work: () => R): Promise<R> {
@@ -60,16 +55,12 @@ export async function whenUnlocked<R>(work: () => R): Promise<R> {
     try {
       return work();
     } catch (error) {
-      if (!isBusy(error) || performance.now() >= end) throw error;
+      if (resultCode(error) !== BUSY || performance.now() >= end) throw error;
     }
   }
 }
 
 /** SQLite's primary result code: the higher bits distinguish kinds of the same failure. 0 if the error is not SQLite's. */
-function resultCode(error: unknown): number {
+export function resultCode(error: unknown): number {
   return Number((error as { errcode?: number }).errcode) & 0xff;
-}
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown }).code;
 }

@@ -21,20 +21,13 @@ export function createKeyStore({ read, write }: Connection): KeyStore {
       await write([KEY_SQL.add, id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt]);
     },
 
-    async find(digest) {
-      return (await read(keysOf, KEY_SQL.find, digest))[0] ?? null;
-    },
+    find: async (digest) => (await read(keysOf, KEY_SQL.find, digest))[0] ?? null,
 
     list: () => read(keysOf, KEY_SQL.list),
 
-    async revoke(id, at) {
-      return keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null;
-    },
+    revoke: async (id, at) => keysOf(await write([KEY_SQL.revoke, at, id], [KEY_SQL.findById, id]))[0] ?? null,
 
-    async prune(before) {
-      const rows = await write([KEY_SQL.prune, before]);
-      return rows.length;
-    },
+    prune: async (before) => (await write([KEY_SQL.prune, before])).length,
 
     async recordUse(id, at) {
       await write([KEY_SQL.recordUse, at, id]);
@@ -44,10 +37,8 @@ export function createKeyStore({ read, write }: Connection): KeyStore {
 
 function keysOf(rows: readonly Row[]): readonly ApiKey[] {
   return rows.map((row) => {
-    const [id, digest, visiblePrefix, holder] = row as string[];
-    const [createdAt, expiresAt, revokedAt, lastUsedAt] = row
-      .slice(4)
-      .map((time) => (time === null ? null : Number(time)));
+    const [id, digest, visiblePrefix, holder, ...times] = row;
+    const [createdAt, expiresAt, revokedAt, lastUsedAt] = times.map((time) => (time === null ? null : Number(time)));
     return { id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt } as ApiKey;
   });
 }

@@ -41,9 +41,7 @@ export function createPetStore({ read, write }: Connection): PetStore {
         : null;
     },
 
-    async find(id) {
-      return (await read(petsOf, PET_SQL.find, id))[0] ?? null;
-    },
+    find: async (id) => (await read(petsOf, PET_SQL.find, id))[0] ?? null,
 
     list: ({ status, after, limit }) =>
       status === undefined
@@ -52,9 +50,7 @@ export function createPetStore({ read, write }: Connection): PetStore {
   };
 }
 
-function petsOf(rows: readonly Row[]): readonly Pet[] {
-  return rows.map(petOf);
-}
+const petsOf = (rows: readonly Row[]): readonly Pet[] => rows.map(petOf);
 
 export function petOf(row: Row): Pet {
   const [id, name, categoryId, status] = row as [bigint, string, bigint, PetStatus | null];

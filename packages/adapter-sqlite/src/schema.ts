@@ -3,7 +3,7 @@
 import { closeSync, existsSync, openSync, statfsSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { isBusy, UnusableFile } from './failures.ts';
+import { BUSY, resultCode, UnusableFile } from './failures.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
 const APPLICATION_ID = 0x416e696d;
@@ -52,10 +52,6 @@ const SCHEMA = `
 
 const FOREIGN =
   'it is the database of another program, or of a version of Animal Store that was never published: name another file';
-
-const HEADER = `
-  SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-  FROM pragma_application_id, pragma_user_version`;
 
 /** File systems of a network by their type, as Linux numbers them (statfs(2), linux/magic.h). */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
@@ -106,11 +102,7 @@ export function connect(path: string): Database {
   };
 }
 
-/**
- * Connects to a file, and creates it if it doesn't exist.
- *
- * @param checkFormat Throws if this version can't work with a format.
- */
+/** Connects to a file, and creates it if it doesn't exist. `checkFormat` throws for a format of another version. */
 export function openFile(path: string, checkFormat: (format: number) => void): Database {
   createFile(path);
   const database = connect(path);
@@ -153,7 +145,9 @@ function createFile(path: string): void {
 /** Creates the tables in a new file, in one transaction: of several processes one does it. */
 function prepareSchema({ db, run }: Database, checkFormat: (format: number) => void): void {
   db.exec('BEGIN');
-  const [[owner, format, tables] = []] = run([[HEADER]]).map((row) => row.map(Number));
+  const header = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
+    FROM pragma_application_id, pragma_user_version`;
+  const [[owner, format, tables] = []] = run([[header]]).map((row) => row.map(Number));
   if (owner === 0 && format === 0 && tables === 0) db.exec(SCHEMA);
   else if (owner !== APPLICATION_ID) throw new UnusableFile(FOREIGN);
   else checkFormat(format as number);
@@ -166,6 +160,6 @@ function tryLocking(db: DatabaseSync): void {
     // Needs the lock for writing, and changes nothing. BEGIN IMMEDIATE also succeeds on a read-only file.
     db.exec('UPDATE pets SET created_at = 0 WHERE id = 0');
   } catch (error) {
-    if (!isBusy(error)) throw error;
+    if (resultCode(error) !== BUSY) throw error;
   }
 }

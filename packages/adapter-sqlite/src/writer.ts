@@ -2,7 +2,7 @@
 // the process was started with.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { isConstraint, UnusableFile, whenUnlocked } from './failures.ts';
+import { CONSTRAINT, resultCode, UnusableFile, whenUnlocked } from './failures.ts';
 import { connect, type Database, filesAt, type Row, type Statement } from './schema.ts';
 
 /** Statements that run until one of them has rows. They are written together or not at all. */
@@ -11,18 +11,11 @@ export type Write = readonly Statement[];
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly message: string };
 
-/** The data that the thread is started with. */
-export interface WriterData {
-  readonly path: string;
-  /** Nothing is committed to other files. */
-  readonly files: string;
-}
-
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
-/** Commits writes on a connection of its own, which the first of them opens. */
-export function createWriter({ path, files }: WriterData) {
+/** Commits writes to these files, and to no other ones, on a connection of its own, which the first write opens. */
+export function createWriter({ path, files }: { readonly path: string; readonly files: string }) {
   let opened: Database | null = null;
 
   function checkFiles(): void {
@@ -56,7 +49,7 @@ export function createWriter({ path, files }: WriterData) {
           try {
             return run(write);
           } catch (error) {
-            if (isConstraint(error)) return membersOf(error);
+            if (resultCode(error) === CONSTRAINT) return membersOf(error);
             throw error;
           }
         });
