@@ -43,7 +43,6 @@ export const TOKENS = {
   metrics: token<Metrics>('metrics'),
   readiness: token<Readiness>('readiness'),
   exchange: token<Exchange>('exchange'),
-  app: token<Hono<Env>>('app'),
   listener: token<RequestListener>('listener'),
 };
 
@@ -90,9 +89,9 @@ export function compose({
       logRequest(record, response);
     }, configuration.TRUST_PROXY);
   });
-  provide(TOKENS.app, (c) => {
+  provide(TOKENS.listener, (c) => {
     const dependencies = { catalogue: c.resolve(TOKENS.catalogue), clock, basePath };
-    return createApp({
+    const app = createApp({
       ...{ basePath, isStopping, publicUrl: configuration.PUBLIC_URL, corsOrigins: configuration.CORS_ORIGINS },
       operations: [listPets(dependencies), createPet(dependencies), getPet(dependencies)],
       exchange: c.resolve(TOKENS.exchange),
@@ -101,8 +100,8 @@ export function compose({
       readiness: c.resolve(TOKENS.readiness),
       metrics: c.resolve(TOKENS.metrics),
     });
+    return createListener(app);
   });
-  provide(TOKENS.listener, (c) => createListener(c.resolve(TOKENS.app)));
   return container;
 }
 

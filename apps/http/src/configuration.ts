@@ -56,8 +56,6 @@ export const VARIABLES = {
   NODE_ENV: nodeEnvironment,
 } as const satisfies Record<string, Variable<unknown>>;
 
-const OWN_NAMES = [...Object.keys(VARIABLES), 'API_KEYS'];
-
 /** The settings of the service: each variable by its name, and values of several variables. */
 export type Configuration = ReturnType<typeof readConfiguration>;
 
@@ -67,7 +65,7 @@ export type Configuration = ReturnType<typeof readConfiguration>;
  * @throws ConfigurationError naming all errors.
  */
 export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Storages = STORAGES) {
-  return readEnvironment(environment, storages, OWN_NAMES, (given, errors) => readSettings(given, storages, errors));
+  return readEnvironment(environment, storages, ['API_KEYS'], (given, errors) => readSettings(given, storages, errors));
 }
 
 function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors: string[]) {

@@ -1,7 +1,9 @@
-import { randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
+import type { Digest } from '@animal-store/domain';
 import { apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey } from '@animal-store/domain/transport';
-import { sha256 } from './sha256.ts';
+
+export const sha256: Digest = (text) => hash('sha256', text, 'hex');
 
 /** Holders' names by the SHA-256 digests of their keys. */
 export type ConfiguredKeys = ReadonlyMap<string, string>;

@@ -1,10 +1,9 @@
 import { DomainError } from '@animal-store/domain';
 import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import { findStorages } from './find-storages.ts';
 import { readEnvironment } from './read-environment.ts';
 import { type MemoryPolicy, readStorageSettings, type StorageSettings } from './storage-settings.ts';
-import { storageChoices } from './storages.ts';
+import { findStorages, storageChoices } from './storages.ts';
 
 export interface OpenStorage {
   readonly storage: PetStorage;

@@ -1,18 +1,78 @@
-import { describe, expect, test } from 'vitest';
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { ConfigurationError } from './configuration-error.ts';
 import { readEnvironment } from './read-environment.ts';
 import { STORAGES } from './storages.ts';
 
-const read = (environment: Record<string, string>, ...sentences: string[]) =>
-  readEnvironment(environment, STORAGES, ['PORT', 'API_KEYS'], ({ PORT }, errors) => {
-    errors.push(...sentences);
-    return PORT;
-  });
+function freshFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** The environment with its secrets, and the errors in it. */
+function read(environment: Record<string, string>) {
+  return readEnvironment(environment, STORAGES, ['API_KEYS'], (complete, errors) => ({
+    complete,
+    errors: errors.splice(0),
+  }));
+}
 
 describe('readEnvironment', () => {
   test('names every error', () => {
-    expect(() => read({}, 'HOST must be 1', 'MONGODB_URL must be set')).toThrow(
-      new ConfigurationError('HOST must be 1; MONGODB_URL must be set'),
-    );
+    const rejected = () => readEnvironment({}, STORAGES, [], (_, errors) => void errors.push('A must be 1', 'B is x'));
+    expect(rejected).toThrow(new ConfigurationError('A must be 1; B is x'));
+  });
+
+  test('reads a secret as Kubernetes mounts it', () => {
+    const mount = freshFolder();
+    mkdirSync(join(mount, '..2026_01_01'));
+    writeFileSync(join(mount, '..2026_01_01/url'), 'mongodb://me:secret@h/d');
+    symlinkSync('..2026_01_01', join(mount, '..data'));
+    symlinkSync('..data/url', join(mount, 'url'));
+    const { complete, errors } = read({ PORT: '1', MONGODB_URL_FILE: join(mount, 'url') });
+    expect(errors).toEqual([]);
+    expect(complete).toMatchObject({ PORT: '1', MONGODB_URL: 'mongodb://me:secret@h/d' });
+  });
+
+  test.each([
+    ['k1', 'k1'],
+    ['k1\n', 'k1'],
+    ['k1\r\n', 'k1'],
+    ['k1\n\n', 'k1\n'],
+    ['k1\nk2\n', 'k1\nk2'],
+    [' k1 ', ' k1 '],
+  ])('reads %j as %j', (content, secret) => {
+    const API_KEYS_FILE = join(freshFolder(), 'keys');
+    writeFileSync(API_KEYS_FILE, content);
+    expect(read({ API_KEYS_FILE }).complete['API_KEYS']).toBe(secret);
+  });
+
+  test('ignores an empty twin', () => {
+    expect(read({ API_KEYS_FILE: '', API_KEYS: 'k' })).toEqual({
+      complete: { API_KEYS_FILE: '', API_KEYS: 'k' },
+      errors: [],
+    });
+  });
+
+  test('rejects a secret that is set twice', () => {
+    const API_KEYS_FILE = join(freshFolder(), 'keys');
+    writeFileSync(API_KEYS_FILE, 'k');
+    expect(read({ API_KEYS_FILE, API_KEYS: 'k' }).errors).toEqual([
+      'API_KEYS and API_KEYS_FILE are both set: remove one',
+    ]);
+  });
+
+  test('rejects a file that is missing, a folder or empty, each with its variable and the reason', () => {
+    const folder = freshFolder();
+    const empty = join(folder, 'empty');
+    writeFileSync(empty, '\n');
+    expect(read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') }).errors).toEqual([
+      `API_KEYS_FILE: ${folder} can't be read: illegal operation on a directory`,
+      `MONGODB_URL_FILE: ${join(folder, 'nothing')} can't be read: no such file or directory`,
+    ]);
+    expect(read({ API_KEYS_FILE: empty }).errors).toEqual([`API_KEYS_FILE: ${empty} is empty`]);
   });
 });

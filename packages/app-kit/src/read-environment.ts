@@ -1,27 +1,48 @@
+import { readFileSync } from 'node:fs';
+import { getSystemErrorMessage } from 'node:util';
 import { ConfigurationError } from './configuration-error.ts';
-import { readSecretFiles } from './secret-files.ts';
 import { type Storages, storageVariables } from './storages.ts';
 
-function secretNames(own: readonly string[], storages: Storages): string[] {
-  const secrets = storageVariables(storages).filter(({ secret }) => secret);
-  return [...own.filter((name) => name === 'API_KEYS'), ...secrets.map(({ name }) => name)];
-}
+/** Satisfies every rule, so that the error about the file stands alone. */
+const UNREAD = 'unreadable-secret';
 
 /**
  * Reads the environment of an application, once, and the files that hold its secrets.
  *
- * @param own The variables of the application, besides those of the storages.
- * @param read Reads them; `errors` takes a sentence for each error.
+ * @param secrets The secret variables of the application, besides those of the storages.
+ * @param read Reads the variables; `errors` takes a sentence for each error.
  * @throws ConfigurationError that names every error.
  */
 export function readEnvironment<T>(
   environment: NodeJS.ProcessEnv,
   storages: Storages,
-  own: readonly string[],
+  secrets: readonly string[],
   read: (environment: NodeJS.ProcessEnv, errors: string[]) => T,
 ): T {
   const errors: string[] = [];
-  const settings = read(readSecretFiles(environment, secretNames(own, storages), errors), errors);
+  const ofStorages = storageVariables(storages).filter(({ secret }) => secret);
+  const complete = { ...environment };
+  for (const name of [...secrets, ...ofStorages.map((variable) => variable.name)]) {
+    if (environment[`${name}_FILE`]) complete[name] = readSecretFile(name, environment, errors);
+  }
+  const settings = read(complete, errors);
   if (errors.length > 0) throw new ConfigurationError(errors.join('; '));
   return settings;
+}
+
+/** The content of the file that the variable with the suffix _FILE names, without the line end at its end. */
+function readSecretFile(name: string, environment: NodeJS.ProcessEnv, errors: string[]): string {
+  const path = environment[`${name}_FILE`] as string;
+  const given = environment[name];
+  if (given) errors.push(`${name} and ${name}_FILE are both set: remove one`);
+  try {
+    const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
+    if (content === '') errors.push(`${name}_FILE: ${path} is empty`);
+    return given || content || UNREAD;
+  } catch (error) {
+    const { errno, message } = error as NodeJS.ErrnoException;
+    const reason = errno === undefined ? message : getSystemErrorMessage(errno);
+    errors.push(`${name}_FILE: ${path} can't be read: ${reason}`);
+    return given || UNREAD;
+  }
 }

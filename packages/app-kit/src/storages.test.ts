@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { ConfigurationError } from './configuration-error.ts';
-import { findStorages } from './find-storages.ts';
-import { STORAGES, storageChoices } from './storages.ts';
+import { findStorages, STORAGES, storageChoices } from './storages.ts';
 
 /** The path of a module with this text. */
 function moduleOf(text: string): string {
