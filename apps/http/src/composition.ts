@@ -37,7 +37,7 @@ const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 
 /** The parts that a container resolves. */
 export const TOKENS = {
-  storage: token<PetStorage>('storage'),
+  storage: token<Pick<PetStorage, 'pets' | 'keys'>>('storage'),
   catalogue: token<Catalogue>('catalogue'),
   authenticate: token<Authenticate>('authenticate'),
   metrics: token<Metrics>('metrics'),

@@ -96,6 +96,10 @@ export class HttpError extends Error {
   }
 }
 
+/** @param status 408 or 431; 400 if absent. */
+export const invalidRequest = (message: string, status?: number) =>
+  new HttpError('invalid_request', message, {}, status);
+
 /** Made once, because taking the stack costs more than the rest of a rejection. */
 export const OVERLOADED = new HttpError('service_unavailable', CLIENT_MESSAGES.overloaded);
 

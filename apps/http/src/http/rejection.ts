@@ -1,22 +1,20 @@
 import { type IncomingMessage, STATUS_CODES } from 'node:http';
-import { CLIENT_MESSAGES, HttpError, type HttpResponse } from './http-error.ts';
+import { CLIENT_MESSAGES, type HttpError, type HttpResponse, invalidRequest } from './http-error.ts';
 
 /** Of the request target and the header fields, in bytes. */
 export const MAX_HEADER_SIZE = 16 * 1024;
 
-const invalid = (message: string, status?: number) => new HttpError('invalid_request', message, {}, status);
-
 /** A tunnel (RFC 9110, section 9.3.6) is for proxies. */
-export const noTunnel = invalid(CLIENT_MESSAGES.noTunnel);
+export const noTunnel = invalidRequest(CLIENT_MESSAGES.noTunnel);
 
-export const BAD_TARGET = invalid(CLIENT_MESSAGES.badTarget);
+export const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
 
 /** The rejection for an error of Node's event `clientError`. */
 export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
-  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalid(CLIENT_MESSAGES.late, 408);
-  if (code === 'HPE_HEADER_OVERFLOW') return invalid(CLIENT_MESSAGES.headerIsTooLarge(MAX_HEADER_SIZE), 431);
-  if (code === 'HPE_INVALID_EOF_STATE') return invalid(CLIENT_MESSAGES.bodyIsIncomplete);
-  return invalid(CLIENT_MESSAGES.malformed(message.replace(/^Parse Error: /, '')));
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest(CLIENT_MESSAGES.late, 408);
+  if (code === 'HPE_HEADER_OVERFLOW') return invalidRequest(CLIENT_MESSAGES.headerIsTooLarge(MAX_HEADER_SIZE), 431);
+  if (code === 'HPE_INVALID_EOF_STATE') return invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete);
+  return invalidRequest(CLIENT_MESSAGES.malformed(message.replace(/^Parse Error: /, '')));
 }
 
 /** A response that closes the connection, for a socket without a response object (RFC 9112). */
@@ -55,6 +53,6 @@ const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
  * Needs `joinDuplicateHeaders`: a repeated field, joined with a comma and a space, is malformed.
  */
 export function requestRejection({ headers: { host }, httpVersion, url = '' }: IncomingMessage): HttpError | null {
-  if (host === undefined ? httpVersion !== '1.0' : !isHost(host)) return invalid(CLIENT_MESSAGES.badHost);
+  if (host === undefined ? httpVersion !== '1.0' : !isHost(host)) return invalidRequest(CLIENT_MESSAGES.badHost);
   return TARGET.test(url) ? null : BAD_TARGET;
 }

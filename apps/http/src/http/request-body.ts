@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import { parse } from '@animal-store/exact-json';
-import { CLIENT_MESSAGES, HttpError } from './http-error.ts';
+import { CLIENT_MESSAGES, HttpError, invalidRequest } from './http-error.ts';
 import { onBodyRejected } from './rejection.ts';
 
 /** The largest body that is read, in bytes. */
@@ -14,8 +14,6 @@ const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 /** Content codings that mean none; an empty element of the list counts as such (RFC 9110, section 5.6.1.2). */
 const IDENTITY = /^[\t ]*(?:identity)?[\t ]*$/i;
 const BYTE_ORDER_MARK = 0xfeff;
-
-const invalid = (message: string) => new HttpError('invalid_request', message);
 
 /**
  * @throws HttpError `unsupported_media_type` unless the body is declared as plain JSON; parameters are ignored.
@@ -30,7 +28,7 @@ export function requireJson({ headers }: IncomingMessage): void {
   }
   const transferCoding = headers['transfer-encoding'];
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
-    throw invalid(CLIENT_MESSAGES.transferEncoding);
+    throw invalidRequest(CLIENT_MESSAGES.transferEncoding);
   }
 }
 
@@ -56,7 +54,7 @@ export async function readBody(request: IncomingMessage): Promise<Buffer> {
 function receive(request: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const tooLarge = () => reject(new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)));
-  const incomplete = () => reject(invalid(CLIENT_MESSAGES.bodyIsIncomplete));
+  const incomplete = () => reject(invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete));
   if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) tooLarge();
   else if (request.destroyed) incomplete();
   else {
@@ -93,13 +91,13 @@ function receive(request: IncomingMessage): Promise<Buffer> {
  * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
  */
 export function parseJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw invalid(CLIENT_MESSAGES.bodyIsEmpty);
-  if (!isUtf8(bytes)) throw invalid(CLIENT_MESSAGES.bodyIsNotUtf8);
+  if (bytes.length === 0) throw invalidRequest(CLIENT_MESSAGES.bodyIsEmpty);
+  if (!isUtf8(bytes)) throw invalidRequest(CLIENT_MESSAGES.bodyIsNotUtf8);
   const text = bytes.toString();
-  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw invalid(CLIENT_MESSAGES.bodyBeginsWithMark);
+  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw invalidRequest(CLIENT_MESSAGES.bodyBeginsWithMark);
   try {
     return parse(text);
   } catch (error) {
-    throw invalid(`${CLIENT_MESSAGES.bodyIsNotJson}: ${(error as SyntaxError).message}`);
+    throw invalidRequest(`${CLIENT_MESSAGES.bodyIsNotJson}: ${(error as SyntaxError).message}`);
   }
 }

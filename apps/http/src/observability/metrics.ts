@@ -3,6 +3,8 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../http/exchange.ts';
 
+type Ports = Pick<PetStorage, 'pets' | 'keys'>;
+
 export interface MetricsOptions {
   /** Labels of the build. */
   readonly version: Readonly<Record<string, string>>;
@@ -17,8 +19,8 @@ export interface MetricsOptions {
 export interface Metrics {
   /** Records a request. */
   readonly observe: Observe;
-  /** Wraps a storage so that its calls are timed. */
-  instrument(storage: PetStorage): PetStorage;
+  /** The ports of a storage, whose calls are timed. */
+  instrument(storage: Ports): Ports;
   /** The media type of what `read` returns. */
   readonly contentType: string;
   /** The metrics in Prometheus' text format. */
@@ -46,22 +48,15 @@ export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: 
     buckets: BUCKETS,
     registers,
   });
-  new Gauge({
-    name: 'http_requests_in_flight',
-    help: 'Requests that have no response yet.',
-    registers,
-    collect() {
-      this.set(inFlight());
-    },
-  });
-  new Gauge({
-    name: 'storage_up',
-    help: 'Whether the storage is available (1) or not (0).',
-    registers,
-    async collect() {
-      this.set((await isStorageUp()) ? 1 : 0);
-    },
-  });
+  const gauge = (name: string, help: string, read: () => number | Promise<number>) =>
+    new Gauge({
+      ...{ name, help, registers },
+      async collect() {
+        this.set(await read());
+      },
+    });
+  gauge('http_requests_in_flight', 'Requests that have no response yet.', inFlight);
+  gauge('storage_up', 'Whether the storage is available (1) or not (0).', async () => ((await isStorageUp()) ? 1 : 0));
   new Counter({
     name: 'log_lines_dropped_total',
     help: 'Lines of the log that were not written, because the reader is slow or gone, or the disk is full.',
@@ -106,11 +101,6 @@ export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: 
     instrument: (storage) => ({
       pets: timed(storage.pets, 'pets', ['add', 'find', 'list']),
       keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'prune', 'recordUse']),
-      location: storage.location,
-      ...(storage.warnings && { warnings: storage.warnings }),
-      ready: () => storage.ready(),
-      close: () => storage.close(),
-      [Symbol.asyncDispose]: () => storage[Symbol.asyncDispose](),
     }),
     contentType: registry.contentType,
     read: () => registry.metrics(),

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { type IdempotencyKey, LIMITS, type NewPet } from '@animal-store/domain';
-import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
+import { CLIENT_MESSAGES, invalidRequest, JSON_TYPE } from '../http/http-error.ts';
 import { BODY_MAX_BYTES, parseJson, readBody, requireJson } from '../http/request-body.ts';
 import {
   EXAMPLE_NEW_PET,
@@ -90,6 +90,6 @@ function idempotencyKey(request: IncomingMessage, holder: string): IdempotencyKe
   const key = request.headers['idempotency-key'] as string | undefined;
   if (key === undefined) return undefined;
   const count = key.includes(', ') ? (request.headersDistinct['idempotency-key'] as string[]).length : 1;
-  if (count > 1) throw new HttpError('invalid_request', CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
+  if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
   return { holder, key };
 }

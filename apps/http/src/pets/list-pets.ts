@@ -1,5 +1,5 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
-import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
+import { CLIENT_MESSAGES, invalidRequest, JSON_TYPE } from '../http/http-error.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, ref } from '../openapi/responses.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
@@ -78,12 +78,12 @@ function readQuery(url: string): PetQuery {
   const parameters = new URLSearchParams(url.slice(start));
   const read = (name: string): string | undefined => {
     const [value, ...more] = parameters.getAll(name);
-    if (more.length > 0) throw new HttpError('invalid_request', CLIENT_MESSAGES.notOnce(name, more.length + 1));
+    if (more.length > 0) throw invalidRequest(CLIENT_MESSAGES.notOnce(name, more.length + 1));
     return value;
   };
   const [limit, status, cursor] = [read('limit'), read('status'), read('cursor')];
   const after = cursor === undefined ? undefined : readCursor(cursor);
-  if (after === null) throw new HttpError('invalid_request', CLIENT_MESSAGES.badCursor);
+  if (after === null) throw invalidRequest(CLIENT_MESSAGES.badCursor);
   // An integer out of range stays text, so that the error quotes it as it was given.
   const isInRange = limit !== undefined && DECIMAL.test(limit) && Number(limit) <= LIMITS.page.max;
   return { limit: isInRange ? Number(limit) : limit, status, after } as PetQuery;
