@@ -5,15 +5,13 @@ import { reasonForOperator, UnusableFile } from '../src/failures.ts';
 const sqliteError = (errcode: number) =>
   Object.assign(new Error(`error ${errcode}`), { code: 'ERR_SQLITE_ERROR', errcode });
 
-const DAMAGED = 'it is damaged: restore a backup';
-
 /** Three kinds: a reason for the operator; null: a later call may succeed; undefined: a defect. */
 test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_BUSY', sqliteError(5), null],
   ['SQLITE_NOMEM', sqliteError(7), null],
   ['SQLITE_READONLY_DBMOVED', sqliteError(1032), 'this user may not write it'],
   ['SQLITE_IOERR_FSYNC', sqliteError(1034), null],
-  ['SQLITE_CORRUPT_INDEX', sqliteError(779), DAMAGED],
+  ['SQLITE_CORRUPT_INDEX', sqliteError(779), 'it is damaged: restore a backup'],
   ['SQLITE_FULL', sqliteError(13), null],
   ['SQLITE_CANTOPEN', sqliteError(14), 'it must be a file in a folder that exists, where this user may write'],
   ['SQLITE_PROTOCOL', sqliteError(15), 'its file system does not lock files: put it on a local disk'],

@@ -1,8 +1,7 @@
-import { copyFileSync, readFileSync } from 'node:fs';
+import { copyFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { fingerprint } from '@animal-store/domain/ports';
 import { describe, expect, test } from 'vitest';
-import { createSqliteStorage } from '../src/index.ts';
 import { databaseAt, everyPet, fileWith, freshFile, storageAt } from './fixtures.ts';
 
 /** A file as version 1.0 leaves it: four pets created at 1,763,000,000,000, of which the last was deleted, and two API keys. */
@@ -79,17 +78,4 @@ describe('a file of the published format 1', () => {
 test('the schema calls only functions that SQLite 3.40 has, for the sqlite3 of Debian 12', () => {
   const called = schemaOf(FORMAT_1).flatMap(({ sql }) => String(sql).match(/\b[a-z_]+(?=\()/g) ?? []);
   expect(new Set(called)).toEqual(new Set(['sqlite_sequence', 'length', 'substr']));
-});
-
-test('opening rejects a file of another format, and leaves it unchanged', async () => {
-  const file = await fileWith(0);
-  const db = databaseAt(file);
-  db.exec('PRAGMA user_version = 1000');
-  db.close();
-  const before = readFileSync(file);
-  await expect(createSqliteStorage({ file })).rejects.toMatchObject({
-    name: 'StorageMisconfigured',
-    message: `${file} has format 1000, and this version of Animal Store works with format 1: start a newer version`,
-  });
-  expect(readFileSync(file).equals(before)).toBe(true);
 });

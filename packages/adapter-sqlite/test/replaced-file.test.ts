@@ -1,6 +1,6 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { addTo, everyPet, fileWith, freshFile, rex, storageAt } from './fixtures.ts';
+import { addTo, everyPet, freshFile, rex, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 const FAILURE = {
@@ -47,13 +47,6 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     rmSync(file);
     await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
     expect(existsSync(file)).toBe(false);
-  });
-
-  test('it was replaced before the first write, which does not change the other', async () => {
-    const { file, storage } = await opened();
-    renameSync(await fileWith(1), file);
-    await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
-    expect(await everyPet(await storageAt(file))).toHaveLength(1);
   });
 });
 
