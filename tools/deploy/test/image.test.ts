@@ -27,6 +27,12 @@ const PUBLISHED = ['--publish=127.0.0.1::3000'];
 
 let image: string;
 
+test('the Dockerfile names the version of the packages', () => {
+  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  const { version } = JSON.parse(read('packages/domain/package.json'));
+  expect(read('tools/deploy/image/Dockerfile')).toContain(`\nARG VERSION=${version}\n`);
+});
+
 describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   beforeAll(async () => {
     image = await buildImage(BUILD);
