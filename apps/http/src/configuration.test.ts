@@ -1,8 +1,5 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { ConfigurationError, STORAGES } from '@animal-store/app-kit';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { readConfiguration } from './configuration.ts';
 
 function errorsIn(environment: Record<string, string>): string {
@@ -63,11 +60,6 @@ test.each([
 
 test.each<[Record<string, string>, string | RegExp]>([
   [{ PORT: '65536' }, 'PORT must be an integer from 0 to 65535, was "65536"'],
-  [{ PORT: '3000x' }, 'PORT must be an integer from 0 to 65535, was "3000x"'],
-  ...['-1', '+80', ' 80', '80.5', '80.0', '1e3', '0x50', '٨٠'].map((port): [Record<string, string>, string] => [
-    { PORT: port },
-    `PORT must be an integer from 0 to 65535, was "${port}"`,
-  ]),
   [{ CORS_ORIGINS: '*,https://a.example' }, /, or \* alone, was "\*,https:\/\/a.example"$/],
   ...[
     ...['example.org', 'https://a.example/', 'https://a.example:123456', 'https://a.example http://b.example'],
@@ -126,15 +118,7 @@ describe('in production', () => {
     expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'x' })).toMatch(/^STORAGE must be one of [^;]*$/);
   });
 
-  test('reads secrets from files, and names only the missing file', () => {
-    const folder = mkdtempSync(join(tmpdir(), 'animal-store-settings-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    writeFileSync(join(folder, 'url'), 'mongodb://h/d\n');
-    writeFileSync(join(folder, 'keys'), `${'k'.repeat(16)}\n`);
-    const environment = { NODE_ENV: 'production', MONGODB_URL_FILE: join(folder, 'url') };
-    const { storage, configuredKeys } = readConfiguration({ ...environment, API_KEYS_FILE: join(folder, 'keys') });
-    expect(storage).toEqual({ name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d', warnings: [] });
-    expect(configuredKeys.size).toBe(1);
+  test('names only the file of a secret that is missing', () => {
     expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
       "MONGODB_URL_FILE: /x can't be read: no such file or directory",
     );

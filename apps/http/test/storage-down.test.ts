@@ -6,19 +6,18 @@ import { readConfiguration } from '../src/configuration.ts';
 import { createReadiness } from '../src/observability/readiness.ts';
 import { errorLike, KEY, type Service, serve } from './service.ts';
 
-/** A service whose storage can be made to fail: at once, or later with a promise. */
+/** A service whose storage can be made to fail. */
 async function serviceOnFailingStorage(
   memory = createMemoryStorage(),
-): Promise<Service & { failure: { with?: Error; promised: boolean } }> {
-  const failure: { with?: Error; promised: boolean } = { promised: false };
+): Promise<Service & { failure: { with?: Error } }> {
+  const failure: { with?: Error } = {};
   const failing = <T extends object>(port: T): T =>
     new Proxy(port, {
       get: (target, name) => {
         const method = Reflect.get(target, name) as (...given: unknown[]) => unknown;
-        return (...given: unknown[]) => {
-          if (failure.with === undefined) return method.apply(target, given);
-          if (failure.promised) return Promise.reject(failure.with);
-          throw failure.with;
+        return async (...given: unknown[]) => {
+          if (failure.with !== undefined) throw failure.with;
+          return method.apply(target, given);
         };
       },
     });
@@ -32,58 +31,50 @@ const REX = '{"name":"Rex","categoryId":7}';
 /** A generated key with a right checksum that no storage holds: asking for it needs the storage. */
 const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 
-test.each([false, true])(
-  'responds with 503 to requests that need the storage while it is unavailable (rejecting: %s), and recovers',
-  async (promised) => {
-    const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
-    await add(REX);
-    failure.promised = promised;
-    failure.with = new DomainError('storage_unavailable', 'the storage is unavailable: try again');
-    for (const response of [
-      await call('GET', '/v1/pets'),
-      await call('GET', '/v1/pets/1'),
-      await add(REX),
-      await call('GET', '/readyz', { key: null }),
-      await call('GET', '/healthz', { key: null }),
-    ]) {
-      expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
-      expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
-    }
-    // Requests that need no storage are served.
-    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
-    expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
-    expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
-    expect((await call('GET', '/v1/pets', { key: 'nobody-has-this-key' })).status).toBe(401);
-    for (const [response, status] of [
-      [await call('GET', '/v1/pets?limit=0'), 400],
-      [await add('{}'), 400],
-      [await call('GET', '/v1/pets/x'), 404],
-      [await call('DELETE', '/v1/pets'), 405],
-    ] as const) {
-      // Waiting does not end these errors.
-      expect([response.status, response.headers['retry-after']]).toEqual([status, undefined]);
-    }
-    expect(unexpectedErrors).toEqual([]);
+test('responds with 503 to requests that need the storage while it is unavailable, and recovers', async () => {
+  const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
+  await add(REX);
+  failure.with = new DomainError('storage_unavailable', 'the storage is unavailable: try again');
+  for (const response of [
+    await call('GET', '/v1/pets'),
+    await call('GET', '/v1/pets/1'),
+    await add(REX),
+    await call('GET', '/readyz', { key: null }),
+    await call('GET', '/healthz', { key: null }),
+  ]) {
+    expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
+    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+  }
+  // Requests that need no storage are served.
+  expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+  expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
+  expect((await call('GET', '/v1/pets', { key: null })).status).toBe(401);
+  expect((await call('GET', '/v1/pets', { key: 'nobody-has-this-key' })).status).toBe(401);
+  for (const [response, status] of [
+    [await call('GET', '/v1/pets?limit=0'), 400],
+    [await add('{}'), 400],
+    [await call('GET', '/v1/pets/x'), 404],
+    [await call('DELETE', '/v1/pets'), 405],
+  ] as const) {
+    // Waiting does not end these errors.
+    expect([response.status, response.headers['retry-after']]).toEqual([status, undefined]);
+  }
+  expect(unexpectedErrors).toEqual([]);
 
-    delete failure.with;
-    expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
-    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
-  },
-);
+  delete failure.with;
+  expect((await call('GET', '/readyz', { key: null })).status).toBe(200);
+  expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+});
 
-test.each([false, true])(
-  'responds to an unexpected error (rejecting: %s) with 500 without its message, and reports it',
-  async (promised) => {
-    const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
-    failure.promised = promised;
-    failure.with = new TypeError('secret of the driver at /etc/passwd');
-    for (const response of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
-      expect([response.status, response.json]).toEqual([500, errorLike('internal_error', 500)]);
-      expect(response.text).not.toMatch(/secret|passwd|TypeError| at /);
-    }
-    expect(unexpectedErrors).toEqual([failure.with, failure.with, failure.with]);
-  },
-);
+test('responds to an unexpected error with 500 without its message, and reports it', async () => {
+  const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
+  failure.with = new TypeError('secret of the driver at /etc/passwd');
+  for (const response of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
+    expect([response.status, response.json]).toEqual([500, errorLike('internal_error', 500)]);
+    expect(response.text).not.toMatch(/secret|passwd|TypeError| at /);
+  }
+  expect(unexpectedErrors).toEqual([failure.with, failure.with, failure.with]);
+});
 
 test('responds to an unknown key with 503 while the storage is unavailable, and with 401 afterwards', async () => {
   const { call, failure } = await serviceOnFailingStorage();

@@ -28,7 +28,12 @@ test.each([
 });
 
 test.each([
-  ['PORT', ['4', '65536', '-5', '5.0', '0x10', '1234567890', ' 5', '5 '], 'an integer from 5 to 65535', 3000],
+  [
+    'PORT',
+    ['4', '65536', '-5', '+80', '5.0', '1e3', '0x10', '1234567890', '٨٠', ' 5', '5 ', '30x'],
+    'an integer from 5 to 65535',
+    3000,
+  ],
   ['LEVEL', ['Info', 'debug'], 'one of info, warn', 'info'],
   ['HOST', ['two words'], 'a host name', 'localhost'],
 ])('readVariables rejects values of %s with its rule, and reads the fallback: %j', (name, texts, rule, fallback) => {
