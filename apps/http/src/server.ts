@@ -26,7 +26,6 @@ export interface ServerOptions {
   readonly reject: (error: HttpError, request: IncomingMessage | null, socket: Socket) => HttpResponse;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
-  readonly timeLimits?: Partial<typeof TIME_LIMITS>;
 }
 
 export interface RunningServer {
@@ -41,10 +40,12 @@ export interface RunningServer {
   stop(times: { grace: number; deadline: number }): Promise<number>;
 }
 
-/** The requests of a connection that have no response yet. */
+/** The requests of a connection. */
 interface Connection {
+  /** How many have no response yet. */
   unanswered: number;
-  last: { readonly request: IncomingMessage; readonly response: ServerResponse } | null;
+  /** The response to the last of them. */
+  last: ServerResponse | null;
   /** Whether the last response closes the connection: what the client sends after that request is not read as another. */
   closing: boolean;
 }
@@ -55,21 +56,22 @@ interface Connection {
  * @throws The system's error if the server can't listen on the address.
  */
 export async function startServer(listener: RequestListener, options: ServerOptions): Promise<RunningServer> {
-  const { host, port, maxConnections, reject, onDrop, timeLimits } = options;
+  const { host, port, maxConnections, reject, onDrop } = options;
   const connections = new Map<Duplex, Connection>();
   let stopping = false;
-  const settings = { maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true };
-  const server = createServer({ connectionsCheckingInterval: 1_000, ...TIME_LIMITS, ...timeLimits, ...settings });
+  const server = createServer({
+    ...{ connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
+    ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
+  });
   server.maxConnections = maxConnections;
   // Otherwise Node drops fields silently, Authorization and Idempotency-Key among them. The size is limited.
   server.maxHeadersCount = 0;
   server.setTimeout(INACTIVITY_TIMEOUT);
 
   function closeAfterLast(connection: Connection): void {
-    const response = connection.last?.response;
-    if (connection.unanswered === 0 || response === undefined || response.headersSent) return;
+    if (connection.last === null || connection.last.headersSent) return;
     connection.closing = true;
-    response.setHeader('connection', 'close');
+    connection.last.setHeader('connection', 'close');
   }
 
   function accept(request: IncomingMessage, response: ServerResponse): void {
@@ -81,7 +83,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       return void socket.destroy();
     }
     connection.unanswered += 1;
-    connection.last = { request, response };
+    connection.last = response;
     response.once('close', () => {
       connection.unanswered -= 1;
       // Node leaves it open if the response had begun before the stop.
@@ -101,10 +103,10 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     if (connection === undefined || connection.closing || !socket.writable) return void socket.destroy();
     const { last } = connection;
     connection.closing = true;
-    if (last?.request.complete === false) {
-      if (last.response.headersSent) return void socket.destroy();
-      last.response.setHeader('connection', 'close');
-      rejectBody(last.request, error);
+    if (last?.req.complete === false) {
+      if (last.headersSent) return void socket.destroy();
+      last.setHeader('connection', 'close');
+      rejectBody(last.req, error);
       return;
     }
     const respond = () => {
@@ -113,7 +115,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       setTimeout(() => socket.destroy(), LINGER_TIMEOUT).unref();
     };
     if (connection.unanswered === 0) respond();
-    else last?.response.once('close', respond);
+    else last?.once('close', respond);
   }
 
   server.on('connection', (socket) => {

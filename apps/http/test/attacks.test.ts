@@ -50,6 +50,8 @@ describe('an honest client gets 200', () => {
     const attack = Array.from({ length: CONNECTIONS }, async () => {
       const socket = open(service.port);
       socket.write(bytes);
+      // It is closed although it is never inactive.
+      socket.on('data', () => socket.write(`GET /livez HTTP/1.1\r\n${HEAD}\r\n`));
       return (await untilClosed(socket)).match(/^HTTP/gm)?.length ?? 0;
     });
     await expectServed(service, Promise.all(attack));

@@ -9,7 +9,7 @@ import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import { startServer, type TIME_LIMITS } from '../src/server.ts';
+import { startServer } from '../src/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
@@ -67,7 +67,6 @@ export function freshFile(): string {
 
 export interface ServiceOptions {
   readonly clock?: Clock;
-  readonly timeLimits?: Partial<typeof TIME_LIMITS>;
   /** Gets the function that stops the service. Absent: it stops when the running test ends. */
   readonly onEnd?: (stop: () => Promise<void>) => void;
 }
@@ -92,7 +91,7 @@ export async function startService(
 /** Serves what is put together from these parts. */
 export async function serve(
   parts: Pick<Parts, 'configuration' | 'storage'>,
-  { clock = Date.now, timeLimits = {}, onEnd = onTestFinished }: ServiceOptions = {},
+  { clock = Date.now, onEnd = onTestFinished }: ServiceOptions = {},
 ): Promise<Service> {
   const unexpectedErrors: unknown[] = [];
   const log: Parts['log'] = {
@@ -107,7 +106,6 @@ export async function serve(
     maxConnections: parts.configuration.MAX_CONNECTIONS,
     reject: container.resolve(TOKENS.exchange).reject,
     onDrop() {},
-    timeLimits,
   });
   onEnd(async () => {
     await server.stop({ grace: 0, deadline: 0 });
