@@ -384,13 +384,3 @@ describe('AnimalStoreError', () => {
     expect(JSON.parse(JSON.stringify(error))).toEqual(expected);
   });
 });
-
-test('throws at import in a runtime without JSON.rawJSON, so that no integer is rounded', async () => {
-  vi.stubGlobal('JSON', { ...JSON, parse: JSON.parse, stringify: JSON.stringify });
-  vi.resetModules();
-  onTestFinished(() => {
-    vi.unstubAllGlobals();
-    vi.resetModules();
-  });
-  await expect(import('./index.ts')).rejects.toThrow('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22');
-});

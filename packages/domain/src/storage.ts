@@ -1,5 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 import type { KeyStore } from './api-keys/key-store.ts';
+import { StorageMisconfigured } from './errors.ts';
 import type { PetArchive } from './pets/pet-archive.ts';
 import type { PetStore } from './pets/pet-store.ts';
 
@@ -77,4 +78,21 @@ export interface StorageAdapter {
    * @throws StorageMisconfigured
    */
   open(setting: string): Promise<PetStorage>;
+}
+
+/**
+ * Checks the format of what is stored when it is opened, for an adapter that counts its formats. A version works with its own
+ * format only.
+ *
+ * @param name The name of the formatted place, for the operator: `the collection pets`.
+ * @param found The number of the stored format.
+ * @param own The number of the format that this version creates.
+ * @throws StorageMisconfigured if this version can't work with it.
+ */
+export function checkFormat(name: string, found: number, own: number): void {
+  if (found === own) return;
+  throw new StorageMisconfigured(
+    `${name} has format ${found}, and this version of Animal Store works with format ${own}: ` +
+      `start ${found > own ? 'a newer' : 'an older'} version`,
+  );
 }

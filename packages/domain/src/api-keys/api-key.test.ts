@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { describeApiKey, generateApiKey, isUsable, isWellFormedApiKey, visiblePrefixOf } from './api-key.ts';
+import { describeApiKey, generateApiKey, isUsable, visiblePrefixOf } from './api-key.ts';
 
 describe('generateApiKey', () => {
   test('makes keys of the published form that never repeat', () => {
@@ -35,17 +35,21 @@ describe('generateApiKey', () => {
   });
 });
 
-describe('isWellFormedApiKey', () => {
+describe('visiblePrefixOf', () => {
+  test('shows the first 9 characters of a well-formed key', () => {
+    expect(visiblePrefixOf(`anst_${'0'.repeat(36)}`)).toBe('anst_0000');
+  });
+
   test.each([
-    ['of the published form', `anst_${'0'.repeat(36)}`, true],
-    ['that is too short', `anst_${'0'.repeat(35)}`, false],
-    ['that is too long', `anst_${'0'.repeat(37)}`, false],
-    ['after something else', `xanst_${'0'.repeat(36)}`, false],
-    ['in another case', `Anst_${'0'.repeat(36)}`, false],
-    ['of other characters', `anst_${'-'.repeat(36)}`, false],
-    ['without the prefix', '0'.repeat(41), false],
-  ])('judges a text %s (%s): %s', (_what, text, wellFormed) => {
-    expect(isWellFormedApiKey(text)).toBe(wellFormed);
+    ['too short', `anst_${'0'.repeat(35)}`],
+    ['too long', `anst_${'0'.repeat(37)}`],
+    ['after something else', `xanst_${'0'.repeat(36)}`],
+    ['in another case', `Anst_${'0'.repeat(36)}`],
+    ['of other characters', `anst_${'-'.repeat(36)}`],
+    ['without the prefix', '0'.repeat(41)],
+    ['empty', ''],
+  ])('shows nothing of a text that is %s: it may be any secret', (_what, text) => {
+    expect(visiblePrefixOf(text)).toBeNull();
   });
 });
 
@@ -74,15 +78,5 @@ describe('the record of a key', () => {
     [200, 50, false],
   ])('is usable at 100 if it expires at %s and was revoked at %s: %s', (expiresAt, revokedAt, usable) => {
     expect(isUsable({ ...record, expiresAt, revokedAt }, 100)).toBe(usable);
-  });
-});
-
-describe('visiblePrefixOf', () => {
-  test('shows the first 9 characters of a well-formed key, and nothing of anything else', () => {
-    const key = generateApiKey(randomBytes);
-    expect(visiblePrefixOf(key)).toBe(key.slice(0, 9));
-    for (const secret of ['', 'the password of somebody', `${key}x`, key.slice(0, -1), key.toUpperCase()]) {
-      expect(visiblePrefixOf(secret)).toBeNull();
-    }
   });
 });

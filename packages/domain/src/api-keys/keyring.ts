@@ -128,8 +128,7 @@ function holderViolation(holder: unknown): string | null {
 /** A key that expires later is still valid. */
 function pruneViolation(before: unknown, now: number): string | null {
   if (typeof before === 'number' && Number.isInteger(before) && before >= 0 && before <= now) return null;
-  const rule = 'before must be whole milliseconds since the epoch, not in the future';
-  return typeof before === 'number' ? `${rule}, was ${before}` : violation(rule, before);
+  return violation('before must be whole milliseconds since the epoch, not in the future', before);
 }
 
 function expiryViolation(expiresAt: unknown, now: number): string | null {

@@ -4,7 +4,6 @@ import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.
 import { rejectionOf } from '../../test/rejection.ts';
 import type { DomainError } from '../errors.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
-import type { IdempotencyKey } from './idempotency.ts';
 import type { NewPet, Pet } from './pet.ts';
 import { PET_STATUSES } from './pet.ts';
 import type { PetQuery } from './pet-query.ts';
@@ -128,60 +127,24 @@ describe('createCatalogue', () => {
     expect((await catalogue.listPets()).pets).toStrictEqual([pet]);
   });
 
-  test.each<PetQuery>([{ limit: 0 }, { limit: 101 }, { status: 'Sold' as 'sold' }, { after: -1n }])(
-    'rejects the query %o before it asks the storage',
-    async (query) => {
-      const { port, calls } = observed(petsInMemory());
-      const { code } = await rejectionOf(() => createCatalogue(port).listPets(query));
-      expect(code).toBe('invalid');
-      expect(calls).toEqual([]);
-    },
-  );
-
-  test.each([{ name: '' }, { categoryId: 7 }, { status: null }, { name: 'x'.repeat(201) }])(
-    'rejects a pet with %o before it asks the storage',
-    async (wrong) => {
-      const { port, calls } = observed(petsInMemory());
-      const { code } = await rejectionOf(() => createCatalogue(port).createPet(rex(wrong)));
-      expect(code).toBe('invalid');
-      expect(calls).toEqual([]);
-    },
-  );
-
-  test.each([
-    ['', '""'],
-    [' ', '" "'],
-    ['a b', '"a b"'],
-    ['k\n', '"k\\n"'],
-    ['ключ', '"ключ"'],
-    ['\u007f', '"\u007f"'],
-    ['k'.repeat(256), `"${'k'.repeat(40)}"…`],
-    [7, 'the number 7'],
-    [undefined, 'missing'],
-  ])('rejects the idempotency key %j before it asks the storage', async (key, quoted) => {
+  test.each<[string, (catalogue: Catalogue) => Promise<unknown>]>([
+    ['limit', (catalogue) => catalogue.listPets({ limit: 101 })],
+    ['status', (catalogue) => catalogue.listPets({ status: 'Sold' as 'sold' })],
+    ['after', (catalogue) => catalogue.listPets({ after: -1n })],
+    ['name', (catalogue) => catalogue.createPet(rex({ name: '' }))],
+    ['pet', (catalogue) => catalogue.createPet(null as unknown as NewPet)],
+    ['idempotencyKey', (catalogue) => catalogue.createPet(rex(), { holder: 'the zoo', key: '' })],
+    ...[null, '', 0, 'k-1'].map((given): [string, (catalogue: Catalogue) => Promise<unknown>] => [
+      'idempotencyKey',
+      (catalogue) => catalogue.createPet(rex(), given as never),
+    ]),
+    ['id', (catalogue) => catalogue.getPet(7 as never)],
+  ])('rejects a wrong %s before it asks the storage', async (field, call) => {
     const { port, calls } = observed(petsInMemory());
-    const idempotencyKey = { holder: 'the zoo', key } as IdempotencyKey;
-    expect(await rejectionOf(() => createCatalogue(port).createPet(rex(), idempotencyKey))).toEqual({
-      code: 'invalid',
-      message: `the idempotency key must be 1 to 255 visible ASCII characters, was ${quoted}`,
-    });
+    const violations = expect.arrayContaining([expect.objectContaining({ field })]);
+    await expect(call(createCatalogue(port))).rejects.toMatchObject({ code: 'invalid', violations });
     expect(calls).toEqual([]);
   });
-
-  test.each(['!', '~', 'k'.repeat(255)])('accepts the idempotency key %.10j', async (key) => {
-    const catalogue = createCatalogue(petsInMemory());
-    expect(await catalogue.createPet(rex(), { holder: 'the zoo', key })).toMatchObject({ pet: { id: 1n } });
-  });
-
-  test.each([null, '', 0, 'k-1'])(
-    'rejects %j as idempotency key, which is absent only if it is undefined',
-    async (given) => {
-      const { port, calls } = observed(petsInMemory());
-      const { code } = await rejectionOf(() => createCatalogue(port).createPet(rex(), given as never));
-      expect(code).toBe('invalid');
-      expect(calls).toEqual([]);
-    },
-  );
 
   test.each([
     [-1n, 0],
@@ -196,18 +159,12 @@ describe('createCatalogue', () => {
   });
 
   test.each([
-    [7, 'the number 7'],
     ['x7', '"x7"'],
     [undefined, 'missing'],
     [{ $ne: null }, 'an object'],
-  ])('rejects the id %j before it asks the storage', async (id, quoted) => {
-    const { port, calls } = observed(petsInMemory());
-    const message = `id must be an integer, was ${quoted}`;
-    expect(await rejectionOf(() => createCatalogue(port).getPet(id as unknown as bigint))).toEqual({
-      code: 'invalid',
-      message,
-    });
-    expect(calls).toEqual([]);
+  ])('quotes the id %j, which is none', async (id, quoted) => {
+    const rejection = rejectionOf(() => createCatalogue(petsInMemory()).getPet(id as unknown as bigint));
+    expect(await rejection).toEqual({ code: 'invalid', message: `id must be an integer, was ${quoted}` });
   });
 
   test('passes a copy with the members of a new pet only to the storage', async () => {
@@ -232,14 +189,5 @@ describe('createCatalogue', () => {
     for (const call of [() => catalogue.getPet(1n), () => catalogue.listPets(), () => catalogue.createPet(rex())]) {
       expect((await rejectionOf(call)).code).toBe('storage_unavailable');
     }
-  });
-
-  test('rejects text that a transport could not convert, and quotes it', async () => {
-    const catalogue = createCatalogue(petsInMemory());
-    expect(await rejectionOf(() => catalogue.listPets({ limit: '0', status: 'lost' } as unknown as PetQuery))).toEqual({
-      code: 'invalid',
-      message:
-        'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
-    });
   });
 });

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { checkFormat } from './check-format.ts';
+import { checkFormat } from './storage.ts';
 
 test('checkFormat accepts the own format only, and says which version works with another one', () => {
   checkFormat('the file', 2, 2);
