@@ -49,7 +49,11 @@ export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await archive.read(second.id, 1)).toEqual([]);
     });
 
-    test('restores any pets as they were', async (context) => {
+    test('restores any pets as they were, 1,000 in a call', async (context) => {
+      const { archive: another } = await emptyArchive(context);
+      await another.restore(longest);
+      expect(await another.read(0n, 1_000)).toStrictEqual(longest);
+
       const { pets, archive } = await emptyArchive(context);
       const samples = fc.sample(fc.tuple(newPets, fc.option(idempotencyKeys)), 100);
       const all = [...notoriousPets.map((pet) => [pet, null] as const), ...samples];
@@ -93,12 +97,6 @@ export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
       await archive.restore([first, last]);
       await archive.restore([]);
       expect(await archive.read(0n, 1_000)).toStrictEqual([first, last]);
-    });
-
-    test('moves the longest pets, 1,000 in a call', async (context) => {
-      const { archive } = await emptyArchive(context);
-      await archive.restore(longest);
-      expect(await archive.read(0n, 1_000)).toStrictEqual(longest);
     });
   });
 }

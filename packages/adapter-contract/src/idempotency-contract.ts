@@ -47,17 +47,14 @@ export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): vo
 
     test('returns null for the same key and another pet, and stores nothing', async () => {
       const pets = await petStore();
-      const first = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
-      expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
-      expect(await everyPage(pets)).toEqual([first]);
-      expect(await added(pets, rex(), idempotencyOf(rex(), 'k1'))).toEqual(first);
-    });
-
-    test('compares fingerprints to their last character', async () => {
-      const pets = await petStore();
+      // Their fingerprints differ in the first character of the name, or in the last one.
       const [one, other] = ['A', 'a'].map((end) => rex({ name: LONGEST_NAME.slice(2) + end })) as [NewPet, NewPet];
-      expect(await added(pets, one, idempotencyOf(one, 'k1'))).toMatchObject(one);
-      expect(await pets.add(other, idempotencyOf(other, 'k1'))).toBeNull();
+      const first = await added(pets, one, idempotencyOf(one, 'k1'));
+      for (const different of [max, other]) {
+        expect(await pets.add(different, idempotencyOf(different, 'k1'))).toBeNull();
+      }
+      expect(await everyPage(pets)).toEqual([first]);
+      expect(await added(pets, one, idempotencyOf(one, 'k1'))).toEqual(first);
     });
 
     test('distinguishes keys and holders that differ in one character', async () => {

@@ -72,16 +72,17 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
     });
 
-    test('has every pet, idempotency key and API key when it is opened again, and assigns higher ids', async () => {
+    test('keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again', async () => {
       const place = await adapter.freshPlace();
       const storage = await opened(adapter, place);
-      const idempotency = idempotencyOf(rex({ status: 'sold' }), 'k1');
+      const sold = rex({ status: 'sold' });
+      const idempotency = idempotencyOf(sold, 'k1');
       const created = [
-        await added(storage.pets, rex({ status: 'sold' }), idempotency),
+        await added(storage.pets, sold, idempotency),
         await added(storage.pets, rex({ status: 'available' })),
         await added(storage.pets),
       ];
-      const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 1_900_000_000_000 })];
+      const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
       for (const record of [used, revoked]) await storage.keys.add(record);
       await storage.keys.recordUse(used.id, 5);
       await storage.keys.revoke(revoked.id, 10);
@@ -91,8 +92,11 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       ];
       await storage.close();
 
+      await adapter.expire?.(place);
+      onTestFinished(() => void vi.useRealTimers());
+      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
       const { pets, keys } = await opened(adapter, place);
-      expect(await added(pets, rex({ status: 'sold' }), idempotency)).toStrictEqual(created[0]);
+      expect(await pets.add(sold, idempotency)).toStrictEqual({ pet: created[0], created: false });
       const max = rex({ name: 'Max' });
       expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
       expect(await everyPage(pets)).toStrictEqual(created);
@@ -109,23 +113,6 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       await one.keys.add(apiKey());
       expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
       expect(await other.keys.list()).toEqual([]);
-    });
-
-    test('keeps idempotency keys and API keys for years', async () => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
-      const idempotency = idempotencyOf(rex(), 'k1');
-      const pet = await added(storage.pets, rex(), idempotency);
-      const records = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
-      for (const record of records) await storage.keys.add(record);
-      await adapter.expire?.(place);
-      onTestFinished(() => void vi.useRealTimers());
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
-      for (const { pets, keys } of [storage, await opened(adapter, place)]) {
-        expect(await pets.add(rex(), idempotency)).toStrictEqual({ pet, created: false });
-        expect(await keys.list()).toEqual(records);
-        for (const record of records) expect(await keys.find(record.digest)).toEqual(record);
-      }
     });
 
     test('lets the process end once it is closed', async () => {
@@ -192,13 +179,8 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       const storages = await twoStorages();
       const createMany = async (pets: PetStore) => {
         const ids: bigint[] = [];
-        let highest = 0n;
-        for (let count = 0; count < 40; count += 1) {
-          const burst = await Promise.all(Array.from({ length: 1 + (count % 3) }, () => added(pets)));
-          for (const { id } of burst) expect(id).toBeGreaterThan(highest);
-          for (const { id } of burst) if (id > highest) highest = id;
-          ids.push(...burst.map(({ id }) => id));
-        }
+        for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
+        expect(ids).toEqual(ids.toSorted((a, b) => Number(a - b)));
         return ids;
       };
       const ids = (await Promise.all(storages.map(({ pets }) => createMany(pets)))).flat();
