@@ -14,8 +14,6 @@ import type { RateLimit } from './rate-limit.ts';
 export interface AppOptions {
   /** Where the paths of the operations begin: `/v1`, without a trailing slash. */
   readonly basePath: string;
-  /** The base address for clients; empty: the base path on the host that serves the document. */
-  readonly publicUrl: string;
   /** Origins whose scripts get access; `*` for all. */
   readonly corsOrigins: ReadonlySet<string>;
   readonly operations: readonly Operation[];
@@ -99,9 +97,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   let document: Promise<string> | undefined;
   get('/openapi.json', async () => {
     // Loaded on use: TypeBox takes a third of the time of a start.
-    document ??= import('./openapi/document.ts').then(({ openApiDocument }) =>
-      openApiDocument(operations, options.publicUrl || basePath, basePath),
-    );
+    document ??= import('./openapi/document.ts').then(({ openApiDocument }) => openApiDocument(operations, basePath));
     return json(await document);
   });
   mountDocs(app);

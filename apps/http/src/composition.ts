@@ -92,7 +92,7 @@ export function compose({
   provide(TOKENS.listener, (c) => {
     const dependencies = { catalogue: c.resolve(TOKENS.catalogue), clock, basePath };
     const app = createApp({
-      ...{ basePath, isStopping, publicUrl: configuration.PUBLIC_URL, corsOrigins: configuration.CORS_ORIGINS },
+      ...{ basePath, isStopping, corsOrigins: configuration.CORS_ORIGINS },
       operations: [listPets(dependencies), createPet(dependencies), getPet(dependencies)],
       exchange: c.resolve(TOKENS.exchange),
       authenticate: c.resolve(TOKENS.authenticate),

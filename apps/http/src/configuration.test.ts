@@ -17,7 +17,6 @@ test('has a default for everything', () => {
     HOST: '127.0.0.1',
     PORT: 3000,
     BASE_PATH: '/v1',
-    PUBLIC_URL: '',
     storage: { name: 'memory', adapter: STORAGES.memory, setting: '', warnings: [] },
     production: false,
     configuredKeys: new Map(),
@@ -44,7 +43,6 @@ test.each([
   [{ BASE_PATH: '/~me/a.b_c/v1' }, { BASE_PATH: '/~me/a.b_c/v1' }],
   [{ NODE_ENV: 'Production', STORAGE: 'memory', API_KEYS: 'k'.repeat(16) }, { production: true }],
   [{ NODE_ENV: 'test' }, { production: false }],
-  [{ PUBLIC_URL: 'https://api.example.org/animals/v1' }, { PUBLIC_URL: 'https://api.example.org/animals/v1' }],
   [
     { NODE_ENV: 'production', API_KEYS: 'k'.repeat(16), MONGODB_URL: 'mongodb://h/d' },
     { storage: { name: 'mongodb', setting: 'mongodb://h/d' } },
@@ -78,8 +76,6 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be an integer from 0 to 10/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
-  [{ PUBLIC_URL: 'https://api.example.org' }, /^PUBLIC_URL must be an absolute URL that ends in the segment v1/],
-  [{ PUBLIC_URL: '/v1' }, /^PUBLIC_URL must be an absolute URL/],
   [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb/],
   [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, /^STORAGE must be set if NODE_ENV is production/],
   ...['prod', 'preproduction', 'production-eu'].map((given): [Record<string, string>, string] => [

@@ -41,11 +41,6 @@ export const VARIABLES = {
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,
     'a path of letters, digits and ._~- that ends in the segment v1, like /v1 or /animals/v1',
   ),
-  PUBLIC_URL: matching(
-    '',
-    /^(?:https?:\/\/[^\s/?#]+(?:\/[\w.~-]+)*\/v1)?$/,
-    'an absolute URL that ends in the segment v1, like https://api.example.org/v1',
-  ),
   LOG_LEVEL: oneOf('info', LOG_LEVELS),
   CORS_ORIGINS: origins,
   // Requests of each holder in a minute; 0: no limit.

@@ -25,10 +25,9 @@ HEAD works wherever GET does. Orders, categories, status transitions and events 
 /**
  * The OpenAPI document (version 3.1) of the service as JSON text.
  *
- * @param server Where the paths of the operations begin for clients: a path, or an absolute URL.
- * @param basePath Where they begin in the service: `/v1`, without a trailing slash.
+ * @param basePath Where the paths of the operations begin: `/v1`, without a trailing slash.
  */
-export function openApiDocument(operations: readonly Operation[], server: string, basePath: string): string {
+export function openApiDocument(operations: readonly Operation[], basePath: string): string {
   const responses = sharedResponses([...new Set(operations.map(({ path }) => basePath + path))]);
   const paths: Record<string, Record<string, object>> = {};
   for (const operation of operations) {
@@ -44,7 +43,7 @@ export function openApiDocument(operations: readonly Operation[], server: string
       description: DESCRIPTION,
       license: { name: 'MIT', identifier: 'MIT' },
     },
-    servers: [{ url: server, description: 'The service that returned this document' }],
+    servers: [{ url: basePath, description: 'The service that returned this document' }],
     security: [{ apiKey: [] }],
     tags: [{ name: 'Pets', description: 'The catalogue' }],
     paths,
