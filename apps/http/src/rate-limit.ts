@@ -27,14 +27,10 @@ const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
  * @param clock In milliseconds.
  */
 export function createRateLimit(limit: number, clock: MonotonicClock = () => performance.now()): RateLimit {
+  // As many as there are holders of valid keys.
   const windows = new Map<string, Window>();
-  let sweepAt = 0;
   return (holder) => {
     const now = clock();
-    if (now >= sweepAt) {
-      for (const [name, { endsAt }] of windows) if (now >= endsAt) windows.delete(name);
-      sweepAt = now + WINDOW;
-    }
     let window = windows.get(holder);
     if (window === undefined || now >= window.endsAt) {
       window = { requests: 0, endsAt: now + WINDOW };

@@ -11,8 +11,8 @@ const CREATE = `POST /v1/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\
 const startService = async (environment: Record<string, string> = {}): Promise<Service> =>
   serviceAt(await listeningAt(startProcess({ API_KEYS: KEY, ...environment })));
 
-function open(port: number): Socket {
-  const socket = connect(port, '127.0.0.1').on('error', () => {});
+function open(port: number, allowHalfOpen = false): Socket {
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen }).on('error', () => {});
   onTestFinished(() => void socket.destroy());
   return socket;
 }
@@ -28,13 +28,15 @@ async function untilClosed(socket: Socket): Promise<string> {
 }
 
 /** Sends honest requests until the attack is over, one after the other on connections of their own. */
-async function expectServed({ call }: Service, attack: Promise<unknown>): Promise<void> {
+async function expectServed({ call }: Service, attack: Promise<unknown>, onServed: () => void): Promise<void> {
   let isOver = false;
   const over = attack.finally(() => {
     isOver = true;
   });
-  do expect((await call('GET', '/v1/pets')).status).toBe(200);
-  while (!isOver);
+  do {
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+    onServed();
+  } while (!isOver);
   await over;
 }
 
@@ -45,16 +47,18 @@ describe('an honest client gets 200', () => {
       'a body in 60,000 chunks of one byte',
       `${CREATE}Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(60_000)}0\r\n\r\n`,
     ],
+    ['malformed bytes and more after the rejection', 'hello\r\n\r\n'],
   ] as const)('while 20 connections send %s, which are closed', async ([, bytes]) => {
     const service = await startService();
-    const attack = Array.from({ length: CONNECTIONS }, async () => {
-      const socket = open(service.port);
+    const sockets = Array.from({ length: CONNECTIONS }, () => open(service.port, true));
+    const attack = sockets.map(async (socket) => {
       socket.write(bytes);
-      // It is closed although it is never inactive.
-      socket.on('data', () => socket.write(`GET /livez HTTP/1.1\r\n${HEAD}\r\n`));
       return (await untilClosed(socket)).match(/^HTTP/gm)?.length ?? 0;
     });
-    await expectServed(service, Promise.all(attack));
+    // The connections are closed although they are never inactive.
+    await expectServed(service, Promise.all(attack), () => {
+      for (const socket of sockets) socket.write(`GET /livez HTTP/1.1\r\n${HEAD}\r\n`);
+    });
     for (const responses of await Promise.all(attack)) expect(responses).toBeLessThanOrEqual(50);
     expect((await service.call('GET', '/v1/pets')).json).toEqual([]);
   });

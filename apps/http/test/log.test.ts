@@ -17,8 +17,14 @@ test('logs each request as a line of JSON without secrets: probes and rejected k
   const added = await add({ name: 'a secret näme', categoryId: 1 }, { 'x-request-id': 'one', traceparent });
   const forwarded = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', traceparent: '00-xyz' };
   await call('GET', '/v1/pets/1?secret=in-the-query', name('two', forwarded));
-  await call('GET', '/nothing/secret', { key: 'a-wrong-key-of-someone', ...name('three') });
-  await call('GET', '/v1/pets', { key: 'a-wrong-key-of-someone', ...name('four') });
+  await call('GET', '/nothing/secret', {
+    key: 'a-wrong-key-of-someone',
+    ...name('three', { traceparent: `ff${traceparent.slice(2)}` }),
+  });
+  await call('GET', '/v1/pets', {
+    key: 'a-wrong-key-of-someone',
+    ...name('four', { traceparent: `${traceparent}-x` }),
+  });
   const generated = generateApiKey(randomBytes);
   await call('GET', '/v1/pets', { key: generated, ...name('five') });
   await call('GET', '/livez', { key: null, ...name('six') });
