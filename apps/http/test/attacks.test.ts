@@ -11,8 +11,8 @@ const CREATE = `POST /v1/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\
 const startService = async (environment: Record<string, string> = {}): Promise<Service> =>
   serviceAt(await listeningAt(startProcess({ API_KEYS: KEY, ...environment })));
 
-function open(port: number, allowHalfOpen = false): Socket {
-  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen }).on('error', () => {});
+function open(port: number): Socket {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
   onTestFinished(() => void socket.destroy());
   return socket;
 }
@@ -47,10 +47,9 @@ describe('an honest client gets 200', () => {
       'a body in 60,000 chunks of one byte',
       `${CREATE}Transfer-Encoding: chunked\r\n\r\n${'1\r\n \r\n'.repeat(60_000)}0\r\n\r\n`,
     ],
-    ['malformed bytes and more after the rejection', 'hello\r\n\r\n'],
   ] as const)('while 20 connections send %s, which are closed', async ([, bytes]) => {
     const service = await startService();
-    const sockets = Array.from({ length: CONNECTIONS }, () => open(service.port, true));
+    const sockets = Array.from({ length: CONNECTIONS }, () => open(service.port));
     const attack = sockets.map(async (socket) => {
       socket.write(bytes);
       return (await untilClosed(socket)).match(/^HTTP/gm)?.length ?? 0;

@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request as sendRequest } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, serviceAt } from './service.ts';
+import { freshFile, KEY, serviceAt } from './service.ts';
 import { listeningAt, startProcess } from './service-process.ts';
 
 async function openConnection(port: number): Promise<Socket> {
@@ -195,5 +196,17 @@ describe('a stop', () => {
     expect(await running.exit).toBe(0);
     expect(running.output.out).toMatch(/^(?=.*"msg":"stopped").*"connectionsClosed":1/m);
     await closed;
+  });
+
+  test('kills itself if the storage cannot be closed', async () => {
+    const file = join(dirname(freshFile()), 'hanging.mjs');
+    const port = 'new Proxy({}, { get: () => async () => [] })';
+    const close = 'close: () => new Promise(() => setInterval(() => {}, 1_000))';
+    const storage = `{ location: 'here', pets: ${port}, keys: ${port}, async ready() {}, ${close} }`;
+    writeFileSync(file, `export const adapter = { portsVersion: 1, open: async () => (${storage}) };`);
+    const running = startProcess({ API_KEYS: KEY, STORAGE: file, STOP_DEADLINE_SECONDS: '1' });
+    await listeningAt(running);
+    running.process.kill('SIGTERM');
+    expect([await running.exit, running.process.signalCode]).toEqual([null, 'SIGKILL']);
   });
 });
