@@ -1,54 +1,48 @@
+import { unavailable } from '@animal-store/domain/ports';
+import * as fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type BatchOptions, createBatches } from './batches.ts';
+
+const TIMEOUT = 50;
 
 /** Lets everything happen that needs no time: the end of a batch, then the begin of the next one. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
-type Results = readonly (string | Error)[];
-
-/** A batch that has begun and ends when it is told to. */
+/** A batch that has begun and ends when it is told to: with the result of each item, or with a failure. */
 interface Batch {
   readonly items: readonly number[];
-  /** Gives each item a text with its value. */
-  end(resultOf?: (item: number) => string | Error): Promise<void>;
-  fail(reason: unknown): Promise<void>;
+  readonly begunAt: number;
+  end(resultOf: (item: number) => unknown): Promise<void>;
 }
 
-/** Batches in the order in which they began, and calls that add to them. */
+/** Calls with numbers, and the batches that have begun, in their order. */
 function batches(options: Partial<BatchOptions> = {}) {
   const begun: Batch[] = [];
-  const add = createBatches<number, string>(
-    (items) => {
-      const { promise, resolve, reject } = Promise.withResolvers<Results>();
-      begun.push({
-        items,
-        end(resultOf = (item) => `result of ${item}`) {
-          resolve(items.map(resultOf));
-          return settle();
-        },
-        fail(reason) {
-          reject(reason);
-          return settle();
-        },
-      });
-      return promise;
+  const add = createBatches<number, unknown>(
+    async (items) => {
+      const { promise, resolve } = Promise.withResolvers<(item: number) => unknown>();
+      const end: Batch['end'] = (resultOf) => {
+        resolve(resultOf);
+        return settle();
+      };
+      begun.push({ items, begunAt: performance.now(), end });
+      return items.map(await promise);
     },
-    { maxItems: 100, timeout: 500, ...options },
+    { maxItems: 100, timeout: TIMEOUT, ...options },
   );
-  /** Calls in one turn of the event loop, and waits for its end. */
-  async function call(...given: number[]) {
-    const calls = given.map(add);
-    for (const started of calls) started.catch(() => {});
+  /** Calls in one turn of the event loop, and waits for its end. Each call ends with its result, or with a message. */
+  async function call(...items: number[]): Promise<Promise<unknown>[]> {
+    const calls = items.map((item) => add(item).catch(({ message }) => message));
     await settle();
-    return { calls };
+    return calls;
   }
-  return { batch: (index: number) => begun[index] as Batch, call, items: () => begun.map((batch) => batch.items) };
+  return { begun, call, items: () => begun.map((batch) => batch.items) };
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();
@@ -56,86 +50,73 @@ afterEach(() => {
 
 describe('createBatches', () => {
   test('combines the calls of one turn of the event loop, and those that come while a batch runs', async () => {
-    const { batch, call, items } = batches();
-    const first = await call(1, 2);
-    const second = await call(3);
-    const third = await call(4, 5);
+    const { begun, call, items } = batches();
+    const calls = [...(await call(1, 2)), ...(await call(3)), ...(await call(4, 5))];
     expect(items()).toEqual([[1, 2]]);
-    await batch(0).end();
+    await begun[0]?.end((item) => `result of ${item}`);
     expect(items()).toEqual([
       [1, 2],
       [3, 4, 5],
     ]);
-    await batch(1).end();
-    expect(await Promise.all([first, second, third].flatMap(({ calls }) => calls))).toEqual(
-      [1, 2, 3, 4, 5].map((item) => `result of ${item}`),
+    await begun[1]?.end((item) => (item === 4 ? new Error('no 4') : `result of ${item}`));
+    const results = ['result of 1', 'result of 2', 'result of 3', 'no 4', 'result of 5'];
+    expect(await Promise.all(calls)).toEqual(results);
+  });
+
+  test('gives each call the result of a batch that began after it, at once if there is room', async () => {
+    const step = fc.oneof(
+      { weight: 4, arbitrary: fc.record({ calls: fc.integer({ min: 1, max: 3 }) }) },
+      { weight: 4, arbitrary: fc.record({ ends: fc.nat(20), isOk: fc.boolean() }) },
+      { weight: 1, arbitrary: fc.record({ ms: fc.integer({ min: 1, max: 80 }) }) },
     );
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test('runs as many batches at once as allowed, with as many items as allowed', async () => {
-    const { batch, call, items } = batches({ parallel: 2, maxItems: 2 });
-    await call(1, 2, 3, 4, 5, 6, 7);
-    expect(items()).toEqual([
-      [1, 2],
-      [3, 4],
-    ]);
-    await batch(1).end();
-    expect(items().slice(2)).toEqual([[5, 6]]);
-    await batch(0).end();
-    expect(items().slice(3)).toEqual([[7]]);
-  });
-
-  test('starts the next batch beside one that exceeds its time limit', async () => {
-    const { batch, call, items } = batches();
-    const { calls } = await call(1);
-    await call(2);
-    vi.advanceTimersByTime(499);
-    await settle();
-    expect(items()).toEqual([[1]]);
-    vi.advanceTimersByTime(1);
-    await settle();
-    expect(items()).toEqual([[1], [2]]);
-    await call(3);
-    // The end of a late batch makes no room: the second one has its place.
-    await batch(0).end();
-    expect(items()).toHaveLength(2);
-    expect(await calls[0]).toBe('result of 1');
-    await batch(1).end();
-    expect(items()).toEqual([[1], [2], [3]]);
+    const limits = fc.record({ parallel: fc.integer({ min: 1, max: 4 }), maxItems: fc.integer({ min: 1, max: 5 }) });
+    const resultOf = (item: number) => item;
+    const fail = () => {
+      throw new Error('down');
+    };
+    const check = fc.asyncProperty(fc.array(step, { maxLength: 60 }), limits, async (steps, { parallel, maxItems }) => {
+      const { begun, call } = batches({ parallel, maxItems });
+      const calls: Promise<unknown>[] = [];
+      const ended = new Set<Batch>();
+      const running = () => begun.filter((batch) => !ended.has(batch));
+      async function end(batch: Batch | undefined, isOk: boolean): Promise<void> {
+        if (batch === undefined) return;
+        ended.add(batch);
+        await batch.end(isOk ? resultOf : fail);
+      }
+      for (const step of steps) {
+        if ('calls' in step) {
+          calls.push(...(await call(...Array.from({ length: step.calls }, (_, index) => calls.length + index))));
+        } else if ('ends' in step) {
+          await end(running()[step.ends % running().length], step.isOk);
+        } else {
+          vi.advanceTimersByTime(step.ms);
+          await settle();
+        }
+        const waitedFor = running().filter(({ begunAt }) => performance.now() - begunAt < TIMEOUT);
+        const started = begun.flatMap(({ items }) => items);
+        expect(started).toEqual(started.map((_, index) => index));
+        expect(waitedFor.length).toBeLessThanOrEqual(parallel);
+        if (started.length < calls.length) expect(waitedFor).toHaveLength(parallel);
+        for (const { items } of begun) expect(items.length).toBeLessThanOrEqual(maxItems);
+      }
+      while (running().length > 0) await end(running()[0], true);
+      for (const [item, call] of calls.entries()) expect([item, 'down']).toContain(await call);
+      expect(vi.getTimerCount()).toBe(0);
+    });
+    await fc.assert(check, { numRuns: 300 });
   });
 
   test('rejects an item that has waited longer than 5 seconds, and never runs it', async () => {
-    const { batch, call, items } = batches({ maxItems: 1 });
-    const clock = vi.spyOn(performance, 'now').mockReturnValue(0);
-    await call(1);
-    const { calls } = await call(2);
-    clock.mockReturnValue(5_001);
-    const later = await call(3);
-    await batch(0).end();
-    await expect(calls[0]).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const { begun, call, items } = batches({ maxItems: 1, timeout: 10_000 });
+    const [, late] = await call(1, 2);
+    vi.advanceTimersByTime(5_001);
+    const [later] = await call(3);
+    await begun[0]?.end((item) => item);
+    expect(await late).toBe(unavailable().message);
     expect(items()).toEqual([[1], [3]]);
-    await batch(1).end();
-    expect(await later.calls[0]).toBe('result of 3');
-    clock.mockRestore();
-  });
-
-  test('rejects an item whose result is an error, and no other', async () => {
-    const { batch, call } = batches();
-    const { calls } = await call(1, 2, 3);
-    await batch(0).end((item) => (item === 2 ? new Error('no 2') : 'stored'));
-    await expect(calls[1]).rejects.toThrow('no 2');
-    expect(await Promise.all([calls[0], calls[2]])).toEqual(['stored', 'stored']);
-  });
-
-  test('rejects all items of a batch that fails, and no others', async () => {
-    const { batch, call } = batches();
-    const first = await call(1, 2);
-    const second = await call(3);
-    await batch(0).fail(new Error('down'));
-    await batch(1).end();
-    for (const failed of first.calls) await expect(failed).rejects.toThrow('down');
-    expect(await second.calls[0]).toBe('result of 3');
+    await begun[1]?.end((item) => item);
+    expect(await later).toBe(3);
   });
 
   test('continues after work that throws synchronously', async () => {

@@ -1,4 +1,5 @@
 import { unavailable } from '@animal-store/domain/ports';
+import { withTimeout } from './with-timeout.ts';
 
 /** How long a call of the ports may take, in milliseconds. */
 const CALL_LIMIT = 5_000;
@@ -28,20 +29,11 @@ export function createBatches<T, R>(
   work: BatchWork<T, R>,
   { maxItems, parallel = 1, timeout = 2_000 }: BatchOptions,
 ): (item: T) => Promise<R> {
-  const waiting: ({ readonly item: T; readonly since: number } & Pick<
-    PromiseWithResolvers<R>,
-    'resolve' | 'reject'
-  >)[] = [];
+  const waiting: (Omit<PromiseWithResolvers<R>, 'promise'> & { readonly item: T; readonly since: number })[] = [];
   let running = 0;
-  let isScheduled = false;
 
-  function schedule(): void {
-    if (isScheduled) return;
-    isScheduled = true;
-    setImmediate(() => {
-      isScheduled = false;
-      while (running < parallel && waiting.length > 0) start();
-    });
+  function startAll(): void {
+    while (running < parallel && waiting.length > 0) start();
   }
 
   function start(): void {
@@ -51,35 +43,28 @@ export function createBatches<T, R>(
     const batch = waiting.splice(0, maxItems);
     if (batch.length === 0) return;
     running += 1;
-    let isCounted = true;
+    const done = (async () => work(batch.map(({ item }) => item)))().then(
+      (results) => {
+        for (const [index, { resolve, reject }] of batch.entries()) {
+          const result = results[index] as R | Error;
+          if (result instanceof Error) reject(result);
+          else resolve(result);
+        }
+      },
+      (failure) => {
+        for (const { reject } of batch) reject(failure);
+      },
+    );
     const end = () => {
-      if (!isCounted) return;
-      isCounted = false;
-      clearTimeout(timer);
       running -= 1;
-      schedule();
+      setImmediate(startAll);
     };
-    const timer = setTimeout(end, timeout);
-    timer.unref();
-    (async () => work(batch.map(({ item }) => item)))()
-      .then(
-        (results) => {
-          for (const [index, { resolve, reject }] of batch.entries()) {
-            const result = results[index] as R | Error;
-            if (result instanceof Error) reject(result);
-            else resolve(result);
-          }
-        },
-        (failure) => {
-          for (const { reject } of batch) reject(failure);
-        },
-      )
-      .then(end);
+    withTimeout(done, timeout).then(end, end);
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
-      waiting.push({ item, since: performance.now(), resolve, reject });
-      if (running < parallel) schedule();
+      const count = waiting.push({ item, since: performance.now(), resolve, reject });
+      if (count === 1) setImmediate(startAll);
     });
 }

@@ -1,47 +1,85 @@
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { createResource, type ResourceOptions } from './resource.ts';
 
 const LOST = new Error('connection lost');
 const never = () => new Promise<never>(() => {});
+const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
 
 /** A resource whose connections are numbers, in the order in which they were opened. */
 function resource(options: Partial<ResourceOptions<number>> = {}) {
   let opened = 0;
   const open = vi.fn(async () => ++opened);
   const close = vi.fn();
-  const { call, close: end } = createResource({ open, close, isLost: (failure) => failure === LOST, ...options });
-  onTestFinished(end);
+  const isLost = (failure: unknown) => failure === LOST || isTimeout(failure);
+  const { call, close: end } = createResource({ open, close, isLost, ...options });
   const use = () => call(async (connection) => connection);
   const lose = () => call(() => Promise.reject(LOST));
-  return { call, close, end, lose, open, use };
+  /** The next opening lasts until it is told to end. */
+  function openSlowly() {
+    const { promise, resolve, reject } = Promise.withResolvers<number>();
+    open.mockReturnValueOnce(promise);
+    return { finish: () => resolve(++opened), fail: reject };
+  }
+  return { call, close, end, lose, open, openSlowly, use };
+}
+
+/** Runs calls, one at each time in milliseconds, and returns how each of them ends. */
+async function callsAt(times: readonly number[], call: () => Promise<unknown>) {
+  const ends: Promise<unknown>[] = [];
+  for (const [index, time] of times.entries()) {
+    await vi.advanceTimersByTimeAsync(time - (times[index - 1] ?? 0));
+    ends.push(call().catch(({ code, cause }) => `${code}: ${cause?.message}`));
+  }
+  return ends;
 }
 
 beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
 });
 afterEach(() => {
   vi.useRealTimers();
 });
 
 describe('createResource', () => {
-  test('opens once, with the first call', async () => {
-    const { open, use } = resource();
+  test('opens for 10 seconds, and never starts the work of a call that has waited for 2.2 seconds', async () => {
+    const { call, close, open, openSlowly } = resource();
+    const { finish } = openSlowly();
     expect(open).not.toHaveBeenCalled();
-    expect(await Promise.all([use(), use()])).toEqual([1, 1]);
-    expect(await use()).toBe(1);
+    const write = vi.fn(async () => 'written');
+    const ends = await callsAt([0, 5_000, 7_798, 9_998], () => call(write));
+    await vi.advanceTimersByTimeAsync(1);
+    finish();
+    const timeout = 'storage_unavailable: no response within 2200 ms';
+    expect(await Promise.all(ends)).toEqual([timeout, timeout, timeout, 'written']);
+    expect(await call(write)).toBe('written');
+    expect(write.mock.calls).toEqual([[1], [1]]);
+    expect(open).toHaveBeenCalledTimes(1);
+    expect(close).not.toHaveBeenCalled();
     expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('opens again with the next call after an opening that failed', async () => {
-    const { open, use } = resource();
-    const refused = new TypeError('refused');
-    open.mockRejectedValueOnce(refused);
-    await expect(Promise.allSettled([use(), use()])).resolves.toMatchObject(
-      Array(2).fill({ status: 'rejected', reason: { code: 'storage_unavailable', cause: refused } }),
-    );
+  test('opens again after 10 seconds, and closes what the first opening still opens', async () => {
+    const { close, openSlowly, use } = resource();
+    const { finish } = openSlowly();
+    const [, late] = await callsAt([0, 9_999], use);
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await late).toBe('storage_unavailable: no response within 10000 ms');
     expect(await use()).toBe(1);
-    expect(open).toHaveBeenCalledTimes(2);
+    finish();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(close.mock.calls).toEqual([[2]]);
+    expect(await use()).toBe(1);
+  });
+
+  test('opens again with the next call after an opening that failed', async () => {
+    const { openSlowly, use } = resource({ toPortError: (failure) => failure });
+    const cause = new RangeError('no such option');
+    openSlowly().fail(cause);
+    for (const end of await Promise.allSettled([use(), use()])) {
+      expect(end).toMatchObject({ reason: { code: 'storage_unavailable', cause } });
+    }
+    expect(await use()).toBe(1);
   });
 
   test('opens one new connection for a thousand calls that lost theirs', async () => {
@@ -54,90 +92,78 @@ describe('createResource', () => {
     expect(close.mock.calls).toEqual([[1]]);
   });
 
-  test('keeps a new connection if a call on an earlier one fails late', async () => {
-    const { call, lose, use } = resource();
-    const { promise, reject } = Promise.withResolvers<never>();
-    const late = call(() => promise);
-    await expect(lose()).rejects.toThrow();
-    expect(await use()).toBe(2);
-    reject(LOST);
-    await expect(late).rejects.toThrow();
-    expect(await use()).toBe(2);
-  });
-
-  test('keeps the connection after any other failure', async () => {
-    const { call, use } = resource();
-    await expect(call(() => Promise.reject(new Error('locked')))).rejects.toMatchObject({
-      cause: { message: 'locked' },
-    });
-    expect(await use()).toBe(1);
-  });
-
   test.each([
     [undefined, 2_200],
     [100, 100],
   ])('rejects a call without a response after its time limit (%s)', async (timeout, ms) => {
-    const { call, use } = resource({ ...(timeout && { timeout }), isLost: ({ name }) => name === 'TimeoutError' });
-    const silent = call(never);
-    await Promise.resolve();
-    vi.advanceTimersByTime(ms - 1);
+    const { call, use } = resource({ ...(timeout && { timeout }) });
+    const [silent] = await callsAt([0], () => call(never));
+    await vi.advanceTimersByTimeAsync(ms - 1);
     expect(await use()).toBe(1);
-    vi.advanceTimersByTime(1);
-    await expect(silent).rejects.toMatchObject({ code: 'storage_unavailable', cause: { name: 'TimeoutError' } });
+    await vi.advanceTimersByTimeAsync(1);
+    expect(await silent).toBe(`storage_unavailable: no response within ${ms} ms`);
     expect(await use()).toBe(2);
   });
 
-  test('discards an opening that takes too long, and closes what it opens', async () => {
-    const { close, open, use } = resource();
-    const { promise, resolve } = Promise.withResolvers<number>();
-    open.mockReturnValueOnce(promise);
-    const early = use();
-    vi.advanceTimersByTime(2_199);
-    const late = use();
-    vi.advanceTimersByTime(1);
-    await expect(early).rejects.toMatchObject({ code: 'storage_unavailable' });
-    await expect(late).rejects.toMatchObject({ code: 'storage_unavailable' });
+  test('keeps a new connection that a call could use only for the rest of its time', async () => {
+    const { call, openSlowly, use } = resource();
+    const { finish } = openSlowly();
+    const [late] = await callsAt([0], () => call(never));
+    await vi.advanceTimersByTimeAsync(2_100);
+    finish();
+    await vi.advanceTimersByTimeAsync(100);
+    expect(await late).toMatch('storage_unavailable');
     expect(await use()).toBe(1);
-    resolve(7);
-    await vi.waitFor(() => expect(close.mock.calls).toEqual([[7]]));
-    expect(vi.getTimerCount()).toBe(0);
   });
 
-  test('throws errors as the ports say', async () => {
-    const defect = new RangeError('a violated constraint');
-    const { call } = resource({
-      toPortError: (failure) => (failure instanceof RangeError ? failure : unavailable(failure)),
-    });
+  test('throws errors as the ports say, and keeps the connection', async () => {
+    const locked = new Error('locked');
+    const { call, use } = resource({ toPortError: (failure) => (failure === locked ? unavailable(locked) : failure) });
     const fail = (failure: unknown) => call(() => Promise.reject(failure));
-    const misconfigured = new StorageMisconfigured('no database');
-    await expect(fail(misconfigured)).rejects.toMatchObject({ code: 'storage_unavailable', cause: misconfigured });
-    await expect(fail(defect)).rejects.toBe(defect);
-    const own = unavailable();
-    await expect(fail(own)).rejects.toBe(own);
+    for (const cause of [new StorageMisconfigured('no database'), locked]) {
+      await expect(fail(cause)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
+    }
+    for (const failure of [new RangeError('a defect'), unavailable()])
+      await expect(fail(failure)).rejects.toBe(failure);
+    expect(await use()).toBe(1);
   });
 
-  test('reports no failure to open as a defect', async () => {
-    const defect = new RangeError('no such option');
-    const { open, use } = resource({ toPortError: (failure) => failure });
-    open.mockRejectedValueOnce(defect);
-    await expect(use()).rejects.toMatchObject({ code: 'storage_unavailable', cause: defect });
+  test('keeps no process alive with its time limits', async () => {
+    vi.useRealTimers();
+    const before = process.getActiveResourcesInfo();
+    const { call } = resource();
+    call(never).catch(() => {});
+    await new Promise(setImmediate);
+    expect(process.getActiveResourcesInfo()).toEqual(before);
   });
 
   describe('after close', () => {
     test('rejects every call, and closes its connection once', async () => {
-      const { close, end, open, use } = resource();
+      const { call, close, end, open, use } = resource();
+      const { promise, reject } = Promise.withResolvers<never>();
+      const inFlight = call(() => promise);
       await use();
       await Promise.all([end(), end()]);
       await expect(use()).rejects.toEqual(closed());
+      reject(LOST);
+      await expect(inFlight).rejects.toMatchObject({ cause: LOST });
       expect(close.mock.calls).toEqual([[1]]);
       expect(open).toHaveBeenCalledTimes(1);
     });
 
-    test('closes a connection that is being opened, and calls that wait for it do nothing', async () => {
-      const { call, close, end } = resource();
+    test.each([
+      [1_000, closed()],
+      [5_000, unavailable()],
+    ])('closes a connection whose opening ends %s ms later, and runs no call', async (ms, error) => {
+      const { call, close, end, openSlowly } = resource();
+      const { finish } = openSlowly();
       const work = vi.fn();
-      const waiting = call(work);
-      await Promise.all([end(), expect(waiting).rejects.toEqual(closed())]);
+      const waiting = call(work).catch(({ message }) => message);
+      const ended = end();
+      await vi.advanceTimersByTimeAsync(ms);
+      finish();
+      await ended;
+      expect(await waiting).toBe(error.message);
       expect(close.mock.calls).toEqual([[1]]);
       expect(work).not.toHaveBeenCalled();
     });
@@ -146,9 +172,10 @@ describe('createResource', () => {
       for (const close of [never, () => Promise.reject(LOST)]) {
         const { end, use } = resource({ close });
         await use();
-        const ended = end();
+        const isClosed = vi.fn();
+        end().then(isClosed);
         await vi.advanceTimersByTimeAsync(2_200);
-        await ended;
+        expect(isClosed).toHaveBeenCalled();
       }
     });
   });

@@ -1,11 +1,15 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { withTimeout } from './with-timeout.ts';
 
 /** A call and its key's lookup together end within the 5 seconds of the ports. */
 const CALL_TIMEOUT = 2_200;
 
+/** The time limit of an opening. Calls give up earlier. */
+const OPEN_TIMEOUT = 10_000;
+
 export interface ResourceOptions<T> {
-  /** Connects and prepares the storage. Each failure is `storage_unavailable` for the calls that wait. */
+  /** Connects and prepares the storage, within 10 seconds. Each failure is `storage_unavailable` for the calls that wait. */
   open(): Promise<T>;
 
   /** Releases what `open` has returned, while calls may still use it. Its errors are ignored. */
@@ -23,89 +27,80 @@ export interface ResourceOptions<T> {
    */
   toPortError?(failure: unknown): unknown;
 
-  /** The time limit of a call, opening included, in milliseconds. Absent: 2,200. */
+  /** The time limit of a call in milliseconds, the wait for an opening included. Absent: 2,200. */
   readonly timeout?: number;
 }
 
 export interface Resource<T> {
   /**
-   * Runs one call of a port.
+   * Runs one call of a port. The work never starts once the call has failed.
    *
    * @throws DomainError `storage_unavailable`, also if the resource is closed; or what `toPortError` returns.
    */
   call<R>(work: (value: T) => Promise<R>): Promise<R>;
 
-  /** Closes the resource within the time limit. Never throws, and may be called twice. */
+  /** Closes the resource within the time limit; an opening that takes longer is closed when it ends. Never throws. */
   close(): Promise<void>;
 }
 
+/** A connection, and the same within the time limit, with the errors of the ports. */
+type Opening<T> = Readonly<Record<'opening' | 'opened', Promise<T>>>;
+
 /**
- * A connection to a storage, for all calls of an adapter. The first call opens it. An opening that fails or takes too long is
- * discarded, and so is a lost connection: the next call opens a new one, which all later calls share. No call uses a
- * connection that was discarded before it, and none is sent twice.
+ * A connection to a storage, for all calls of an adapter. The first call opens it, and calls that come meanwhile wait for the
+ * same opening. One that fails or takes longer than 10 seconds is discarded, and so is a lost connection: the next call opens
+ * a new one. No call uses a connection that was discarded before it, and none is sent twice.
  */
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable, timeout = CALL_TIMEOUT } = options;
-  let current: Promise<T> | null = null;
-  let closing: Promise<unknown> | null = null;
+  let current: Opening<T> | null = null;
+  let closing: Promise<void> | null = null;
 
   function errorOf(failure: unknown): unknown {
     if (DomainError.is(failure)) return failure;
     return StorageMisconfigured.is(failure) ? unavailable(failure) : toPortError(failure);
   }
 
-  function openOnce(): Promise<T> {
-    if (current !== null) return current;
-    const opening = (async () => open())();
-    const opened = withTimeout(opening, timeout).catch((failure) => {
-      const error = errorOf(failure);
-      throw DomainError.is(error) ? error : unavailable(error);
-    });
-    current = opened;
-    opened.catch(() => {
-      discard(opened);
-      // It may still succeed.
-      opening.then(close).catch(() => {});
-    });
-    return opened;
+  function throwNotOpen(failure: unknown): never {
+    const error = errorOf(failure);
+    throw DomainError.is(error) ? error : unavailable(error);
   }
 
-  function discard(used: Promise<T>): void {
-    if (current !== used) return;
+  function startOpening(): Opening<T> {
+    const opening = (async () => open())();
+    const started = { opening, opened: withTimeout(opening, OPEN_TIMEOUT).catch(throwNotOpen) };
+    started.opened.catch(() => discard(started));
+    return started;
+  }
+
+  /** Closes a connection once, also one that is opened later. */
+  async function discard(used: Opening<T> | null): Promise<void> {
+    if (used === null || current !== used) return;
     current = null;
-    used.then(close).catch(() => {});
+    await used.opening.then(close).catch(() => {});
   }
 
   return {
     async call(work) {
       if (closing !== null) throw closed();
-      const used = openOnce();
-      const result = used.then((value) => {
-        if (closing !== null) throw closed();
-        return work(value);
-      });
+      const begin = performance.now();
+      current ??= startOpening();
+      const used = current;
+      const value = await withTimeout(used.opened, timeout).catch(throwNotOpen);
+      if (closing !== null) throw closed();
+      const left = timeout - Math.round(performance.now() - begin);
       try {
-        return await withTimeout(result, timeout);
+        return await withTimeout(work(value), left);
       } catch (failure) {
-        if (isLost(failure)) discard(used);
+        // A call that has waited for most of its time has too little left to judge a new connection.
+        if (left > timeout / 2 && isLost(failure)) discard(used);
         throw errorOf(failure);
       }
     },
 
-    async close() {
-      closing ??= withTimeout(current?.then(close) ?? Promise.resolve(), timeout).catch(() => {});
-      await closing;
+    close() {
+      closing ??= withTimeout(discard(current), timeout).catch(() => {});
+      return closing;
     },
   };
-}
-
-/** Stops waiting for work, which goes on. The timer keeps no process alive. */
-function withTimeout<R>(work: Promise<R>, timeout: number): Promise<R> {
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      reject(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
-    }, timeout);
-    timer.unref();
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
-  });
 }
