@@ -91,3 +91,21 @@ test('shares one check of the storage among readiness probes at the same time', 
   await check();
   expect(ready).toHaveBeenCalledTimes(2);
 });
+
+test('logs the begin and the end of an outage, once each', async () => {
+  const messages: unknown[] = [];
+  const note = (_: unknown, message?: string) => void messages.push(message);
+  let failure: Error | null = null;
+  const ready = async () => {
+    if (failure !== null) throw failure;
+  };
+  const { isUp } = createReadiness({ location: 'memory', ready }, { info: note, warn: note });
+  for (const is of [true, false, false, true, true]) {
+    failure = is ? null : new DomainError('storage_unavailable', 'the storage is unavailable: try again');
+    expect(await isUp()).toBe(is);
+  }
+  expect(messages).toEqual([
+    'the storage is unavailable: requests that need it are rejected with 503',
+    'the storage is available',
+  ]);
+});
