@@ -7,9 +7,7 @@
 export { apiKeyId } from './api-keys/api-key.ts';
 export type { KeyStore } from './api-keys/key-store.ts';
 export { closed, overloaded, StorageMisconfigured, unavailable } from './errors.ts';
-export type { Idempotency } from './pets/idempotency.ts';
-export { fingerprint } from './pets/idempotency.ts';
+export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
-export type { PetStorage, StorageAdapter, StorageVariable } from './storage.ts';
-export { checkFormat, PORTS_VERSION } from './storage.ts';
+export { checkFormat, type PetStorage, PORTS_VERSION, type StorageAdapter, type StorageVariable } from './storage.ts';
