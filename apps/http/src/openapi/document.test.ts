@@ -2,32 +2,20 @@ import { LIMITS } from '@animal-store/domain';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
+import {
+  type Document,
+  isReference,
+  type Json,
+  type OperationObject,
+  operationsOf,
+  resolve,
+} from '../../test/openapi-document.ts';
 import { ERROR_STATUS } from '../http/http-error.ts';
 import { createPet } from '../pets/create-pet.ts';
 import { getPet } from '../pets/get-pet.ts';
 import { listPets } from '../pets/list-pets.ts';
 import type { OperationDependencies } from '../pets/operation.ts';
 import { openApiDocument } from './document.ts';
-
-type Json = Readonly<Record<string, unknown>>;
-type Reference = { readonly $ref: string };
-
-interface OperationObject {
-  readonly operationId: string;
-  readonly tags: readonly string[];
-  readonly deprecated?: boolean;
-  readonly parameters: readonly { name: string; in: string; required?: boolean; schema: Json }[];
-  readonly requestBody?: { required: boolean };
-  readonly responses: Readonly<Record<string, { headers?: Readonly<Record<string, Json | Reference>> } | Reference>>;
-}
-
-interface Document {
-  readonly openapi: string;
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OperationObject>>>>;
-  readonly security: readonly Json[];
-  readonly tags: readonly { name: string }[];
-  readonly components: Readonly<Record<string, Readonly<Record<string, Json>>>>;
-}
 
 const OPERATIONS = [listPets, createPet, getPet].map((make) => make({ basePath: '/v1' } as OperationDependencies));
 
@@ -37,8 +25,6 @@ function read(): { text: string; document: Document } {
   return { text, document: JSON.parse(text) };
 }
 
-const operationsOf = ({ paths }: Document) => Object.values(paths).flatMap((methods) => Object.values(methods));
-
 /** Each value of the document, and where it is. */
 function* valuesOf(value: unknown, at = ''): Generator<readonly [string, unknown]> {
   yield [at, value];
@@ -46,17 +32,6 @@ function* valuesOf(value: unknown, at = ''): Generator<readonly [string, unknown
   for (const [name, member] of Object.entries(value)) {
     yield* valuesOf(member, `${at}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
   }
-}
-
-const isReference = (value: unknown): value is Reference =>
-  typeof value === 'object' && value !== null && '$ref' in value;
-
-/** Follows a reference within the document. */
-function resolve<T>(document: Document, value: T | Reference): T {
-  if (!isReference(value)) return value;
-  const found = [...valuesOf(document)].find(([at]) => `#${at}` === value.$ref);
-  expect(found, value.$ref).toBeDefined();
-  return found?.[1] as T;
 }
 
 describe('the OpenAPI document', () => {
