@@ -1,6 +1,5 @@
-import { closeSync, openSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
+import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
-import { createSqliteStorage } from '../src/index.ts';
 import { addTo, everyPet, fileWith, rex, storageAt } from './fixtures.ts';
 
 const PAGE = 4_096;
@@ -24,7 +23,6 @@ const failureWith = (file: string, reason: string) => ({
 test('a damaged page makes the reads that meet it, every write and ready fail as a configuration error', async () => {
   const file = await fileWith(PETS);
   const storage = await storageAt(file);
-  await storage.ready();
   // Neither the first pets nor the last ones.
   const position = Math.floor(statSync(file).size * 0.75);
   overwrite(file, position - (position % PAGE), 2 * PAGE);
@@ -36,17 +34,4 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
   // Undamaged pages can still be read, and nothing was added.
   expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
   expect(await storage.pets.find(BigInt(PETS + 1))).toBeNull();
-});
-
-test('rejects a damaged file as a configuration error, and leaves it unchanged', async () => {
-  const file = await fileWith(PETS);
-  const bytes = readFileSync(file);
-  // The first page holds the schema, behind a header of 100 bytes.
-  bytes.fill(0x5a, 100, 200);
-  writeFileSync(file, bytes);
-  await expect(createSqliteStorage({ file })).rejects.toMatchObject({
-    name: 'StorageMisconfigured',
-    message: `${file} cannot be used: it is damaged: restore a backup`,
-  });
-  expect(readFileSync(file).equals(bytes)).toBe(true);
 });

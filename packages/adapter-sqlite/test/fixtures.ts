@@ -1,16 +1,23 @@
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
 import type { NewPet, Pet } from '@animal-store/domain';
 import type { PetStorage, PetStore } from '@animal-store/domain/ports';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
 
 export { freshPlace as freshFile };
 
-/** A storage that is closed when the running test ends. */
-export async function storageAt(file: string): Promise<PetStorage> {
+/** A storage that is closed when the running test ends. Nothing has been written yet. */
+export async function openAt(file: string): Promise<PetStorage> {
   const storage = await createSqliteStorage({ file });
   onTestFinished(() => storage.close());
+  return storage;
+}
+
+/** The same when it is ready: its thread may start more slowly on a busy machine than a call may take. */
+export async function storageAt(file: string): Promise<PetStorage> {
+  const storage = await openAt(file);
+  await expect.poll(() => storage.ready().then(() => null, String), { timeout: 30_000 }).toBe(null);
   return storage;
 }
 
@@ -25,7 +32,7 @@ export function databaseAt(file: string, options: DatabaseSyncOptions = {}): Dat
 
 /** A file with as many pets that no storage has open. */
 export async function fileWith(pets: number, file = freshPlace()): Promise<string> {
-  const storage = await createSqliteStorage({ file });
+  const storage = await storageAt(file);
   await Promise.all(Array.from({ length: pets }, () => addTo(storage, rex)));
   await storage.close();
   return file;

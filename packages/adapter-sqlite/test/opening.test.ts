@@ -4,7 +4,7 @@ import { dirname, join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { openFile } from '../src/schema.ts';
-import { addTo, databaseAt, everyPet, fileWith, freshFile, rex, storageAt } from './fixtures.ts';
+import { addTo, databaseAt, everyPet, fileWith, freshFile, openAt, rex, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 vi.mock('node:fs', async (importOriginal) => {
@@ -41,7 +41,7 @@ test('a file that another process has locked exclusively is unavailable, until i
   const file = await fileWith(0);
   const other = databaseAt(file);
   other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT');
-  const storage = await storageAt(file);
+  const storage = await openAt(file);
   const calls = () => [storage.ready(), addTo(storage, rex), everyPet(storage)];
   for (const outcome of await Promise.allSettled(calls())) {
     expect(outcome).toMatchObject({ reason: { code: 'storage_unavailable', cause: { errcode: 5 } } });
@@ -54,7 +54,7 @@ test('a file that another process has locked exclusively is unavailable, until i
 test('a file that another process is writing can be opened and read', async () => {
   const file = await fileWith(1);
   databaseAt(file).exec('BEGIN IMMEDIATE');
-  expect(await everyPet(await storageAt(file))).toHaveLength(1);
+  expect(await everyPet(await openAt(file))).toHaveLength(1);
 });
 
 test('ready writes as much as a creation, and changes no pets, keys and ids', async () => {

@@ -16,6 +16,7 @@ const PROLOGUE = `
   import { createSqliteStorage } from './src/index.ts';
 
   const storage = await createSqliteStorage({ file: process.env.SQLITE_FILE });
+  while (await storage.ready().then(() => false, () => true));
   const rex = { name: 'Rex', categoryId: 1n };
   async function add(key) {
     const { pet } = await storage.pets.add(rex, { holder: 'the zoo', key: String(key), fingerprint: 'rex' });

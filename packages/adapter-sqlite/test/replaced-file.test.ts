@@ -1,7 +1,6 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { addTo, everyPet, freshFile, rex, storageAt } from './fixtures.ts';
-import { startProcess } from './processes.ts';
+import { addTo, everyPet, freshFile, openAt, rex, storageAt } from './fixtures.ts';
 
 const FAILURE = {
   code: 'storage_unavailable',
@@ -43,7 +42,8 @@ describe('while a file is open, nothing more is acknowledged after', () => {
   });
 
   test('it was deleted before the first write, which does not create another', async () => {
-    const { file, storage } = await opened();
+    const file = freshFile();
+    const storage = await openAt(file);
     rmSync(file);
     await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
     expect(existsSync(file)).toBe(false);
@@ -59,15 +59,4 @@ test('a file that is put back is used again, without the writes that were reject
   await storage.ready();
   const second = await addTo(storage, rex);
   expect(await everyPet(storage)).toEqual([first, second]);
-});
-
-test('checkpoints, other processes and closed connections replace no file', async () => {
-  const { file, storage } = await opened();
-  for (const other of [await storageAt(file), await storageAt(file)]) {
-    await addTo(other, rex);
-    await other.close();
-  }
-  await startProcess(file, 'await addFrom(0, 2_000); await storage.close();').acknowledged();
-  await addTo(storage, rex);
-  await storage.ready();
 });
