@@ -14,37 +14,21 @@ type Functions = Record<string, unknown>;
 export function fakeTime(present: () => World): () => void {
   const later = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
     present().timer(() => run(...args), Math.max(ms ?? 0, 1));
-  const repeatedly = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
-    present().timer(() => run(...args), Math.max(ms ?? 0, 1), true);
   const soon = (run: (...args: unknown[]) => void, ...args: unknown[]) => present().timer(() => run(...args));
   const clear = (timer?: FakeTimer) => {
     if (timer !== undefined) present().timers.delete(timer.id);
   };
-  const timeout = (ms: number) => {
-    const controller = new AbortController();
-    later(() => controller.abort(new DOMException('the time is over', 'TimeoutError')), ms);
-    return controller.signal;
-  };
   const now = () => present().now();
   const functions = {
     setTimeout: later,
-    setInterval: repeatedly,
     setImmediate: soon,
     clearTimeout: clear,
-    clearInterval: clear,
     clearImmediate: clear,
   };
   const fakes: readonly (readonly [object, Functions])[] = [
     [globalThis, functions],
     [timers, functions],
-    [
-      timersPromises,
-      {
-        setTimeout: (ms: number, value: unknown) => new Promise((resolve) => later(resolve, ms, value)),
-        setImmediate: (value: unknown) => new Promise((resolve) => soon(resolve, value)),
-      },
-    ],
-    [AbortSignal, { timeout }],
+    [timersPromises, { setTimeout: (ms: number) => new Promise((resolve) => later(resolve, ms)) }],
     [performance, { now }],
     [Date, { now }],
   ];

@@ -1,4 +1,4 @@
-import { type Explored, type ExploreOptions, explore, type Scenario } from './explore.ts';
+import { type Explored, explore, type Scenario } from './explore.ts';
 import { importMutants } from './mutant.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
@@ -14,7 +14,7 @@ export interface Finding extends Omit<Explored, 'failing'> {
   readonly failing: { readonly events: readonly string[]; readonly error: string } | null;
 }
 
-export interface TrialOptions extends ExploreOptions {
+export interface TrialOptions {
   readonly errors?: readonly SeededError[];
   /** The unchanged modules are explored only with the tests of a release, because that takes long. */
   readonly isLarge?: boolean;
@@ -32,7 +32,7 @@ export async function trial<Modules>(
   title: string,
   paths: readonly string[],
   scenarioOf: (modules: Modules) => Scenario,
-  { errors = [], isLarge = false, errorsOnly = false, ...options }: TrialOptions = {},
+  { errors = [], isLarge = false, errorsOnly = false }: TrialOptions = {},
 ): Promise<void> {
   const entries = paths.map((path) => new URL(path, ROOT));
   const imported = await Promise.all(entries.map(({ href }) => import(href)));
@@ -40,12 +40,12 @@ export async function trial<Modules>(
   void [process.stdout, process.stderr];
   const originals: Modules = Object.assign({}, ...imported);
   if (!errorsOnly && (!isLarge || process.env['ALL_TESTS'])) {
-    report(title, null, await explore(scenarioOf(originals), options));
+    report(title, null, await explore(scenarioOf(originals)));
   }
   for (const [seeded, path, from, to] of errors) {
     const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
     const changed: Modules = Object.assign({}, ...mutants);
-    report(title, seeded, await explore(scenarioOf(changed), options));
+    report(title, seeded, await explore(scenarioOf(changed)));
   }
 }
 

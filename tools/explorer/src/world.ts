@@ -171,16 +171,14 @@ export class World {
   }
 
   /** Starts a fake timer: an event once it is due. */
-  timer(run: () => void, ms = 0, repeats = false): FakeTimer {
+  timer(run: () => void, ms = 0): FakeTimer {
     const id = this.#identify('timer');
     const process = this.#running('timer');
-    const start = () => this.timers.set(id, { process, due: this.#time.now + ms, run: fire });
     const fire = () => {
       this.timers.delete(id);
-      if (repeats) start();
       run();
     };
-    start();
+    this.timers.set(id, { process, due: this.#time.now + ms, run: fire });
     const timer: FakeTimer = { id, ref: () => timer, unref: () => timer };
     return timer;
   }

@@ -7,7 +7,7 @@ const FOLDER = new URL('../scenarios/', import.meta.url);
 
 test.each(globSync('*.ts', { cwd: FOLDER }).map((file) => basename(file, '.ts')))(
   'every order of %s keeps its promise, and each deliberate error is found',
-  { timeout: 300_000 },
+  { timeout: 900_000 },
   async (name) => {
     const findings = await findingsOf(new URL(`${name}.ts`, FOLDER));
     const asTheyAre = findings.filter(({ seeded }) => seeded === null);
