@@ -27,7 +27,8 @@ test('logs each request as a line of JSON without secrets: probes and rejected k
   });
   const generated = generateApiKey(randomBytes);
   await call('GET', '/v1/pets', { key: generated, ...name('five') });
-  await call('GET', '/livez', { key: null, ...name('six') });
+  // Not an address.
+  await call('GET', '/livez', { key: null, ...name('six', { 'x-forwarded-for': 'unknown' }) });
   await call('POST', '/livez', { key: null, ...name('seven') });
   await running.says(/"requestId":"seven"/);
   const common = { level: 30, time: expect.closeTo(Date.now(), -5), msg: 'request', duration: expect.any(Number) };

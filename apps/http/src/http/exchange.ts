@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http';
-import type { Socket } from 'node:net';
+import { isIP, type Socket } from 'node:net';
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
-import { clientAddress } from './client-address.ts';
 import { errorResponse, type Headers, type HttpResponse } from './http-error.ts';
 import { createTurn } from './turn.ts';
 
@@ -62,6 +61,15 @@ const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[
 
 /** A request, or the known part of one that could not be read. */
 type Given = Pick<IncomingMessage, 'headers' | 'socket' | 'method'>;
+
+/**
+ * The address of the client. Behind proxies that is the entry of X-Forwarded-For that the outermost of them wrote: the entries
+ * before it come from the client and may be forged.
+ */
+function clientAddress({ headers, socket }: Given, proxies: number): string | null {
+  const entry = proxies > 0 ? String(headers['x-forwarded-for']).split(',').at(-proxies)?.trim() : undefined;
+  return entry !== undefined && isIP(entry) !== 0 ? entry : (socket.remoteAddress ?? null);
+}
 
 /** Wraps what becomes a response: records, request ids, errors as bodies. */
 export interface Exchange {
