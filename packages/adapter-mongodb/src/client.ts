@@ -4,30 +4,25 @@ import type { Redact } from './failures.ts';
 
 /** In milliseconds. A call ends after 2.2 seconds. */
 export const TIME_LIMITS = {
-  /** Finding the primary. */
-  selection: 2_000,
-  /** Opening a socket, the handshakes of TLS and authentication included. */
-  connect: 1_000,
-  /** Waiting for a free connection of the pool. */
-  queue: 2_000,
-  /** Silence on a socket while a response is due: longer than the work on the server. */
-  socket: 1_700,
   /** The work on the server, and the wait for the majority of its members. */
   operation: 1_500,
   /** How long a batch delays the next one of its kind. */
   batch: 500,
-  /** The time between two checks of a server. A silent server is dropped after this and `connect` together. */
-  heartbeat: 2_000,
 };
 
 /** They override the URL. */
 const OPTIONS: MongoClientOptions = {
   appName: 'animal-store',
-  serverSelectionTimeoutMS: TIME_LIMITS.selection,
-  connectTimeoutMS: TIME_LIMITS.connect,
-  waitQueueTimeoutMS: TIME_LIMITS.queue,
-  socketTimeoutMS: TIME_LIMITS.socket,
-  heartbeatFrequencyMS: TIME_LIMITS.heartbeat,
+  // Finding the primary.
+  serverSelectionTimeoutMS: 2_000,
+  // Opening a socket, the handshake of TLS included.
+  connectTimeoutMS: 1_000,
+  // Waiting for a free connection of the pool.
+  waitQueueTimeoutMS: 2_000,
+  // Silence while a response is due: longer than the work on the server, shorter than a call.
+  socketTimeoutMS: 1_700,
+  // A silent server is dropped after this and connectTimeoutMS together.
+  heartbeatFrequencyMS: 2_000,
   readPreference: 'primary',
   retryReads: true,
   retryWrites: true,

@@ -12,13 +12,7 @@ test.each([
   ['a router of a sharded cluster', { ...STANDALONE, msg: 'isdbgrid' }, indirect, /a router of .*: name the members/],
   ['a standalone', STANDALONE, indirect, /a standalone: .*: start mongod with --replSet and run rs.initiate\(\)$/],
   ['a member of MongoDB 5.0', { ...MEMBER, maxWireVersion: 13 }, indirect, /too old/],
-  ['a standalone of MongoDB 5.0', { ...STANDALONE, maxWireVersion: 13 }, indirect, /too old/],
-  [
-    'one of two members',
-    { ...MEMBER, hosts: ['one:1', 'two:1'] },
-    direct,
-    /directConnection=true .*: remove the option$/,
-  ],
+  ['one of two', { ...MEMBER, hosts: ['one:1', 'two:1'] }, direct, /directConnection=true .*: remove the option$/],
   ['a member beside a passive one', { ...MEMBER, passives: ['two:1'] }, direct, /directConnection=true/],
   ['a member beside an arbiter', { ...MEMBER, arbiters: ['two:1'] }, direct, /directConnection=true/],
 ])('checkDeployment rejects %s as a misconfiguration', (_, hello, options, message) => {

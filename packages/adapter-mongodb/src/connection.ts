@@ -13,7 +13,7 @@ export interface Database {
   readonly keys: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
   /** A linearizable read: it succeeds on a primary that a majority has just followed, so it can be written, too. */
-  confirm(): Promise<void>;
+  confirm(): Promise<unknown>;
 }
 
 /** Opens the database that the client's URL names. Closes the client if that fails. */
@@ -32,12 +32,8 @@ export async function openDatabase(client: MongoClient): Promise<Database> {
     });
     await prepareCollections(db);
     const counters = db.collection<CounterDocument>('counters');
-
-    async function confirm(): Promise<void> {
-      const options = { readConcern: { level: 'linearizable' }, maxTimeMS: TIME_LIMITS.operation } as const;
-      await counters.findOne({ _id: 'pets' }, options);
-    }
-
+    const linearizable = { readConcern: { level: 'linearizable' }, maxTimeMS: TIME_LIMITS.operation } as const;
+    const confirm = () => counters.findOne({ _id: 'pets' }, linearizable);
     const barrier = createReadBarrier(primary, confirm);
     const pets = createPetOperations(db, { fence: createFence(client), barrier });
     return { client, pets, keys: db.collection('api_keys'), barrier, confirm };

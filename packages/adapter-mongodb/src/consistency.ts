@@ -76,18 +76,15 @@ export function createReadBarrier(primary: () => PrimaryTerm | null, confirm: ()
   };
 }
 
-/** Work whose operations belong to a session. */
-type Work<T> = (session: ClientSession) => Promise<T>;
-
 /**
  * Reads that see what writes have met. A unique index rejects a document because of another one that the majority may not
  * have yet. A read with concern `majority` behind the fence waits until it has.
  */
 export interface Fence {
-  /** Runs a write, which resolves also if documents were rejected. */
-  write<T>(work: Work<T>): Promise<T>;
+  /** Runs a write in a session. It resolves also if documents were rejected. */
+  write<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
   /** Runs a read. It begins at the time of the server's log at which the latest of the writes ended, or later. */
-  read<T>(work: Work<T>): Promise<T>;
+  read<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
 }
 
 export function createFence(client: Pick<MongoClient, 'withSession'>): Fence {

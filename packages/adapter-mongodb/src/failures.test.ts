@@ -11,7 +11,7 @@ import {
 } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { parseUrl } from './client.ts';
-import { isDuplicateKey, toPortError } from './failures.ts';
+import { toPortError } from './failures.ts';
 
 const { redact } = parseUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
@@ -33,12 +33,11 @@ const systemError = (syscall: string, message: string) =>
   Object.assign(new Error(message), { syscall, code: message.split(':')[0] });
 
 describe('toPortError', () => {
-  test('converts an error of the driver to storage_unavailable, with a message for callers and a cause for the log', () => {
+  test('converts an error of the driver to storage_unavailable, with a cause for the log', () => {
     const thrown = toPortError(new MongoNetworkError('connect ECONNREFUSED 10.0.0.7:27017'), redact);
     expect(thrown).toBeInstanceOf(DomainError);
     expect(thrown).toMatchObject({
-      code: 'storage_unavailable',
-      message: 'the storage is unavailable or does not respond in time: try again',
+      ...{ code: 'storage_unavailable', message: expect.not.stringMatching(/10\.0|ECONN|Mongo/) },
       cause: { name: 'MongoNetworkError', message: 'connect ECONNREFUSED 10.0.0.7:27017' },
     });
   });
@@ -47,11 +46,7 @@ describe('toPortError', () => {
     ['the code 13', serverError(13), /^the server rejects the user, the password or the rights: no$/],
     ['the code 18', serverError(18), /^the server rejects/],
     ['the code 8000', serverError(8000), /^the server rejects/],
-    [
-      'a folder',
-      systemError('read', 'EISDIR: illegal operation on a directory, read'),
-      /^a file .* cannot be read: EISDIR/,
-    ],
+    ['a folder', systemError('read', 'EISDIR: illegal operation, read'), /^a file .* cannot be read: EISDIR/],
     ['a file', systemError('open', "ENOENT: no such file, open '/ca'"), /^a file .*: ENOENT.*'\/ca'$/],
     ['servers that are not in the set', selectionError(), /^no server of the URL is a member .*: timed out$/],
   ])('reports %s as a misconfiguration, in one line', (_name, failure, line) => {
@@ -67,7 +62,6 @@ describe('toPortError', () => {
     ['no code', serverError()],
     ['a bulk write', bulkWrite],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND: nowhere')],
-    ['a connection that was reset', systemError('read', 'ECONNRESET: connection reset')],
     ['a set without a primary', selectionError('RSSecondary', 'Unknown')],
     ['the time limit of a call', Object.assign(new Error('no response'), { name: 'TimeoutError' })],
     ['a socket that the server has ended', Object.assign(new Error('ended by the other party'), { code: 'EPIPE' })],
@@ -104,14 +98,6 @@ describe('the cause of storage_unavailable', () => {
   });
 
   test('has one line', () => {
-    const { message } = causeOf(new MongoNetworkError('0A00010B:SSL routines:\r\nwrong version number:\n'));
-    expect(message).toBe('0A00010B:SSL routines: wrong version number:');
+    expect(causeOf(new MongoNetworkError('0A00010B:SSL:\r\nwrong\n')).message).toBe('0A00010B:SSL: wrong');
   });
-});
-
-test('isDuplicateKey tells a rejection by a unique index from all other failures', () => {
-  expect(isDuplicateKey(new MongoServerError({ message: 'E11000', code: 11000 }))).toBe(true);
-  expect(isDuplicateKey(new MongoServerError({ message: 'no', code: 121 }))).toBe(false);
-  expect(isDuplicateKey(Object.assign(new Error('no'), { code: 11000 }))).toBe(false);
-  expect(isDuplicateKey(bulkWrite)).toBe(false);
 });

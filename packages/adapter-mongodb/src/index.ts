@@ -36,7 +36,9 @@ export function createMongoStorage({ url }: MongoStorageOptions): PetStorage {
     archive: createMongoArchive(database),
     location: server.location,
     warnings: server.warnings,
-    ready: () => database.call(({ confirm }) => confirm()),
+    ready: async () => {
+      await database.call(({ confirm }) => confirm());
+    },
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

@@ -26,16 +26,14 @@ export function createMongoKeyStore({
   call,
 }: Resource<{ readonly keys: Collection<KeyDocument>; readonly barrier: ReadBarrier }>): KeyStore {
   return {
-    add(key) {
-      const document = documentOf(key);
-      return call(async ({ keys }) => {
+    add: (key) =>
+      call(async ({ keys }) => {
         try {
-          await keys.insertOne(document, BOUNDED);
+          await keys.insertOne(documentOf(key), BOUNDED);
         } catch (failure) {
           if (!isDuplicateKey(failure)) throw failure;
         }
-      });
-    },
+      }),
 
     find: (digest) =>
       call(async ({ keys, barrier }) => {

@@ -154,8 +154,7 @@ export function createPetOperations(
   async function readPages(selections: readonly PetSelection[]): Promise<Pet[][]> {
     const [only, ...more] = selections;
     if (only !== undefined && more.length === 0) {
-      const { filter, sort } = rangeOf(only);
-      return [(await query(only.limit, { filter, sort, hint: sort })).map(decodePet)];
+      return [(await query(only.limit, rangeOf(only))).map(decodePet)];
     }
     const lookups = selections.map((selection, index) => {
       const { filter, sort } = rangeOf(selection);
@@ -213,11 +212,7 @@ export function createPetOperations(
     ),
 
     archive: {
-      read: (after, limit) =>
-        barrier(async () => {
-          const { filter, sort } = rangeOf({ after, limit });
-          return (await query(limit, { filter, sort, hint: sort })).map(storedPetOf);
-        }),
+      read: (after, limit) => barrier(async () => (await query(limit, rangeOf({ after, limit }))).map(storedPetOf)),
 
       async restore(given) {
         for (let done = 0; done < given.length; done += MAX_INSERTED) {
@@ -249,22 +244,14 @@ export function createMongoArchive({ call }: Resource<{ readonly pets: PetOperat
 
 export function createMongoPetStore({ call }: Resource<{ readonly pets: PetOperations }>): PetStore {
   return {
-    add({ name, categoryId, status }, idempotency) {
-      const pet = {
-        name,
-        categoryId,
-        ...(status && { status }),
-        ...(idempotency && { idempotency: { ...idempotency } }),
-      };
-      return call(({ pets }) => pets.create(pet));
-    },
+    add: ({ name, categoryId, status }, idempotency) =>
+      call(({ pets }) =>
+        pets.create({ name, categoryId, ...(status && { status }), ...(idempotency && { idempotency }) }),
+      ),
 
     find: (id) => call(({ pets }) => pets.find(id)),
 
-    list({ status, after, limit }) {
-      const selection = { status, after, limit };
-      return call(({ pets }) => pets.list(selection));
-    },
+    list: (selection) => call(({ pets }) => pets.list(selection)),
   };
 }
 
@@ -274,10 +261,8 @@ function petOf({ _id, name, categoryId, status }: PetDocument): Pet {
 
 /** Where a page is. The order names the whole index of pages by status: a `$lookup` can't have a hint. */
 function rangeOf({ status, after }: PetSelection) {
-  const _id = { $gt: after };
-  return status === undefined
-    ? { filter: { _id }, sort: { _id: 1 } as const }
-    : { filter: { status, _id }, sort: BY_STATUS };
+  const sort = status === undefined ? ({ _id: 1 } as const) : BY_STATUS;
+  return { filter: { ...(status && { status }), _id: { $gt: after } }, sort, hint: sort };
 }
 
 /** One range of the index for each holder. */

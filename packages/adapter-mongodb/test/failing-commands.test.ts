@@ -4,7 +4,6 @@ import type { PetStore } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { TIME_LIMITS } from '../src/client.ts';
 import { addTo, idempotent, max, openStorage, rex, times } from './fixtures.ts';
 
 const UNCONFIRMED = {
@@ -96,7 +95,6 @@ describeWithMongo('commands that fail', () => {
       await nextTurn();
       await nextTurn();
     }
-    expect(TIME_LIMITS.batch).toBeLessThan(TIME_LIMITS.socket);
     await call(pets);
     expect(ended).toBe(0);
     await Promise.all(waiting);

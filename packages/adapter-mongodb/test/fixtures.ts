@@ -1,5 +1,6 @@
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
 import { fingerprint, type Idempotency, type PetStorage, type PetStore } from '@animal-store/domain/ports';
+import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, freshDatabase } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { onTestFinished, vi } from 'vitest';
@@ -26,14 +27,7 @@ export async function addTo(pets: PetStore | undefined, ...given: Parameters<Pet
 
 /** Waits until a storage is ready: a busy server takes longer to create collections than a call may take. */
 export async function isReady({ ready }: PetStorage): Promise<void> {
-  await vi.waitUntil(
-    () =>
-      ready().then(
-        () => true,
-        () => false,
-      ),
-    { timeout: 20_000 },
-  );
+  await vi.waitUntil(async () => (await failureOf(ready)) === null, { timeout: 20_000 });
 }
 
 /** A new database, in which collections exist. */
