@@ -36,14 +36,15 @@ describeWithMongo('a stored document', () => {
     expect((await storage.keys.find(apiKey(1).digest))?.expiresAt).toBe(8.64e15);
   });
 
-  test('has an id below 2^53', async () => {
+  test('has an id below 2^53, and above the counter, which no restored pet lowers', async () => {
     const { db, ...storage } = await freshStorage();
     const counters = db.collection<{ _id: string }>('counters');
     const last = Long.fromBigInt(2n ** 53n - 2n);
     await counters.updateOne({ _id: 'pets' }, { $set: { last } }, { upsert: true });
+    await storage.archive?.restore([{ id: 5n, ...max, createdAt: 0 }]);
     expect((await addTo(storage.pets, max))?.id).toBe(2n ** 53n - 1n);
     expect(await failureOf(() => addTo(storage.pets, max))).toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
-    expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
+    expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(2);
     expect(await counters.findOne()).toEqual({ _id: 'pets', last: 2n ** 53n - 1n });
   });
 
