@@ -16,8 +16,6 @@ export interface Finding extends Omit<Explored, 'failing'> {
 
 export interface TrialOptions {
   readonly errors?: readonly SeededError[];
-  /** The unchanged modules are explored only with the tests of a release, because that takes long. */
-  readonly isLarge?: boolean;
   /** The unchanged modules are not explored: they have too many orders. */
   readonly errorsOnly?: boolean;
 }
@@ -32,16 +30,14 @@ export async function trial<Modules>(
   title: string,
   paths: readonly string[],
   scenarioOf: (modules: Modules) => Scenario,
-  { errors = [], isLarge = false, errorsOnly = false }: TrialOptions = {},
+  { errors = [], errorsOnly = false }: TrialOptions = {},
 ): Promise<void> {
   const entries = paths.map((path) => new URL(path, ROOT));
   const imported = await Promise.all(entries.map(({ href }) => import(href)));
   // Node.js opens them when they are used first, which would look like real work.
   void [process.stdout, process.stderr];
   const originals: Modules = Object.assign({}, ...imported);
-  if (!errorsOnly && (!isLarge || process.env['ALL_TESTS'])) {
-    report(title, null, await explore(scenarioOf(originals)));
-  }
+  if (!errorsOnly) report(title, null, await explore(scenarioOf(originals)));
   for (const [seeded, path, from, to] of errors) {
     const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
     const changed: Modules = Object.assign({}, ...mutants);
