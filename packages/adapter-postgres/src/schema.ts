@@ -1,4 +1,4 @@
-import { StorageMisconfigured } from '@animal-store/domain/ports';
+import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { type Query, type Statement, statement } from './connection.ts';
 
@@ -94,11 +94,7 @@ export async function openSchema(client: pg.ClientBase, known: string | null): P
   const results = [await client.query({ text, rowMode: 'array' })].flat();
   const state: { format: number; id: string } | undefined = results.at(-1)?.rows[0]?.[0];
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
-  if (state.format !== FORMAT) {
-    throw new StorageMisconfigured(
-      `the database has format ${state.format}, and this version works with format ${FORMAT}: start a newer version`,
-    );
-  }
+  checkFormat('the database', state.format, FORMAT);
   if (known !== null && state.id !== known) {
     throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
   }

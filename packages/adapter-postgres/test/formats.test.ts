@@ -63,17 +63,6 @@ describeWithPostgres('the stored format', () => {
     ]);
   });
 
-  test('cannot be 0', async () => {
-    const url = await restored();
-    await sql('UPDATE animal_store SET format = 0', url);
-    for (const call of everyCall(openStorage(url))) {
-      expect(misconfigurationOf(await failureOf(call))).toBe(
-        'the database has format 0, and this version works with format 1: start a newer version',
-      );
-    }
-    expect(await sql('SELECT count(*)::int FROM pets', url)).toEqual([{ count: 5 }]);
-  });
-
   test('must be there', async () => {
     const url = await restored();
     await sql('DELETE FROM animal_store', url);
