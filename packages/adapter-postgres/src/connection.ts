@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
-import { causeOfConnecting, isRejection, mustBeRepeated } from './failures.ts';
+import { causeOfConnecting, isRejection, mustBeRepeated, POOLER } from './failures.ts';
 
 /** A statement with one column. */
 export interface Statement {
@@ -57,7 +57,9 @@ const MAX_TRIES = 10;
 const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeout = 0; SET idle_session_timeout = 0;
   SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed';
   SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
-  SELECT set_config('synchronous_commit', CASE current_setting('synchronous_commit')
+  SELECT set_config('animal_store.clients', coalesce(current_setting('animal_store.clients', true), '') || '+', false)
+      AS clients,
+    set_config('synchronous_commit', CASE current_setting('synchronous_commit')
       WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
     current_setting('server_encoding') AS encoding,
     pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly"`;
@@ -102,11 +104,19 @@ function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl:
   }
 }
 
-/** Sets a new connection up. Throws if the server can't be written to, or the database can't hold every text. */
+/**
+ * Sets a new connection up.
+ *
+ * @throws StorageMisconfigured if the database can't hold every text, or the session on the server is that of another client.
+ * @throws Error if the server can't be written to.
+ */
 export async function startSession(client: pg.ClientBase): Promise<void> {
   // A query of several statements has several results.
-  const results = (await client.query(START)) as unknown as pg.QueryResult<{ encoding: string; isReadOnly: boolean }>[];
-  const { encoding, isReadOnly } = results.at(-1)?.rows[0] ?? {};
+  const results = (await client.query(START)) as unknown as pg.QueryResult<
+    Readonly<{ clients: string; encoding: string; isReadOnly: boolean }>
+  >[];
+  const { clients, encoding, isReadOnly } = results.at(-1)?.rows[0] ?? {};
+  if (clients !== '+') throw new StorageMisconfigured(`${POOLER}: two clients have had one session of the server`);
   if (encoding !== 'UTF8') {
     throw new StorageMisconfigured(`the database has the encoding ${encoding}: create one with the encoding UTF8`);
   }
@@ -139,6 +149,7 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
       keepAlive: true,
       // Idle connections keep no process alive, even if the server is silent when they are closed.
       allowExitOnIdle: true,
+      // Since pg 8.20 the pool waits for it (https://node-postgres.com/apis/pool).
       onConnect,
     });
     // A connection was lost: the pool removes an idle one, and the statement on a busy one fails.

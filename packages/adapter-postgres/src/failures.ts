@@ -1,7 +1,8 @@
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 
-const POOLER = 'a pooler must be in session mode, and the URL may have only options that it allows';
+/** The operator's part if a session is not that of one client. */
+export const POOLER = 'a pooler must be in session mode, and the URL may have only options that it allows';
 
 /** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MISCONFIGURATIONS: Readonly<Record<string, string>> = {

@@ -62,6 +62,17 @@ describeWithPostgres('a connection', () => {
     }
   });
 
+  test('has a session of its own, which a pooler in transaction mode gives to several clients', async () => {
+    const client = new pg.Client({ connectionString: serverUrl() });
+    await client.connect();
+    onTestFinished(() => client.end());
+    await startSession(client);
+    await expect(startSession(client)).rejects.toThrow(/^a pooler must be in session mode, /);
+    // As a pooler in session mode does.
+    await client.query('DISCARD ALL');
+    await startSession(client);
+  });
+
   test('is closed if the server is read-only, until it can be written again', async () => {
     const { url, role } = await asRole(freshDatabase());
     await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}`);
