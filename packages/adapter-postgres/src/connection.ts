@@ -33,10 +33,14 @@ export interface Server {
   readonly warnings: readonly string[];
 }
 
-/** In milliseconds. A call ends after 2.2 seconds. */
-const TIME_LIMITS = {
-  /** Opening a connection, the handshakes of TLS and authentication included, or waiting for one of the pool. */
-  connect: 2_000,
+/** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
+export const TIME_LIMITS = {
+  /** Opening a connection, the handshakes of TLS and authentication included. */
+  connect: 4_000,
+  /** Creating the tables. */
+  create: 4_000,
+  /** The wait of a call for a connection. */
+  queue: 2_000,
   /** The work of a statement on the server, waiting for locks included. */
   statement: 1_500,
   /** The time from sending a statement to its result. */
@@ -156,16 +160,19 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
 
-    async function connect(): Promise<pg.PoolClient> {
-      try {
-        return await pool.connect();
-      } catch (failure) {
+    async function connect(maxWait: number): Promise<pg.PoolClient> {
+      const begin = performance.now();
+      const client = await pool.connect().catch((failure) => {
         throw unavailable(causeOfConnecting(failure));
-      }
+      });
+      if (performance.now() - begin <= maxWait) return client;
+      // The caller has given up.
+      client.release();
+      throw unavailable(new Error(`no connection within ${maxWait} ms`));
     }
 
     async function run<T>(statement: Statement, values: readonly unknown[]): Promise<T[]> {
-      const client = await connect();
+      const client = await connect(TIME_LIMITS.queue);
       let isUsable = false;
       try {
         const { rows } = await client.query({ ...statement, values: [...values], rowMode: 'array' });
@@ -190,7 +197,7 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
     };
 
     try {
-      (await connect()).release();
+      (await connect(Infinity)).release();
     } catch (failure) {
       await pool.end();
       throw failure;

@@ -1,6 +1,6 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import { type Query, type Statement, statement } from './connection.ts';
+import { type Query, type Statement, statement, TIME_LIMITS } from './connection.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
@@ -90,8 +90,10 @@ export const LOCK_STATE: Statement = statement(`${STATE} FOR NO KEY UPDATE`);
  * @throws StorageMisconfigured if the database is not the known one, or has another format.
  */
 export async function openSchema(client: pg.ClientBase, known: string | null): Promise<string> {
-  const text = known === null ? `${CREATE_TABLES}; ${STATE}` : STATE;
-  const results = [await client.query({ text, rowMode: 'array' })].flat();
+  // Several statements in one text are one transaction.
+  const create = `SET LOCAL statement_timeout = ${TIME_LIMITS.create}; ${CREATE_TABLES}; ${STATE}`;
+  const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: TIME_LIMITS.create } as const;
+  const results = [await client.query(query)].flat();
   const state: { format: number; id: string } | undefined = results.at(-1)?.rows[0]?.[0];
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
