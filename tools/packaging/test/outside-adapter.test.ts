@@ -116,16 +116,9 @@ describe('an adapter of another repository', () => {
   });
 
   test('reports its configuration errors under its variable, in one line', async () => {
-    expect(await outputOf('http', [], {})).toEqual({
-      code: 2,
-      output: expect.stringMatching(/^animal-store: ACME_SHELF must be set if STORAGE is \S+, as in shelf:zoo\n$/),
-    });
     const wrong = { code: 2, output: 'animal-store: ACME_SHELF: it must begin with shelf:\n' };
     expect(await outputOf('http', [], { ACME_SHELF: 'zoo' })).toEqual(wrong);
     expect(await outputOf('cli', ['pets', 'list'], { ACME_SHELF: 'zoo' })).toEqual(wrong);
-    const file = join(consumer, 'shelf');
-    writeFileSync(file, 'zoo\n');
-    expect(await outputOf('cli', ['pets', 'list'], { ACME_SHELF_FILE: file })).toEqual(wrong);
   });
 
   test('is used on the command line and by the MCP server, and named by the help', async () => {
@@ -138,24 +131,4 @@ describe('an adapter of another repository', () => {
       output: 'animal-store-mcp: ACME_SHELF: shelves are made of glass\n',
     });
   });
-
-  test.each(['http', 'cli', 'mcp'])(
-    'is reported by %s in one line with code 2 if it is missing or broken',
-    async (application) => {
-      const words = application === 'cli' ? ['pets', 'list'] : [];
-      for (const [STORAGE, line] of [
-        [
-          '@acme/missing',
-          /^animal-store\S*: STORAGE must be one of memory, .*, or the module of an adapter: "@acme\/missing" was not found from the folder .*\n$/,
-        ],
-        [join(consumer, 'package.json'), /^animal-store\S*: STORAGE: \S+ can't be loaded: .*\n$/],
-        ['node:fs', /^animal-store\S*: STORAGE: node:fs exports no adapter\n$/],
-      ] as const) {
-        expect(await outputOf(application, words, { STORAGE })).toEqual({
-          code: 2,
-          output: expect.stringMatching(line),
-        });
-      }
-    },
-  );
 });
