@@ -30,11 +30,6 @@ test('has a default for everything', () => {
   });
 });
 
-test('treats an empty variable as unset', () => {
-  const empty = { HOST: '', PORT: '', BASE_PATH: '', STORAGE: '', API_KEYS: '', LOG_LEVEL: '', NODE_ENV: '' };
-  expect(readConfiguration(empty)).toEqual(readConfiguration({}));
-});
-
 test.each([
   [{ PORT: '0' }, { PORT: 0 }],
   [{ PORT: '65535' }, { PORT: 65_535 }],
