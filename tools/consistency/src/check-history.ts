@@ -1,4 +1,4 @@
-import type { Add, Find, History, List, Operation, Pet } from './history.ts';
+import type { Add, Find, History, List, Operation, Page, Pet } from './history.ts';
 
 /** The rules that a history can violate. */
 export type Rule =
@@ -157,23 +157,18 @@ function checkReads({ operations, stored }: History, report: Report): void {
     else report('vanished pet', `${pet.name}, number ${pet.id}, which had been read, is not stored`);
   }
 
-  const coming = [...known.values()].sort((one, other) => since(one) - since(other));
-  const reads = operations.filter(isRead).sort((one, other) => one.invoked - other.invoked);
-  const ids: number[] = [];
-  let next = 0;
-  for (const read of reads) {
-    // Calls at the same time may have happened in any order.
-    for (; next < coming.length && since(coming[next] as Known) < read.invoked; next += 1) {
-      insert(ids, (coming[next] as Known).pet.id);
-    }
-    const seen = new Set(petsIn(read).map(({ id }) => id));
-    for (const id of idsThatMustBeIn(read, ids)) {
-      const { pet, acknowledged } = known.get(id) as Known;
-      if (seen.has(id) || (read.type === 'list' && read.status !== undefined && read.status !== pet.status)) continue;
-      const missed = `${pet.name}, number ${id}, missed by the ${read.type} from ${read.invoked} to ${read.completed}`;
+  for (const read of operations.filter(isRead)) {
+    const shown = new Set(petsIn(read).map(({ id }) => id));
+    const [after, last] = rangeOf(read);
+    for (const { pet, acknowledged, seen } of known.values()) {
+      // Calls at the same time may have happened in any order.
+      if (acknowledged >= read.invoked && seen >= read.invoked) continue;
+      if (pet.id <= after || pet.id > last || shown.has(pet.id)) continue;
+      if (read.type === 'list' && read.status !== undefined && read.status !== pet.status) continue;
+      const missed = `${pet.name}, number ${pet.id}, missed by the ${read.type} from ${read.invoked} to ${read.completed}`;
       if (acknowledged >= read.invoked) report('vanished pet', missed);
       // A pet that is lost is reported once.
-      else if (atTheEnd.has(id)) report('stale read', `${missed}: acknowledged at ${acknowledged}`);
+      else if (atTheEnd.has(pet.id)) report('stale read', `${missed}: acknowledged at ${acknowledged}`);
     }
   }
 }
@@ -184,29 +179,9 @@ const isRead = (operation: Operation): operation is Find | List => {
   return operation.type !== 'add' && typeof operation.result !== 'string';
 };
 
-/** The time from which on reads must show the pet. */
-const since = ({ acknowledged, seen }: Known): number => Math.min(acknowledged, seen);
-
-/** The ids in the range of a read, among some ascending ones. */
-function idsThatMustBeIn(read: Find | List, ids: readonly number[]): readonly number[] {
-  if (read.type === 'find') return ids[placeOf(ids, read.id)] === read.id ? [read.id] : [];
-  if (typeof read.result === 'string') return [];
-  const { pets, isLast } = read.result;
-  const last = isLast ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id));
-  return ids.slice(placeOf(ids, read.after + 1), placeOf(ids, last + 1));
-}
-
-/** The index of an id among ascending ids, or the index at which it would be inserted. */
-function placeOf(ids: readonly number[], id: number): number {
-  let [low, high] = [0, ids.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if ((ids[middle] as number) < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function insert(ids: number[], id: number): void {
-  ids.splice(placeOf(ids, id), 0, id);
+/** The ids that a read shows completely: those after the first number, up to the second. */
+function rangeOf(read: Find | List): readonly [after: number, last: number] {
+  if (read.type === 'find') return [read.id - 1, read.id];
+  const { pets, isLast } = read.result as Page;
+  return [read.after, isLast ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id))];
 }
