@@ -6,7 +6,7 @@ import { startProcess } from './processes.ts';
 test('writes that arrive together share transactions', async () => {
   const file = freshFile();
   const storage = await storageAt(file);
-  await Promise.all(Array.from({ length: 500 }, () => addTo(storage, rex)));
+  await Promise.all(Array.from({ length: 300 }, () => addTo(storage, rex)));
   // A transaction of one row appends two pages to the log.
   const { log: pages } = databaseAt(file).prepare('PRAGMA wal_checkpoint').get() as { log: number };
   expect(pages).toBeLessThan(100);
