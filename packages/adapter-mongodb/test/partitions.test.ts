@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Pet } from '@animal-store/domain';
 import {
   databaseAt,
@@ -5,7 +6,7 @@ import {
   type PartitionableSet,
   startPartitionableSet,
 } from '@animal-store/test-mongodb';
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { addTo, apiKey, idempotent, isReady, openStorage, rex, times } from './fixtures.ts';
 
 const create = idempotent('k1');
@@ -20,13 +21,8 @@ const TEST_TIMEOUT = 180_000;
 
 type Observation = 'everything' | 'too little' | 'nothing: unavailable';
 
-interface Observer {
-  readonly observations: readonly Observation[];
-  stop(): Promise<void>;
-}
-
-/** Calls again and again, until it is stopped. */
-function observe(sawEverything: () => Promise<boolean>): Observer {
+/** Calls again and again, until it is stopped: at the latest when the running test ends. */
+function observe(sawEverything: () => Promise<boolean>) {
   const observations: Observation[] = [];
   let done = false;
   async function once(): Promise<Observation> {
@@ -38,15 +34,18 @@ function observe(sawEverything: () => Promise<boolean>): Observer {
     }
   }
   const ended = (async () => {
-    while (!done) observations.push(await once());
+    while (!done) {
+      observations.push(await once());
+      // A closed storage rejects calls at once.
+      await nextTurn();
+    }
   })();
-  return {
-    observations,
-    stop() {
-      done = true;
-      return ended;
-    },
-  };
+  function stop(): Promise<void> {
+    done = true;
+    return ended;
+  }
+  onTestFinished(stop);
+  return { observations, stop };
 }
 
 describeWithPartitions('a network partition', () => {
