@@ -59,7 +59,6 @@ describe('toPortError', () => {
 
   test.each([
     ['another code', serverError(11600)],
-    ['no code', serverError()],
     ['a bulk write', bulkWrite],
     ['a name that is unknown', systemError('getaddrinfo', 'ENOTFOUND: nowhere')],
     ['a set without a primary', selectionError('RSSecondary', 'Unknown')],

@@ -4,7 +4,7 @@ import type { PetStore } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { addTo, idempotent, max, openStorage, rex, times } from './fixtures.ts';
+import { addTo, idempotent, isReady, max, openStorage, rex, times } from './fixtures.ts';
 
 const UNCONFIRMED = {
   writeConcernError: { code: 64, errmsg: 'waiting for replication timed out', errInfo: { wtimeout: true } },
@@ -20,7 +20,7 @@ describeWithMongo('commands that fail', () => {
   /** Pets in a database of their own, so many that some ids are reserved. */
   async function prepared(): Promise<{ pets: PetStore; count(): Promise<number> }> {
     const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
-    const { pets } = openStorage(url);
+    const { pets } = await isReady(openStorage(url));
     for (let index = 0; index < 10; index += 1) await addTo(pets, rex, idempotent(`old-${index}`));
     // The first read confirms the primary, too.
     await pets.find(1n);

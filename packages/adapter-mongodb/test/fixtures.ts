@@ -26,15 +26,15 @@ export async function addTo(pets: PetStore | undefined, ...given: Parameters<Pet
 }
 
 /** Waits until a storage is ready: a busy server takes longer to create collections than a call may take. */
-export async function isReady({ ready }: PetStorage): Promise<void> {
-  await vi.waitUntil(async () => (await failureOf(ready)) === null, { timeout: 20_000 });
+export async function isReady(storage: PetStorage): Promise<PetStorage> {
+  await vi.waitUntil(async () => (await failureOf(storage.ready)) === null, { timeout: 20_000 });
+  return storage;
 }
 
 /** A new database, in which collections exist. */
 export async function freshStorage(options = '') {
   const url = freshDatabase();
-  const storage = openStorage(`${url}&${options}`);
-  await isReady(storage);
+  const storage = await isReady(openStorage(`${url}&${options}`));
   return { ...storage, url, db: databaseAt(url) };
 }
 

@@ -5,7 +5,7 @@ import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test
 import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets.ts';
-import { addTo, apiKey, idempotent, openStorage, rex } from './fixtures.ts';
+import { addTo, apiKey, idempotent, isReady, openStorage, rex } from './fixtures.ts';
 
 /** A collection as a published version has left it. */
 interface StoredCollection {
@@ -50,7 +50,7 @@ async function stored(url: string): Promise<StoredDatabase> {
 describeWithMongo('the stored format', () => {
   test('is format 1 in a new database', async () => {
     const url = freshDatabase();
-    await openStorage(url).ready();
+    await isReady(openStorage(url));
     const shape = (database: StoredDatabase) =>
       Object.fromEntries(
         Object.entries(database).map(([name, { options, indexes }]) => [name, plain({ options, indexes })]),
@@ -60,7 +60,7 @@ describeWithMongo('the stored format', () => {
 
   test('can be 1: old data is unchanged, and new data can be added', async () => {
     const url = await restored(FORMAT_1);
-    const { pets, keys } = openStorage(url);
+    const { pets, keys } = await isReady(openStorage(url));
     const documents = FORMAT_1['pets']?.documents as PetDocument[];
     const before = documents.map(({ _id, createdAt, idempotency, ...pet }) => ({ id: _id, ...pet }));
     expect(await pets.list({ after: 0n, limit: 100 })).toEqual(before);
@@ -91,9 +91,9 @@ describeWithMongo('the stored format', () => {
     const url = await restored(FORMAT_1);
     await databaseAt(url).command({ collMod: 'pets', validator });
     const before = await stored(url);
-    expect(misconfigurationOf(await failureOf(openStorage(url).ready))).toBe(
-      'the collection pets is of another program: name another database',
-    );
+    const { ready } = openStorage(url);
+    const line = 'the collection pets is of another program: name another database';
+    await expect.poll(async () => misconfigurationOf(await failureOf(ready))).toBe(line);
     expect(await stored(url)).toEqual(before);
   });
 });

@@ -63,9 +63,7 @@ describeWithPartitions('a network partition', () => {
     const [first, second, slow] = set.members;
     const url = set.url('next');
     const [writer, reader] = [openStorage(url), openStorage(url)];
-    const other = openStorage(url);
-    const { keys } = other;
-    await isReady(other);
+    const { keys } = await isReady(openStorage(url));
     // The writer has ids in stock, and the others have read from the first primary.
     for (let count = 0; count < 3; count += 1) await addTo(writer.pets, rex);
     await reader.pets.find(1n);

@@ -83,6 +83,7 @@ describeWithMongo('every query', () => {
       await keys.list();
     }, url);
     expect(queries).toHaveLength(4);
+    expect(queries[1]).toMatchObject({ command: { hint: { _id: 1 } } });
     for (const { command } of queries) {
       expect(command).toMatchObject({ readConcern: { level: 'majority' } });
       expect(Number(command.maxTimeMS)).toBe(1_500);
