@@ -1,9 +1,8 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { type AddressInfo, connect, createServer, isIP } from 'node:net';
+import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { startTcpProxy } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
@@ -67,42 +66,14 @@ describeWithPostgres('the pool', () => {
     await expect(addTo(pets, rex)).rejects.toMatchObject({ code: 'storage_unavailable', cause: { code } });
   });
 
-  test('keeps no process alive once it is closed, even if the server never closes its side', async () => {
-    const { hostname, port, host } = new URL(serverUrl());
-    const halfOpen = createServer({ allowHalfOpen: true }, (client) => {
-      const upstream = connect(Number(port), hostname);
-      upstream.pipe(
-        client.on('error', () => {}),
-        { end: false },
-      );
-      client.pipe(upstream, { end: false });
-    });
-    await new Promise<void>((resolve) => halfOpen.listen(0, '127.0.0.1', resolve));
-    onTestFinished(() => void halfOpen.close());
-    const { port: local } = halfOpen.address() as AddressInfo;
-    const url = freshDatabase().replace(host, `127.0.0.1:${local}`);
+  test('keeps no process alive, even if it is never closed', async () => {
+    const module = JSON.stringify(new URL('../src/index.ts', import.meta.url));
     const program = `
-      import { createPostgresStorage } from ${JSON.stringify(fileURLToPath(new URL('../src/index.ts', import.meta.url)))};
-      const storage = createPostgresStorage({ url: process.argv[1] });
-      await storage.ready();
-      process.stdout.write('ready');
-      await new Promise((resolve) => process.stdin.once('data', resolve));
-      process.stdin.destroy();
-      await storage.close();`;
-    const running = run(process.execPath, [
-      '--conditions=@animal-store/source',
-      '--input-type=module',
-      '--eval',
-      program,
-      url,
-    ]);
-    const { child } = running;
-    onTestFinished(() => void child.kill('SIGKILL'));
-    await new Promise((resolve) => child.stdout?.once('data', resolve));
-    const closed = performance.now();
-    child.stdin?.write('close\n');
-    await running;
-    expect(performance.now() - closed).toBeLessThan(5_000);
+      const { createPostgresStorage } = await import(${module});
+      await createPostgresStorage({ url: process.argv[1] }).ready();
+      process.stdout.write('ready');`;
+    const flags = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
+    expect(await run(process.execPath, [...flags, freshDatabase()])).toMatchObject({ stdout: 'ready' });
   });
 });
 
