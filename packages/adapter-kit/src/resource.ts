@@ -43,9 +43,6 @@ export interface Resource<T> {
   close(): Promise<void>;
 }
 
-/** A connection, and the same within the time limit, with the errors of the ports. */
-type Opening<T> = Readonly<Record<'opening' | 'opened', Promise<T>>>;
-
 /**
  * A connection to a storage, for all calls of an adapter. The first call opens it, and calls that come meanwhile wait for the
  * same opening. One that fails or takes longer than 10 seconds is discarded, and so is a lost connection: the next call opens
@@ -53,7 +50,7 @@ type Opening<T> = Readonly<Record<'opening' | 'opened', Promise<T>>>;
  */
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable, timeout = CALL_TIMEOUT } = options;
-  let current: Opening<T> | null = null;
+  let current: ReturnType<typeof startOpening> | null = null;
   let closing: Promise<void> | null = null;
 
   function errorOf(failure: unknown): unknown {
@@ -66,7 +63,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     throw DomainError.is(error) ? error : unavailable(error);
   }
 
-  function startOpening(): Opening<T> {
+  /** The connection, and the same within the time limit, with the errors of the ports. */
+  function startOpening() {
     const opening = (async () => open())();
     const started = { opening, opened: withTimeout(opening, OPEN_TIMEOUT).catch(throwNotOpen) };
     started.opened.catch(() => discard(started));
@@ -74,7 +72,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   }
 
   /** Closes a connection once, also one that is opened later. */
-  async function discard(used: Opening<T> | null): Promise<void> {
+  async function discard(used: typeof current): Promise<void> {
     if (used === null || current !== used) return;
     current = null;
     await used.opening.then(close).catch(() => {});

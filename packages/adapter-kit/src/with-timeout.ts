@@ -1,9 +1,4 @@
-/**
- * Stops waiting for work, which goes on. The timer keeps no process alive.
- *
- * @param timeout In milliseconds.
- * @throws Error whose name is `TimeoutError`; or what the work throws.
- */
+/** Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive. */
 export function withTimeout<R>(work: Promise<R>, timeout: number): Promise<R> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
