@@ -46,9 +46,9 @@ describeWithPostgres('a connection', () => {
 
   test('has the settings of the adapter although its role has others', async () => {
     const others = {
-      statement_timeout: '20',
-      lock_timeout: '5',
-      idle_session_timeout: '50',
+      statement_timeout: '20s',
+      lock_timeout: '5s',
+      idle_session_timeout: '50s',
       synchronous_commit: 'off',
       client_encoding: 'LATIN1',
       default_transaction_isolation: 'serializable',
