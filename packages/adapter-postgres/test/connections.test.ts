@@ -1,12 +1,13 @@
 import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { isIP } from 'node:net';
+import { type AddressInfo, connect, createServer, isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startTcpProxy } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-postgres';
+import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { addTo, openStorage, rex } from './fixtures.ts';
 
@@ -30,6 +31,46 @@ describeWithPostgres('the pool', () => {
       ),
     );
     expect(await proxy.connections()).toBeLessThanOrEqual(5);
+  });
+
+  test('writes nothing for a call that has waited too long for a connection', async () => {
+    const { hostname, port, host } = new URL(serverUrl());
+    let gate = Promise.resolve();
+    const slow = createServer(async (client) => {
+      client.on('error', () => {});
+      await gate;
+      const upstream = connect(Number(port), hostname).on('error', () => {});
+      client.pipe(upstream).pipe(client);
+    });
+    await new Promise<void>((resolve) => slow.listen(0, '127.0.0.1', resolve));
+    onTestFinished(() => void slow.close());
+    const url = freshDatabase().replace(host, `127.0.0.1:${(slow.address() as AddressInfo).port}`);
+    const { pets, ready } = openStorage(`${url}&application_name=slow`);
+    await ready();
+    await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'slow'");
+    const { promise, resolve: open } = Promise.withResolvers<void>();
+    gate = promise;
+    const timeout = { code: 'storage_unavailable', cause: { message: 'no response within 2200 ms' } };
+    // The first call may still find the connection that was just closed.
+    await expect.poll(() => failureOf(() => addTo(pets, rex)), { timeout: 10_000 }).toMatchObject(timeout);
+    open();
+    await expect.poll(() => failureOf(ready)).toBeNull();
+    expect(await pets.list({ after: 0n, limit: 1 })).toEqual([]);
+  });
+
+  test('creates the tables on a server that takes longer for them than a call', async () => {
+    // Another process of the same database creates its tables.
+    const name = `slow_${crypto.randomUUID().slice(0, 8)}`;
+    await sql(`CREATE DATABASE ${name}`);
+    const url = serverUrl().replace('/animals', `/${name}`);
+    const other = new pg.Client({ connectionString: url });
+    await other.connect();
+    await other.query('SELECT pg_advisory_lock(4711000037)');
+    const { ready } = openStorage(url);
+    const failure = await failureOf(ready);
+    await other.end();
+    expect(failure).toMatchObject({ cause: { message: 'no response within 2200 ms' } });
+    expect(await failureOf(ready)).toBeNull();
   });
 
   test('keeps a connection whose statement the server has rejected', async () => {
