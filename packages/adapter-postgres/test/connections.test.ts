@@ -120,6 +120,20 @@ describeWithPostgres('the pool', () => {
 
 describeWithPostgres('TLS', () => {
   test('follows sslmode in the URL', async () => {
+    const isEncrypted = async (mode: string) => {
+      const name = `tls_${crypto.randomUUID().slice(0, 8)}`;
+      const storage = openStorage(`${freshDatabase()}&application_name=${name}&${mode}`);
+      await storage.ready();
+      const [row] = await sql(
+        `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = '${name}'`,
+      );
+      return row?.['ssl'];
+    };
+    const withoutTls = {
+      code: 'storage_unavailable',
+      cause: { message: expect.stringMatching(/does not support SSL/) },
+    };
+    expect(await failureOf(() => isEncrypted('sslmode=verify-full'))).toMatchObject(withoutTls);
     const folder = mkdtempSync(join(tmpdir(), 'animal-store-tls-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
@@ -138,15 +152,6 @@ describeWithPostgres('TLS', () => {
       await sql('SELECT pg_reload_conf()');
     });
 
-    const isEncrypted = async (mode: string) => {
-      const name = `tls_${crypto.randomUUID().slice(0, 8)}`;
-      const storage = openStorage(`${freshDatabase()}&application_name=${name}&${mode}`);
-      await storage.ready();
-      const [row] = await sql(
-        `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = '${name}'`,
-      );
-      return row?.['ssl'];
-    };
     // The server reads its files later.
     await expect.poll(() => isEncrypted('sslmode=no-verify').catch(() => null)).toBe(true);
     expect(await isEncrypted(`sslmode=verify-full&sslrootcert=${certificate}`)).toBe(true);

@@ -113,12 +113,12 @@ describeWithPostgres('the operator gets one line about', () => {
     expect(misconfigurationOf(await failureOf(storage.ready))).toMatch(line);
   });
 
-  test.each([
-    ['a missing password', /:[^:@]*@/, '@', /password/],
-    ['a server without TLS', /$/, '&sslmode=verify-full', /does not support SSL/],
-  ])('%s', async (_, part, other, message) => {
-    const failure = await failureOf(openStorage(freshDatabase().replace(part, other)).ready);
-    expect(failure).toMatchObject({ code: 'storage_unavailable', cause: { message: expect.stringMatching(message) } });
+  test('a missing password', async () => {
+    const failure = await failureOf(openStorage(freshDatabase().replace(/:[^:@]*@/, '@')).ready);
+    expect(failure).toMatchObject({
+      code: 'storage_unavailable',
+      cause: { message: expect.stringMatching(/password/) },
+    });
   });
 
   test('a database whose encoding is not UTF8', async () => {
