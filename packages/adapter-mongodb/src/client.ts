@@ -23,7 +23,6 @@ const OPTIONS: MongoClientOptions = {
   socketTimeoutMS: 1_700,
   // A silent server is dropped after this and connectTimeoutMS together.
   heartbeatFrequencyMS: 2_000,
-  readPreference: 'primary',
   retryReads: true,
   retryWrites: true,
 };
