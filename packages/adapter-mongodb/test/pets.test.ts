@@ -3,6 +3,7 @@ import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test
 import type { Db } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets.ts';
+import { prepareCollections } from '../src/schema.ts';
 import { addTo, freshStorage, idempotent, isReady, max, openStorage, profiled, rex, times } from './fixtures.ts';
 
 const byId = (one: Pet, another: Pet) => Number(one.id - another.id);
@@ -19,14 +20,10 @@ async function restore(db: Db, count: number, first: number): Promise<void> {
 }
 
 describeWithMongo('many calls at once', () => {
-  test('prepare the same new database in eight storages', async () => {
-    const url = freshDatabase();
-    const storages = times(8, () => openStorage(url));
-    await Promise.all(storages.map(isReady));
-    const created = await Promise.all(storages.map(({ pets }) => addTo(pets, rex)));
-    expect(await storages[0]?.pets.list({ after: 0n, limit: 100 })).toEqual((created as Pet[]).sort(byId));
-    const indexes = await databaseAt(url).collection('pets').indexes();
-    expect(indexes).toHaveLength(3);
+  test('prepare the same new database', async () => {
+    const db = databaseAt(freshDatabase());
+    await Promise.all(times(8, () => prepareCollections(db)));
+    expect(await db.collection('pets').indexes()).toHaveLength(3);
   });
 
   describe('creations', () => {
