@@ -11,6 +11,7 @@ import { openStorage } from './fixtures.ts';
 interface Plan {
   readonly 'Node Type': string;
   readonly 'Index Name'?: string;
+  readonly 'Sort Key'?: readonly string[];
   readonly 'Conflict Arbiter Indexes'?: readonly string[];
   readonly Plans?: readonly Plan[];
 }
@@ -79,5 +80,15 @@ describeWithPostgres('an index serves, in a new database and in a full one, the 
   test('the check of the state, which reads one row', async () => {
     const nodes = await planOf(await preparedDatabase(true), LOCK_STATE.text);
     expect(nodes.flatMap((node) => node['Index Name'] ?? [])).toContain('animal_store_pkey');
+    // A server that can't be written to rejects a lock.
+    expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');
+  });
+});
+
+describeWithPostgres('new pets', () => {
+  test('lock their idempotency keys in one order, so that two processes that repeat them cannot deadlock', async () => {
+    const nodes = await planOf(await preparedDatabase(false), PET_STATEMENTS.create.text);
+    const sorted = nodes.map((node) => node['Sort Key']?.map((key) => key.replace(/^.*\./, '')));
+    expect(sorted).toContainEqual(['holder', 'key', 'id']);
   });
 });

@@ -90,6 +90,24 @@ describeWithPostgres('a connection', () => {
   });
 });
 
+describeWithPostgres('a creation', () => {
+  test('fails if its earlier pet cannot be read, and none that came with it', async () => {
+    const url = freshDatabase();
+    await addTo(openStorage(url).pets, rex, idempotent('k'));
+    const { url: limited, role } = await asRole(url);
+    await sql(
+      `GRANT USAGE ON SCHEMA ${schemaOf(url)} TO ${role}; GRANT SELECT ON animal_store, api_keys TO ${role};
+      GRANT USAGE ON SEQUENCE pets_id_seq TO ${role}; GRANT INSERT ON pets TO ${role};
+      GRANT SELECT (id, idempotency_holder, idempotency_key) ON pets TO ${role}`,
+      url,
+    );
+    const { pets } = openStorage(limited);
+    const [repeated, created] = await Promise.allSettled([pets.add(rex, idempotent('k')), pets.add(rex)]);
+    expect(repeated).toMatchObject({ reason: { code: 'storage_unavailable' } });
+    expect(created).toMatchObject({ value: { pet: rex, created: true } });
+  });
+});
+
 describeWithPostgres('the operator gets one line about', () => {
   test.each([
     ['a missing database', '/animals', '/nowhere', /^the database does not exist: create it: database "nowhere"/],
