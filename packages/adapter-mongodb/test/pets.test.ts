@@ -28,12 +28,13 @@ describeWithMongo('many calls at once', () => {
 
   describe('creations', () => {
     test('store all pets but the one that the server rejects, whose error is no outage', async () => {
-      const { pets, db } = await freshStorage();
+      const { archive, pets, db } = await freshStorage();
       const validator = { $jsonSchema: { title: 'format 1', properties: { name: { pattern: '^Rex' } } } };
       await db.command({ collMod: 'pets', validator });
       const calls = await Promise.allSettled(times(40, (index) => addTo(pets, index === 30 ? max : rex)));
       expect(calls[30]).toMatchObject({ reason: { name: 'MongoServerError', code: 121 } });
       const acknowledged = calls.flatMap((call) => (call.status === 'fulfilled' ? [call.value as Pet] : []));
+      await expect(archive?.restore([{ id: 99n, ...max, createdAt: 0 }])).rejects.toMatchObject({ code: 121 });
       expect(acknowledged).toHaveLength(39);
       expect(await pets.list({ after: 0n, limit: 100 })).toEqual(acknowledged.sort(byId));
     });

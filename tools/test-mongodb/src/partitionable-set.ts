@@ -14,9 +14,7 @@ export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start'
   readonly members: readonly [number, number, number];
   /** The URL of a database on it. */
   url(database: string): string;
-  /** The URL of a database on one member, whatever it is, by way of its proxy. */
-  urlOf(member: number, database: string): string;
-  /** The same past the proxies: no partition concerns it. */
+  /** The URL of a database on one member, whatever it is, past the proxies: no partition concerns it. */
   urlPastProxies(member: number, database: string): string;
   /** Drops the requests of a source to a member, and the responses to them, from now on. */
   silence(from: Source, to: number): void;
@@ -123,7 +121,6 @@ export async function startPartitionableSet(
     pause: pauseMember,
     resume,
     url: (database) => `mongodb://${members.map(addressOf).join(',')}/${database}?replicaSet=rs0`,
-    urlOf: (member, database) => `mongodb://${addressOf(member)}/${database}?directConnection=true`,
     urlPastProxies,
     silence: (from, to) => proxyOf(to).silence(from),
     delayResponses: (from, to, milliseconds) => proxyOf(to).delayResponses(from, milliseconds),
