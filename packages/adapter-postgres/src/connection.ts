@@ -196,12 +196,8 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
       }
     };
 
-    try {
-      (await connect(Infinity)).release();
-    } catch (failure) {
-      await pool.end();
-      throw failure;
-    }
+    // A pool whose first connection fails holds nothing.
+    (await connect(Infinity)).release();
     return { query, end: () => pool.end() };
   };
 }
