@@ -33,6 +33,19 @@ describeWithPostgres('the pool', () => {
     expect(await proxy.connections()).toBeLessThanOrEqual(5);
   });
 
+  test('replaces all of its connections once the server is silent on them', async () => {
+    const { proxy, url } = await behindProxy(freshDatabase());
+    const { keys, ready } = openStorage(url);
+    await ready();
+    const useAll = () => Promise.all(Array.from({ length: 20 }, () => failureOf(() => keys.list())));
+    await useAll();
+    expect(await proxy.connections()).toBe(5);
+    proxy.swallow();
+    for (const failure of await useAll()) expect(failure).toMatchObject({ code: 'storage_unavailable' });
+    proxy.passNew();
+    await expect.poll(() => failureOf(ready), { timeout: 15_000 }).toBeNull();
+  });
+
   test('writes nothing for a call that has waited too long for a connection', async () => {
     const { hostname, port, host } = new URL(serverUrl());
     let gate = Promise.resolve();
