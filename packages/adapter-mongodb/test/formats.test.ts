@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { fingerprint } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { behindProxy, databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { PetDocument } from '../src/pets.ts';
@@ -91,9 +91,11 @@ describeWithMongo('the stored format', () => {
     const url = await restored(FORMAT_1);
     await databaseAt(url).command({ collMod: 'pets', validator });
     const before = await stored(url);
-    const { ready } = openStorage(url);
+    const { url: proxied, proxy } = await behindProxy(url);
+    const { ready } = openStorage(proxied);
     const line = 'the collection pets is of another program: name another database';
     await expect.poll(async () => misconfigurationOf(await failureOf(ready))).toBe(line);
+    await expect.poll(() => proxy.connections()).toBe(0);
     expect(await stored(url)).toEqual(before);
   });
 });
