@@ -58,6 +58,18 @@ describe('createResource', () => {
     expect(vi.getTimerCount()).toBe(0);
   });
 
+  test('never starts the work of a call whose opening has blocked the thread for its time', async () => {
+    const { call, open, use } = resource();
+    open.mockImplementationOnce(async () => {
+      vi.advanceTimersByTime(3_000);
+      return 7;
+    });
+    const write = vi.fn(async () => 'written');
+    await expect(call(write)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    expect(write).not.toHaveBeenCalled();
+    expect(await use()).toBe(7);
+  });
+
   test('opens again after 10 seconds, and closes what the first opening still opens', async () => {
     const { close, openSlowly, use } = resource();
     const { finish } = openSlowly();

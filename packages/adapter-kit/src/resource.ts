@@ -87,6 +87,8 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       const value = await withTimeout(used.opened, timeout).catch(throwNotOpen);
       if (closing !== null) throw closed();
       const left = timeout - Math.round(performance.now() - begin);
+      // An opening that blocks the thread ends before the timer of its call.
+      if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
       try {
         return await withTimeout(work(value), left);
       } catch (failure) {
