@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, openSync, statfsSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
+import { pathToFileURL } from 'node:url';
 import { BUSY, resultCode, UnusableFile } from './failures.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
@@ -75,8 +76,11 @@ export interface Database {
 
 /** Connects to a file that exists. */
 export function connect(path: string): Database {
+  const file = pathToFileURL(path);
+  // SQLite creates no file, neither where a link leads nor in the place of one that was deleted.
+  file.searchParams.set('mode', 'rw');
   // Rows as arrays take half the time of objects.
-  const db = new DatabaseSync(path, { returnArrays: true, readBigInts: true });
+  const db = new DatabaseSync(file, { returnArrays: true, readBigInts: true });
   try {
     // FULL: each commit waits for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');

@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, type StatsFs, statfsSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  type StatsFs,
+  statfsSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
@@ -24,6 +34,13 @@ test('a new file can be read and written by its owner alone, and so can its log'
   await addTo(await storageAt(file), rex);
   const modes = ['', '-wal', '-shm'].map((suffix) => (statSync(file + suffix).mode & 0o777).toString(8));
   expect(modes).toEqual(['600', '600', '600']);
+});
+
+test('a link to a file that does not exist is rejected, and creates none', async () => {
+  const [link, target] = [freshFile(), freshFile()];
+  symlinkSync(target, link);
+  await expect(openAt(link)).rejects.toThrow('it must be a file in a folder that exists');
+  expect(existsSync(target)).toBe(false);
 });
 
 test('processes that open a new file at the same time create one pet for each idempotency key', async () => {
