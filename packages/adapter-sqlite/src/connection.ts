@@ -141,6 +141,7 @@ function startWriter(data: Parameters<typeof createWriter>[0]) {
 
     async end(): Promise<void> {
       await pending?.promise.catch(() => {});
+      if (hasEnded) return;
       worker.postMessage(null);
       await once(worker, 'exit');
     },
