@@ -15,14 +15,17 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
     .command('list')
     .description('Lists pets in ascending order of id.')
     .addOption(status())
-    .option('--limit <integer>', `pets on a page, ${min} to ${max} (default: ${usual}, with --all ${max})`, integer)
+    .option('--limit <integer>', `at most so many pets, ${min} to ${max} (default: ${usual})`, integer)
     .option('--after <id>', 'only pets whose id is greater', integer)
-    .option('--all', 'all pages')
+    .addOption(new Option('--all', 'all pets').conflicts('limit'))
     .action(({ status, limit, after, all }: { status?: PetStatus; limit?: bigint; after?: bigint; all?: true }) =>
       withStorage(async ({ catalogue }) => {
-        const size = limit === undefined ? undefined : Number(limit);
-        if (all) return printAll(stdout, allPets(catalogue, { status, after }, { pageSize: size }));
-        const { pets } = await catalogue.listPets({ status, limit: size, after });
+        if (all) return printAll(stdout, allPets(catalogue, { status, after }));
+        const { pets } = await catalogue.listPets({
+          status,
+          limit: limit === undefined ? limit : Number(limit),
+          after,
+        });
         return printAll(stdout, pets);
       }),
     );
