@@ -115,7 +115,7 @@ async function exchange(port: number, requests: readonly Buffer[]): Promise<stri
 }
 
 test(`serves valid requests during ${REQUESTS} hostile ones, without a 5xx, a hang or an unexpected error`, async () => {
-  const { call, port, unexpectedErrors } = await startService();
+  const { add, call, port, unexpectedErrors } = await startService();
   const seed = Date.now();
   // Made before the first is sent: this takes seconds, in which a connection would seem to hang. Two at once on average.
   const batches = fc.sample(fc.array(request, { minLength: 1, maxLength: 3 }), { numRuns: REQUESTS / 2, seed });
@@ -134,10 +134,14 @@ test(`serves valid requests during ${REQUESTS} hostile ones, without a 5xx, a ha
     done = true;
   };
   attacked.then(end, end);
-  while (!done) expect((await call('GET', '/v1/pets')).status).toBe(200);
+  while (!done) {
+    expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+  }
   await attacked;
   expect(unexpectedErrors).toEqual([]);
-  // The requests got each kind of rejection, and some of them were valid.
+  // The requests got each kind of rejection, and some of them were valid. A creation may get no response: Node.js closes
+  // a connection whose client has closed its side.
   const rare = REQUESTS >= 20_000 ? ['413', '415', '431'] : [];
-  expect([...seen]).toEqual(expect.arrayContaining(['200', '201', '400', '401', '404', '405', ...rare]));
+  expect([...seen]).toEqual(expect.arrayContaining(['200', '400', '401', '404', '405', ...rare]));
 }, 600_000);
