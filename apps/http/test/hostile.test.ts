@@ -93,8 +93,12 @@ const request = fc
     return Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`), bytes]);
   });
 
-/** Sends requests on one connection, and returns the statuses of the responses, or that the connection hangs. */
-async function exchange(port: number, requests: readonly Buffer[]): Promise<string[]> {
+/**
+ * Sends requests on one connection, and lets an honest client call before it ends.
+ *
+ * @returns The statuses of the responses, or that the connection hangs.
+ */
+async function attack(port: number, requests: readonly Buffer[], honest: () => Promise<void>): Promise<string[]> {
   // A server may reset a connection that it stops reading.
   const socket = connect(port, '127.0.0.1')
     .setEncoding('latin1')
@@ -108,8 +112,12 @@ async function exchange(port: number, requests: readonly Buffer[]): Promise<stri
   socket.on('data', (chunk) => {
     text += chunk;
   });
-  socket.end(Buffer.concat(requests));
-  await new Promise((resolve) => socket.on('close', resolve));
+  const closed = new Promise((resolve) => socket.on('close', resolve));
+  socket.write(Buffer.concat(requests));
+  await honest();
+  // Node.js closes a connection whose client has closed its side: some of these requests wait for more bytes.
+  socket.end();
+  await closed;
   if (hangs) return ['hangs'];
   return Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => status as string);
 }
@@ -120,28 +128,21 @@ test(`serves valid requests during ${REQUESTS} hostile ones, without a 5xx, a ha
   // Made before the first is sent: this takes seconds, in which a connection would seem to hang. Two at once on average.
   const batches = fc.sample(fc.array(request, { minLength: 1, maxLength: 3 }), { numRuns: REQUESTS / 2, seed });
   const seen = new Set<string>();
-  const attacks = Array.from({ length: CONNECTIONS }, async () => {
+  const honest = async () => {
+    expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
+    expect((await call('GET', '/v1/pets')).status).toBe(200);
+  };
+  const attackers = Array.from({ length: CONNECTIONS }, async () => {
     for (let batch = batches.pop(); batch !== undefined; batch = batches.pop()) {
-      for (const status of await exchange(port, batch)) {
+      for (const status of await attack(port, batch, honest)) {
         seen.add(status);
         if (/^5|hangs/.test(status)) throw new Error(`${status}, seed ${seed}: ${JSON.stringify(batch.map(String))}`);
       }
     }
   });
-  const attacked = Promise.all(attacks);
-  let done = false;
-  const end = () => {
-    done = true;
-  };
-  attacked.then(end, end);
-  while (!done) {
-    expect((await add({ name: 'Rex', categoryId: 1 })).status).toBe(201);
-    expect((await call('GET', '/v1/pets')).status).toBe(200);
-  }
-  await attacked;
+  await Promise.all(attackers);
   expect(unexpectedErrors).toEqual([]);
-  // The requests got each kind of rejection, and some of them were valid. A creation may get no response: Node.js closes
-  // a connection whose client has closed its side.
+  // The requests got each kind of rejection, and some of them were valid.
   const rare = REQUESTS >= 20_000 ? ['413', '415', '431'] : [];
-  expect([...seen]).toEqual(expect.arrayContaining(['200', '400', '401', '404', '405', ...rare]));
+  expect([...seen]).toEqual(expect.arrayContaining(['200', '201', '400', '401', '404', '405', ...rare]));
 }, 600_000);
