@@ -100,7 +100,9 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   /** Rejects what the parser gives no response object for, after the responses to the requests before it. */
   function rejectBytes(error: HttpError, socket: Socket): void {
     const connection = connections.get(socket);
-    if (connection === undefined || connection.closing || !socket.writable) return void socket.destroy();
+    // The parser fails again with each packet that follows. A client gets its response only if these are read, too.
+    if (connection?.closing) return;
+    if (connection === undefined || !socket.writable) return void socket.destroy();
     const { last } = connection;
     connection.closing = true;
     if (last?.req.complete === false) {
@@ -111,7 +113,6 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     }
     const respond = () => {
       socket.end(bytesOf(reject(error, null, socket)));
-      // A client that is still sending gets the response only if the connection stays open for a while.
       setTimeout(() => socket.destroy(), LINGER_TIMEOUT).unref();
     };
     if (connection.unanswered === 0) respond();

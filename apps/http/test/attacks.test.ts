@@ -102,6 +102,22 @@ describe('a body above the limit gets 413', () => {
   });
 });
 
+test('a header section of 5 MB gets 431, also if the client reads only when it has sent everything', async () => {
+  const { port } = await startService();
+  const socket = open(port);
+  await new Promise((resolve) => socket.write(`GET /livez HTTP/1.1\r\nA: ${'x'.repeat(5_000_000)}`, resolve));
+  expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 431 /);
+});
+
+test('closes a connection that goes on sending after malformed bytes', async () => {
+  const { port } = await startService();
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  const send = () => socket.write('hello\r\n', (error) => !error && setImmediate(send));
+  send();
+  expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 400 /);
+});
+
 test('a slow client gets 408: after 10 s if its header section is incomplete, after 30 s if its body is', async () => {
   const { port, call } = await startService();
   const secondsUntil408 = async (bytes: string) => {
