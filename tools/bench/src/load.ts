@@ -7,8 +7,7 @@ import { type Catalogue, seededRandom, type Workload } from './workloads.ts';
 export interface Sample {
   /** Successful responses in a second. */
   readonly perSecond: number;
-  /** Times from a request to the end of its response, in milliseconds. */
-  readonly p50: number;
+  /** The time from a request to the end of its response, in milliseconds. */
   readonly p99: number;
   /** The server's CPU time for a request, in microseconds; NaN if it can't be read. */
   readonly cpu: number;
@@ -58,7 +57,6 @@ export async function runLoad(server: Server, workload: Workload, options: LoadO
   if (latencies.length === 0) throw new Error(`${name}: no successful response, ${failed} others`);
   return {
     perSecond: (latencies.length / (end - begin)) * 1_000,
-    p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     cpu: (cpu / (latencies.length + failed)) * 1e6,
     succeeded: latencies.length,

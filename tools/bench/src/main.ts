@@ -10,9 +10,8 @@ import { type Measurement, measure, type Plan } from './measure.ts';
 import { measureOverload } from './overload.ts';
 import { animalStore, application, preparePeers } from './peers.ts';
 import { type Contender, moveToLoadCores, program } from './server.ts';
-import { measureStarts } from './start.ts';
 import { notMeasured, STORAGES, type Storage, type StorageName } from './storages.ts';
-import { measurementTable, ratioTable } from './tables.ts';
+import { measurementTable } from './tables.ts';
 import { FROM_ANYWHERE, WORKLOADS } from './workloads.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
@@ -20,7 +19,6 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   requests          the service beside other servers (the default)
   checkout FOLDER   the service beside that of another checkout of this repository
   growth            the cost of requests while the catalogue grows
-  start             time to the first response, and memory while idle
   overload          what clients get if twice the capacity is offered
 
   --quick           a short run: few workloads, the most important servers
@@ -42,10 +40,10 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
     },
     workloads: quick
       ? ['get one', 'list 20', 'create']
-      : ['get one', 'list 20', 'list 100 by status', 'mixed lists', '90 % reads', 'create'],
+      : ['get one', 'list 20', 'list 100 by status', 'mixed lists', 'create'],
     connections: quick ? [32] : [1, 32, 128],
     sizes: () => [quick ? 1_000 : 10_000],
-    rounds: quick ? 3 : 5,
+    rounds: 3,
     seconds: 1,
   },
   checkout: {
@@ -106,9 +104,8 @@ const [name = 'requests', otherCheckout] = positionals;
 const known = suites(quick, otherCheckout);
 checkNames('storage', storages, STORAGES);
 checkNames('workload', workloads, WORKLOADS);
-checkNames('suite', [name], { start: null, overload: null, ...known });
+checkNames('suite', [name], { overload: null, ...known });
 moveToLoadCores();
-if (name === 'start') await measureStarts(quick ? 3 : 7);
 if (name === 'overload') await measureOverload(quick ? 5 : 20);
 const suite = known[name];
 const quickly: StorageName[] | false = quick && name === 'requests' && ['memory', 'mongodb'];
@@ -127,14 +124,12 @@ async function compare(storageName: StorageName, { contenders, sizes, ...plan }:
       if (reason !== null) notMeasured(name, reason);
       return reason === null;
     });
-    const measurements: Measurement[] = [];
+    const runs: (readonly Measurement[])[] = [];
     for (const pets of sizes(storage)) {
-      measurements.push(...(await measure({ ...plan, storage: open, contenders: present, pets })));
+      runs.push(await measure({ ...plan, storage: open, contenders: present, pets }));
     }
-    console.log(measurementTable(storage.title, measurements));
-    const own = present.at(-1) as Contender;
-    for (const other of present.slice(0, -1)) console.log(ratioTable(measurements, own.name, other.name));
-    if (name === 'requests' && !quick && workloads === undefined) writeChart(storageName, storage.title, measurements);
+    console.log(measurementTable(storage.title, runs));
+    if (name === 'requests' && !quick && workloads === undefined) writeChart(storageName, storage.title, runs.flat());
   } finally {
     await open.close();
   }

@@ -18,11 +18,9 @@ export interface Plan {
   readonly seconds: number;
 }
 
-/** A sample, with what a database server did for it. */
+/** A sample, with the work of a database server for it. */
 export interface StorageSample extends Sample {
-  /** Its CPU time for a request, in microseconds; NaN if there is no such server, or if it can't be read. */
-  readonly storageCpu: number;
-  /** The number of commands that it ran for a request; NaN if there is no such server. */
+  /** The number of commands that it ran for a request; NaN if that is not known. */
   readonly commands: number;
 }
 
@@ -80,7 +78,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
           return takeSample(each, storage, workload, count, length);
         };
         for (const each of running) await warmUp(() => run(each, WARM_UP_SECONDS));
-        const sleep = count === 1 ? keepAwake() : null;
+        const letSleep = count === 1 ? keepAwake() : null;
         for (const each of running) {
           const contender = each.entry.contender.name;
           const key = JSON.stringify([workload, count, contender]);
@@ -88,7 +86,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
           measurement.samples.push(await run(each, seconds));
           measured.set(key, measurement);
         }
-        sleep?.();
+        letSleep?.();
       }
     } finally {
       await Promise.all(running.map(({ server }) => server.stop()));
@@ -115,14 +113,13 @@ async function takeSample(
   connections: number,
   seconds: number,
 ): Promise<StorageSample> {
-  const before = await storage.usage?.();
+  const before = await storage.commands?.();
   const sample = await runLoad(server, WORKLOADS[workload], { catalogue: entry.catalogue, connections, seconds });
-  const after = await storage.usage?.();
+  const after = await storage.commands?.();
   if (workload === 'create') entry.pets += sample.succeeded;
   const responses = sample.succeeded + sample.failed;
-  const share = (of: 'cpuSeconds' | 'commands') =>
-    before && after ? (after[of] - before[of]) / responses : Number.NaN;
-  return { ...sample, storageCpu: share('cpuSeconds') * 1e6, commands: share('commands') };
+  const commands = before === undefined || after === undefined ? Number.NaN : (after - before) / responses;
+  return { ...sample, commands };
 }
 
 /** This many pets or more are imported, if the storage keeps them. */

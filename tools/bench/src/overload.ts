@@ -6,7 +6,7 @@ import { runLoad } from './load.ts';
 import { animalStore } from './peers.ts';
 import type { Server } from './server.ts';
 import { quantile } from './statistics.ts';
-import { table } from './tables.ts';
+import { markdown } from './tables.ts';
 import { WORKLOADS } from './workloads.ts';
 
 const CONNECTIONS = 1_000;
@@ -41,7 +41,7 @@ export async function measureOverload(seconds: number): Promise<void> {
     const perSecond = (count: number) => (count / offered.seconds).toFixed(0);
     const share = `${((100 * offered.succeeded) / offered.seconds / peak).toFixed(0)} %`;
     console.log(
-      table([
+      markdown([
         ['', 'a second'],
         ['capacity', peak.toFixed(0)],
         ['offered', perSecond(offered.offered)],

@@ -17,9 +17,6 @@ export const application = (name: 'http' | 'cli', checkout: string = ROOT): read
 
 export const animalStore: Contender = program(ANIMAL_STORE, application('http'));
 
-/** The command of the README. */
-export const npmStart: Contender = program(`${ANIMAL_STORE}, npm start`, ['npm', '--prefix', ROOT, 'start']);
-
 /** A server of peers/src. */
 export function peer(name: string, file: string, environment: NodeJS.ProcessEnv = {}): Contender {
   return program(name, [process.execPath, `${PEERS}dist/${file}.js`], { environment });

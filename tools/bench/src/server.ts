@@ -15,8 +15,6 @@ export interface Server {
   readonly headers: Readonly<Record<string, string>>;
   /** CPU time that its threads have used, in user and kernel mode, in seconds; NaN without /proc. */
   cpuSeconds(): number;
-  /** Resident memory in bytes; NaN without /proc. */
-  residentBytes(): number;
   stop(): Promise<void>;
 }
 
@@ -95,7 +93,6 @@ async function startServer(
     api,
     headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
     cpuSeconds: () => cpuSeconds(child.pid),
-    residentBytes: () => residentBytes(child.pid),
     async stop() {
       child.kill();
       await exited;
@@ -107,7 +104,7 @@ async function startServer(
  * The time on a CPU of each thread of a process, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN
  * without /proc.
  */
-export function cpuSeconds(pid: number | string | undefined): number {
+function cpuSeconds(pid: number | undefined): number {
   const threads = readProc(() => readdirSync(`/proc/${pid}/task`));
   if (threads === null) return Number.NaN;
   return threads.reduce((total, thread) => {
@@ -115,12 +112,6 @@ export function cpuSeconds(pid: number | string | undefined): number {
     const schedstat = readProc(() => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')) ?? '0';
     return total + Number.parseInt(schedstat, 10) / 1e9;
   }, 0);
-}
-
-/** proc_pid_status(5), VmRSS. */
-function residentBytes(pid: number | undefined): number {
-  const status = readProc(() => readFileSync(`/proc/${pid}/status`, 'utf8')) ?? '';
-  return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) * 1_024;
 }
 
 function readProc<T>(read: () => T): T | null {

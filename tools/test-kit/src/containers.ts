@@ -32,12 +32,6 @@ export async function hasHostNetwork(): Promise<boolean> {
   return OperatingSystem !== 'Docker Desktop';
 }
 
-/** The id of a container's first process, as the machine that runs it numbers processes. */
-export async function processOf(id: string): Promise<number> {
-  const { container } = await getContainerRuntimeClient();
-  return (await container.getById(id).inspect()).State.Pid;
-}
-
 /**
  * Removes containers whose process on this machine is gone, and those of any machine that are a day old. It touches
  * nothing that does not carry the label.

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { hasHostNetwork, processOf, testContainer, whyNoContainers } from '@animal-store/test-kit/containers';
+import { hasHostNetwork, testContainer, whyNoContainers } from '@animal-store/test-kit/containers';
 import type { Missing, StartedServer } from '@animal-store/test-kit/shared-server';
 import { MongoClient } from 'mongodb';
 import { type GenericContainer, Wait } from 'testcontainers';
@@ -57,8 +57,6 @@ export async function initiate(
 
 /** A server in a container of its own that belongs to no replica set. */
 export interface LoneServer {
-  /** The id of its container. */
-  readonly id: string;
   /** The URL of a database on it, with these options. */
   url(database: string, query?: string): string;
   /** Makes it the only member of a set, if it was started as a member. */
@@ -75,7 +73,6 @@ export async function startLoneServer(kind: 'standalone' | 'uninitiated'): Promi
     .start();
   const server = `mongodb://${container.getHost()}:${container.getMappedPort(PORT)}`;
   return {
-    id: container.getId(),
     url: (database, query = '') => `${server}/${database}?${query}`,
     initiate: () => initiate(`${server}/?directConnection=true`, [{ host: `localhost:${PORT}` }]),
     async stop() {
@@ -92,13 +89,8 @@ export interface MongoForTests {
   readonly hostNetwork: boolean;
 }
 
-export interface RunningServer extends StartedServer<MongoForTests> {
-  /** The id of its process on this machine; absent if it is not known. */
-  readonly pid?: number;
-}
-
 /** A replica set of one in a container. */
-export async function startServer(): Promise<RunningServer | Missing> {
+export async function startServer(): Promise<StartedServer<MongoForTests> | Missing> {
   const missing = await whyNoContainers(IMAGE);
   if (missing !== null) return { missing };
   const server = await startLoneServer('uninitiated');
@@ -107,7 +99,7 @@ export async function startServer(): Promise<RunningServer | Missing> {
     await server.initiate();
     const hostNetwork = await hasHostNetwork();
     const provided = { url: server.url('', 'directConnection=true'), hostNetwork };
-    if (hostNetwork) return { provided, pid: await processOf(server.id), stop };
+    if (hostNetwork) return { provided, stop };
     return {
       provided,
       notRun: {
