@@ -4,8 +4,7 @@ import pg from 'pg';
 import { describe, expect, test } from 'vitest';
 import { toPortError } from './failures.ts';
 
-const serverError = (code: string, constraint?: string) =>
-  Object.assign(new pg.DatabaseError('no', 0, 'error'), { code, constraint });
+const serverError = (code: string) => Object.assign(new pg.DatabaseError('no', 0, 'error'), { code });
 
 /** An error of another program, which may have any code. */
 const otherError = (code: string) => Object.assign(new Error('no'), { code });

@@ -27,13 +27,11 @@ function codeOf(failure: unknown): string {
 }
 
 /**
- * Whether the server has rolled a statement back that may succeed when it is repeated: serialization failure, deadlock, or an
- * id that a row has which was inserted by hand.
+ * Whether a statement that the server has rolled back may succeed when it is repeated: serialization failure, deadlock, or an id
+ * that a row has which was inserted by hand (statements handle violations of the other unique indexes by themselves).
  */
 export function mustBeRepeated(failure: unknown): boolean {
-  const code = codeOf(failure);
-  if (code === '23505') return (failure as pg.DatabaseError).constraint === 'pets_pkey';
-  return code === '40001' || code === '40P01';
+  return ['40001', '40P01', '23505'].includes(codeOf(failure));
 }
 
 /** Whether the server rejected a statement or its values: a defect. */
