@@ -1,8 +1,5 @@
 import { unavailable } from '@animal-store/domain/ports';
-import { withTimeout } from './with-timeout.ts';
-
-/** How long a call of the ports may take, in milliseconds. */
-const CALL_LIMIT = 5_000;
+import { CALL_TIMEOUT, withTimeout } from './with-timeout.ts';
 
 /** Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone. */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Error)[]>;
@@ -23,7 +20,7 @@ export interface BatchOptions {
  *
  * @param work If it rejects, each of its items does.
  * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
- * waited for 5 seconds: no call of the ports takes longer.
+ * waited for 2.2 seconds, after which its call has ended.
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
@@ -38,7 +35,7 @@ export function createBatches<T, R>(
 
   function start(): void {
     // Their callers have given up.
-    const late = performance.now() - CALL_LIMIT;
+    const late = performance.now() - CALL_TIMEOUT;
     while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
     const batch = waiting.splice(0, maxItems);
     if (batch.length === 0) return;

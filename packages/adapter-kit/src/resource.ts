@@ -1,9 +1,6 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { withTimeout } from './with-timeout.ts';
-
-/** A call and its key's lookup together end within the 5 seconds of the ports. */
-const CALL_TIMEOUT = 2_200;
+import { CALL_TIMEOUT, withTimeout } from './with-timeout.ts';
 
 /** The time limit of an opening. Calls give up earlier. */
 const OPEN_TIMEOUT = 10_000;

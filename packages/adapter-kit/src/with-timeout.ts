@@ -1,3 +1,6 @@
+/** The time limit of a call in milliseconds: a call and its key's lookup together end within the 5 seconds of the ports. */
+export const CALL_TIMEOUT = 2_200;
+
 /** Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive. */
 export function withTimeout<R>(work: Promise<R>, timeout: number): Promise<R> {
   return new Promise((resolve, reject) => {
