@@ -73,6 +73,12 @@ describeWithMongo('commands that fail', () => {
     expect(pages.map(([pet]) => pet?.id)).toEqual([1n, 2n]);
   });
 
+  test('are repeated if they reserve ids and get no response, because creations wait for them', async () => {
+    const { pets } = await prepared();
+    await failing({ times: 1 }, { failCommands: ['findAndModify'], blockConnection: true, blockTimeMS: 3_000 });
+    await Promise.all(times(100, () => addTo(pets, rex)));
+  });
+
   test.each<[string, number, (pets: PetStore) => Promise<unknown>]>([
     ['find', 1, (pets) => pets.find(1n)],
     ['find', 1, (pets) => pets.list({ after: 0n, limit: 5 })],
