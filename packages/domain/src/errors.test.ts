@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { closed, DomainError, overloaded, reasonOf, StorageMisconfigured, unavailable } from './errors.ts';
+import { closed, DomainError, reasonOf, StorageMisconfigured, unavailable } from './errors.ts';
 
 /** A module of another copy of this package, as an application with two versions of it has. */
 const anotherCopyOf = (module: string) => import(/* @vite-ignore */ `./${module}?another-copy`);
@@ -47,7 +47,6 @@ describe('storage_unavailable', () => {
   test.each([
     [unavailable(cause), 'the storage is unavailable or does not respond in time: try again', 'connection refused'],
     [unavailable(), 'the storage is unavailable or does not respond in time: try again'],
-    [overloaded(), 'the storage is overloaded: try again'],
     [closed(), 'the storage is closed'],
   ])(
     'has a message for callers, and the words of the storage as its reason: %o',

@@ -98,11 +98,6 @@ export function unavailable(cause?: unknown): DomainError {
   });
 }
 
-/** The error of a call that too many calls wait before. */
-export function overloaded(): DomainError {
-  return new DomainError('storage_unavailable', 'the storage is overloaded: try again');
-}
-
 /** The error of a call on a storage that was closed. */
 export function closed(): DomainError {
   return new DomainError('storage_unavailable', 'the storage is closed');

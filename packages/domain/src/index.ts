@@ -8,7 +8,7 @@ export type { ApiKey, Digest, RandomBytes } from './api-keys/api-key.ts';
 export { createKeyring, type IssuedKey, type Keyring, type KeyringOptions } from './api-keys/keyring.ts';
 export type { Clock, MonotonicClock } from './clock.ts';
 export { DomainError, type DomainErrorCode, type FieldViolation } from './errors.ts';
-export { type AllPetsOptions, type AllPetsQuery, allPets } from './pets/all-pets.ts';
+export { type AllPetsQuery, allPets } from './pets/all-pets.ts';
 export { type Catalogue, createCatalogue, type PetPage } from './pets/catalogue.ts';
 export type { IdempotencyKey } from './pets/idempotency.ts';
 export { LIMITS } from './pets/limits.ts';

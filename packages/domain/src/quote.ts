@@ -2,13 +2,12 @@ const MAX_LENGTH = 40;
 
 /**
  * A value as an error message quotes it: a string as JSON, a bigint and a boolean as text, a number as `the number 1.5`,
- * an array, object or function by its kind. More than 40 characters are truncated.
+ * an array or object by its kind. More than 40 characters are truncated.
  */
 export function quote(value: unknown): string {
   if (value === undefined) return 'missing';
   if (Array.isArray(value)) return 'an array';
-  if (typeof value === 'function') return 'a function';
-  if (typeof value === 'object' && value !== null) return 'an object';
+  if (Object(value) === value) return 'an object';
   // JSON.parse makes Infinity of `1e400`: the sender wrote another number.
   if (value === Number.POSITIVE_INFINITY || value === Number.NEGATIVE_INFINITY) return 'a number out of range';
   const text = String(value);

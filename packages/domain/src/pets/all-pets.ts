@@ -1,17 +1,10 @@
-import { rejectViolations } from '../errors.ts';
 import type { PetPage } from './catalogue.ts';
 import { LIMITS } from './limits.ts';
 import type { Pet } from './pet.ts';
-import { limitViolation, type PetQuery } from './pet-query.ts';
+import type { PetQuery } from './pet-query.ts';
 
 /** Which pets are read: a {@link PetQuery} without the size of its pages. */
 export type AllPetsQuery = Omit<PetQuery, 'limit'>;
-
-/** How the pages are read. */
-export interface AllPetsOptions {
-  /** Pets on a page: 1 to 100 ({@link LIMITS}), 100 if absent. */
-  readonly pageSize?: number | undefined;
-}
 
 /**
  * Reads the pets of all pages in ascending order of id. It holds one page at a time, and reads the next one when its pets
@@ -26,13 +19,10 @@ export interface AllPetsOptions {
  */
 export async function* allPets(
   catalogue: { listPets(query: PetQuery): Promise<PetPage> },
-  query: AllPetsQuery = {},
-  { pageSize = LIMITS.page.max }: AllPetsOptions = {},
+  { status, after }: AllPetsQuery = {},
 ): AsyncGenerator<Pet, void, undefined> {
-  rejectViolations({ pageSize: limitViolation(pageSize, 'pageSize') });
-  const { status, after } = query;
   for (let next: bigint | null | undefined = after; next !== null; ) {
-    const page: PetPage = await catalogue.listPets({ status, after: next, limit: pageSize });
+    const page: PetPage = await catalogue.listPets({ status, after: next, limit: LIMITS.page.max });
     yield* page.pets;
     next = page.next;
   }

@@ -106,7 +106,7 @@ describe('createCatalogue', () => {
         { field: 'name', message: 'name must have a character that is not white space' },
         { field: 'categoryId', message: expect.stringMatching(/^categoryId must be an integer .*, was "7"$/) },
         { field: 'idempotencyKey', message: expect.stringMatching(/^the idempotency key must be .*, was " "$/) },
-        { field: 'holder', message: expect.stringMatching(/^the holder of an idempotency key must be well-formed/) },
+        { field: 'holder', message: expect.stringMatching(/^the holder of an idempotency key must be at most/) },
       ],
     });
     const { message, violations } = error as DomainError;

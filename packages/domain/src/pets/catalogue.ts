@@ -52,7 +52,9 @@ export function createCatalogue(pets: PetStore): Catalogue {
     async listPets(query = {}) {
       const { status, after, limit } = checkedPetQuery(query);
       // One more than asked for tells whether there is a next page.
-      return pageOf(await pets.list({ status, after, limit: limit + 1 }), limit);
+      const found = await pets.list({ status, after, limit: limit + 1 });
+      const page = found.slice(0, limit);
+      return { pets: page, next: found.length > limit ? (page[limit - 1] as Pet).id : null };
     },
 
     async createPet(given, idempotencyKey) {
@@ -75,10 +77,4 @@ export function createCatalogue(pets: PetStore): Catalogue {
       return pet;
     },
   };
-}
-
-function pageOf(found: readonly Pet[], limit: number): PetPage {
-  if (found.length <= limit) return { pets: found, next: null };
-  const pets = found.slice(0, limit);
-  return { pets, next: (pets[limit - 1] as Pet).id };
 }

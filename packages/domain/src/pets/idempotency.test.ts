@@ -37,16 +37,17 @@ describe('fingerprint', () => {
 
 describe('idempotencyViolations', () => {
   test.each([
-    ['a\ud800', 'well-formed Unicode without U+0000, was "a\\ud800"'],
-    ['\udc00', 'well-formed Unicode without U+0000, was "\\udc00"'],
-    ['a\0b', 'well-formed Unicode without U+0000, was "a\\u0000b"'],
-    [7, 'well-formed Unicode without U+0000, was the number 7'],
-    [undefined, 'well-formed Unicode without U+0000, was missing'],
-    ['🐕'.repeat(101), 'at most 100 characters (Unicode code points), was 101'],
-  ])('rejects the holder %j, which some storages cannot distinguish from others or not index', (holder, rule) => {
+    ['a\ud800', '"a\\ud800"'],
+    ['\udc00', '"\\udc00"'],
+    ['a\0b', '"a\\u0000b"'],
+    [7, 'the number 7'],
+    [undefined, 'missing'],
+    ['🐕'.repeat(101), `"${'🐕'.repeat(20)}"…`],
+  ])('rejects the holder %j, which some storages cannot distinguish from others or not index', (holder, quoted) => {
+    const rule = 'at most 100 code points of well-formed Unicode without U+0000';
     expect(idempotencyViolations({ holder, key: 'k' })).toEqual({
       idempotencyKey: null,
-      holder: `the holder of an idempotency key must be ${rule}`,
+      holder: `the holder of an idempotency key must be ${rule}, was ${quoted}`,
     });
   });
 
@@ -66,11 +67,11 @@ describe('idempotencyViolations', () => {
     });
   });
 
-  test.each(['!', '~', 'k'.repeat(255)])('accepts the key %.10j', (key) => {
-    expect(idempotencyViolations({ holder: '', key })).toEqual({ idempotencyKey: null, holder: null });
-  });
-
-  test.each(['', ' orders', '🐕'.repeat(100)])('accepts the holder %j', (holder) => {
-    expect(idempotencyViolations({ holder, key: 'k' })).toEqual({ idempotencyKey: null, holder: null });
+  test.each([
+    ['', '!'],
+    [' orders', '~'],
+    ['🐕'.repeat(100), 'k'.repeat(255)],
+  ])('accepts the holder %j and the key %j', (holder, key) => {
+    expect(idempotencyViolations({ holder, key })).toEqual({ idempotencyKey: null, holder: null });
   });
 });

@@ -1,14 +1,14 @@
 import type { Violations } from '../errors.ts';
-import { quote, violation } from '../quote.ts';
+import { violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import type { NewPet } from './pet.ts';
 
 /** Names one intended creation, so that a repeated call creates one pet (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
   /**
-   * Whose key it is: 0 to 100 code points of well-formed Unicode without U+0000. Two holders may use the same characters independently.
-   * Holders of API keys have names without outer spaces; a caller in the same process takes a name with one, like
-   * `' orders'`, which no API key can be issued for.
+   * Whose key it is: 0 to 100 code points of well-formed Unicode without U+0000. Two holders may use the same characters
+   * independently. No API key can be issued for a name with an outer space: a caller in the same process takes one, like
+   * `' orders'`.
    */
   readonly holder: string;
   /** Chosen by the client: 1 to 255 visible ASCII characters ({@link LIMITS}). */
@@ -36,12 +36,10 @@ function keyViolation(key: unknown): string | null {
 function holderViolation(holder: unknown): string | null {
   const { maxLength } = LIMITS.holder;
   // Some storages can't distinguish lone surrogates, or store U+0000.
-  if (typeof holder !== 'string' || !holder.isWellFormed() || holder.includes('\0')) {
-    return `the holder of an idempotency key must be well-formed Unicode without U+0000, was ${quote(holder)}`;
-  }
-  const { length } = [...holder];
-  if (length <= maxLength) return null;
-  return `the holder of an idempotency key must be at most ${maxLength} characters (Unicode code points), was ${length}`;
+  const isText = typeof holder === 'string' && holder.isWellFormed() && !holder.includes('\0');
+  if (isText && [...holder].length <= maxLength) return null;
+  const rule = `at most ${maxLength} code points of well-formed Unicode without U+0000`;
+  return violation(`the holder of an idempotency key must be ${rule}`, holder);
 }
 
 /** The pet as one string: injective, not a digest, at most some 1,300 characters. */

@@ -1,5 +1,3 @@
-const IDEMPOTENCY_KEY_MAX_LENGTH = 255;
-
 /** The ranges of what the catalogue accepts and returns. */
 export const LIMITS = {
   name: {
@@ -20,8 +18,10 @@ export const LIMITS = {
   /** Holders of idempotency keys and of API keys have names of at most 100 characters (Unicode code points). */
   holder: { maxLength: 100 },
   /** 1 to 255 visible ASCII characters. */
-  idempotencyKey: {
-    maxLength: IDEMPOTENCY_KEY_MAX_LENGTH,
-    pattern: new RegExp(`^[\\x21-\\x7e]{1,${IDEMPOTENCY_KEY_MAX_LENGTH}}$`),
-  },
+  idempotencyKey: { maxLength: 255, pattern: /^[\x21-\x7e]{1,255}$/ },
 } as const;
+
+/** Whether a value is a number without a fraction, `min` and `max` included. */
+export function isIntegerFrom(min: number, max: number, value: unknown): value is number {
+  return Number.isInteger(value) && (value as number) >= min && (value as number) <= max;
+}

@@ -1,6 +1,6 @@
 import { invalid, rejectViolations } from '../errors.ts';
 import { quote, violation } from '../quote.ts';
-import { LIMITS } from './limits.ts';
+import { isIntegerFrom, LIMITS } from './limits.ts';
 import { type PetStatus, statusViolation } from './pet.ts';
 import type { PetSelection } from './pet-store.ts';
 
@@ -29,12 +29,10 @@ export function checkedPetQuery(given: unknown): PetSelection {
   return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 
-/** @param name The name of the argument in the message. */
-export function limitViolation(limit: unknown, name = 'limit'): string | null {
+function limitViolation(limit: unknown): string | null {
   const { min, max } = LIMITS.page;
-  if (limit === undefined) return null;
-  if (Number.isInteger(limit) && (limit as number) >= min && (limit as number) <= max) return null;
-  return `${name} must be an integer from ${min} to ${max}, was ${typeof limit === 'number' ? limit : quote(limit)}`;
+  if (limit === undefined || isIntegerFrom(min, max, limit)) return null;
+  return `limit must be an integer from ${min} to ${max}, was ${typeof limit === 'number' ? limit : quote(limit)}`;
 }
 
 function afterViolation(after: unknown): string | null {

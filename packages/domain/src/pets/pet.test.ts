@@ -73,7 +73,9 @@ describe('checkedNewPet', () => {
     [7, 'the number 7'],
     [1.5, 'the number 1.5'],
     [Number.NaN, 'the number NaN'],
+    [Number.POSITIVE_INFINITY, 'a number out of range'],
     [Number.NEGATIVE_INFINITY, 'a number out of range'],
+    [() => 7n, 'an object'],
   ])('rejects the category %s', (categoryId, quoted) => {
     expect(messageFor({ ...valid, categoryId })).toBe(
       `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`,

@@ -62,11 +62,8 @@ function nameViolation(name: unknown): string | null {
   if (name === undefined) return 'name is required';
   if (typeof name !== 'string') return violation('name must be a string', name);
   if (!pattern.test(name)) return 'name must have a character that is not white space';
-  // A code point takes at least one code unit: only longer names need counting.
-  if (name.length > maxLength) {
-    const length = [...name].length;
-    if (length > maxLength) return `name must be at most ${maxLength} characters (Unicode code points), was ${length}`;
-  }
+  const { length } = [...name];
+  if (length > maxLength) return `name must be at most ${maxLength} characters (Unicode code points), was ${length}`;
   if (name.includes('\0')) return 'name must not contain U+0000';
   if (!name.isWellFormed()) return 'name must be well-formed Unicode, without a lone surrogate';
   return null;
