@@ -1,4 +1,3 @@
-import type { MonotonicClock } from '@animal-store/domain';
 import { CLIENT_MESSAGES, type Headers, HttpError } from './http/http-error.ts';
 
 /** In milliseconds. */
@@ -26,7 +25,7 @@ const seconds = (milliseconds: number) => Math.ceil(milliseconds / 1000);
  * @param limit How many a holder may make in a minute, 1 or more.
  * @param clock In milliseconds.
  */
-export function createRateLimit(limit: number, clock: MonotonicClock = () => performance.now()): RateLimit {
+export function createRateLimit(limit: number, clock = () => performance.now()): RateLimit {
   // As many as there are holders of valid keys.
   const windows = new Map<string, Window>();
   return (holder) => {

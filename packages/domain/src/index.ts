@@ -4,9 +4,8 @@
  * @module @animal-store/domain
  */
 
-export type { ApiKey, Digest, RandomBytes } from './api-keys/api-key.ts';
+export type { ApiKey, Clock, Digest, RandomBytes } from './api-keys/api-key.ts';
 export { createKeyring, type IssuedKey, type Keyring, type KeyringOptions } from './api-keys/keyring.ts';
-export type { Clock, MonotonicClock } from './clock.ts';
 export { DomainError, type DomainErrorCode, type FieldViolation } from './errors.ts';
 export { type AllPetsQuery, allPets } from './pets/all-pets.ts';
 export { type Catalogue, createCatalogue, type PetPage } from './pets/catalogue.ts';

@@ -59,8 +59,8 @@ await trial<Modules>('a revocation, 3 lookups, 7.5 s', [CACHE], scenario(2), {
     [
       'the age counts from the response',
       CACHE,
-      'const key = await find(hex);',
-      'const key = await find(hex);\n    lookups.set(hex, { startedAt: monotonicClock(), key: Promise.resolve(key) });',
+      'const key = await issuedKeys.find(hex);',
+      'const key = await issuedKeys.find(hex);\n    lookups.set(hex, { startedAt: monotonicClock(), key: Promise.resolve(key) });',
     ],
     ['a record of exactly 5 s is still used', CACHE, '< KEY_TTL)', '<= KEY_TTL)'],
     ['queries in flight are joined at any age', CACHE, '< KEY_TTL)', '< 3 * KEY_TTL)'],

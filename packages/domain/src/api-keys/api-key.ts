@@ -1,12 +1,8 @@
 /** Secret scanners look for it. */
-const API_KEY_PREFIX = 'anst_';
-
-/** The prefix and 36 random characters (214 bits). */
-const API_KEY_PATTERN = /^anst_[0-9A-Za-z]{36}$/;
+const PREFIX = 'anst_';
 
 const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const SECRET_LENGTH = 36;
-const VISIBLE_LENGTH = API_KEY_PREFIX.length + 4;
 
 /** The stored record of an API key. The key itself is not stored. */
 export interface ApiKey {
@@ -34,6 +30,9 @@ export type Digest = (text: string) => string;
 /** Returns this many bytes from a cryptographically secure source. */
 export type RandomBytes = (size: number) => Uint8Array;
 
+/** Milliseconds since the epoch, now; a clock may be finer than that. */
+export type Clock = () => number;
+
 /** A new key: `anst_` and 36 random letters and digits (214 bits). */
 export function generateApiKey(randomBytes: RandomBytes): string {
   let secret = '';
@@ -43,12 +42,12 @@ export function generateApiKey(randomBytes: RandomBytes): string {
       if (byte < 248 && secret.length < SECRET_LENGTH) secret += ALPHABET[byte % 62];
     }
   }
-  return API_KEY_PREFIX + secret;
+  return PREFIX + secret;
 }
 
 /** Whether a key has the form of a generated one. */
 export function isWellFormedApiKey(key: string): boolean {
-  return API_KEY_PATTERN.test(key);
+  return /^anst_[0-9A-Za-z]{36}$/.test(key);
 }
 
 /**
@@ -56,35 +55,12 @@ export function isWellFormedApiKey(key: string): boolean {
  * because it may be any secret.
  */
 export function visiblePrefixOf(key: string): string | null {
-  return isWellFormedApiKey(key) ? key.slice(0, VISIBLE_LENGTH) : null;
-}
-
-/** The record of a key that was just generated. */
-export function describeApiKey(
-  key: string,
-  { holder, digest, createdAt, expiresAt }: Pick<ApiKey, 'holder' | 'createdAt' | 'expiresAt'> & { digest: Digest },
-): ApiKey {
-  const hex = digest(key);
-  return {
-    id: apiKeyId(hex),
-    digest: hex,
-    visiblePrefix: key.slice(0, VISIBLE_LENGTH),
-    holder,
-    createdAt,
-    expiresAt,
-    revokedAt: null,
-    lastUsedAt: null,
-  };
+  return isWellFormedApiKey(key) ? key.slice(0, PREFIX.length + 4) : null;
 }
 
 /** The {@link ApiKey.id} of the key with this digest. */
 export function apiKeyId(digest: string): string {
   return digest.slice(0, 16);
-}
-
-/** Whether a value has the form of an {@link ApiKey.id}. */
-export function isApiKeyId(value: unknown): value is string {
-  return typeof value === 'string' && /^[0-9a-f]{16}$/.test(value);
 }
 
 /** The SHA-256 of no bytes (FIPS 180-4). */

@@ -2,21 +2,22 @@ import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
-import { type ApiKey, describeApiKey, generateApiKey } from './api-key.ts';
-import { createAuthentication, KEY_TTL, MAX_CACHED_KEYS } from './authentication.ts';
+import { type ApiKey, generateApiKey } from './api-key.ts';
+import { createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
+import { createKeyring } from './keyring.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const NOON = 1_800_000_000_000;
-const MINUTE = 60_000;
+const SECONDS = 1_000;
+const MINUTE = 60 * SECONDS;
 
 /** A key that was issued, and how it is authenticated on a store that holds it. */
-async function issuedOn(keys: KeyStore = keysInMemory(), given: Partial<ApiKey> = {}) {
-  const key = generateApiKey(randomBytes);
-  const record = { ...describeApiKey(key, { holder: 'the zoo', digest, createdAt: NOON, expiresAt: null }), ...given };
-  await keys.add(record);
-  const { port, calls } = observed(keys);
+async function issuedOn(keys: KeyStore = keysInMemory(), expiresAt: number | null = null) {
   const time = { now: NOON };
+  const keyring = createKeyring({ keys, digest, randomBytes, clock: () => time.now });
+  const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt });
+  const { port, calls } = observed(keys);
   const authenticate = createAuthentication({
     configuredKeys: new Map([[digest('a key of my own'), 'me']]),
     issuedKeys: port,
@@ -24,7 +25,7 @@ async function issuedOn(keys: KeyStore = keysInMemory(), given: Partial<ApiKey> 
     clock: () => time.now,
     monotonicClock: () => time.now,
   });
-  return { key, record, keys, calls, time, authenticate };
+  return { key, record, keys, keyring, calls, time, authenticate };
 }
 
 describe('createAuthentication', () => {
@@ -39,7 +40,7 @@ describe('createAuthentication', () => {
   });
 
   test('accepts a key until it expires, although its record is cached', async () => {
-    const { key, authenticate, time } = await issuedOn(keysInMemory(), { expiresAt: NOON + MINUTE });
+    const { key, authenticate, time } = await issuedOn(keysInMemory(), NOON + MINUTE);
     time.now = NOON + MINUTE - 1;
     expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     time.now = NOON + MINUTE;
@@ -47,49 +48,56 @@ describe('createAuthentication', () => {
   });
 
   test('rejects a revoked key, and does not record its use', async () => {
-    const { key, keys, calls, authenticate } = await issuedOn(keysInMemory(), { revokedAt: NOON });
+    const { key, record, keys, keyring, calls, authenticate } = await issuedOn();
+    await keyring.revoke(record.id);
     expect(await authenticate(key)).toBeNull();
     expect(calls).toEqual(['find']);
     expect((await keys.list())[0]?.lastUsedAt).toBeNull();
   });
 
   test('rejects a key 5 seconds after it was revoked', async () => {
-    const { key, record, keys, authenticate, time } = await issuedOn();
+    const { key, record, keyring, authenticate, time } = await issuedOn();
     await authenticate(key);
-    await keys.revoke(record.id, NOON);
-    time.now += KEY_TTL;
+    await keyring.revoke(record.id);
+    time.now += 5 * SECONDS;
     expect(await authenticate(key)).toBeNull();
   });
 
   test('accepts a key at once that was unknown before it was issued', async () => {
-    const { authenticate, keys } = await issuedOn();
+    const { record, authenticate, keys } = await issuedOn();
     const key = generateApiKey(randomBytes);
     expect(await authenticate(key)).toBeNull();
-    await keys.add(describeApiKey(key, { holder: 'another zoo', digest, createdAt: NOON, expiresAt: null }));
+    await keys.add({ ...record, digest: digest(key), holder: 'another zoo' });
     expect(await authenticate(key)).toMatchObject({ holder: 'another zoo' });
   });
 
   test('shares one query among the requests with a key in 5 seconds', async () => {
-    const { key, calls, time, authenticate } = await issuedOn(keysInMemory(), { lastUsedAt: NOON });
+    const { key, calls, time, authenticate } = await issuedOn();
     await Promise.all(Array.from({ length: 100 }, () => authenticate(key)));
-    time.now += KEY_TTL - 1;
+    time.now += 5 * SECONDS - 1;
     await authenticate(key);
-    expect(calls).toEqual(['find']);
+    expect(calls).toEqual(['find', 'recordUse']);
     time.now += 1;
     await authenticate(key);
-    expect(calls).toEqual(['find', 'find']);
+    expect(calls).toEqual(['find', 'recordUse', 'find']);
   });
 
-  test('caches a limited number of keys, and drops the oldest', async () => {
-    const { key, calls, authenticate } = await issuedOn({
+  test('caches 10,000 keys, and evicts the first of them for another one', async () => {
+    const { calls, authenticate } = await issuedOn({
       ...keysInMemory(),
       find: async (digest) => ({ digest, revokedAt: null, expiresAt: null, lastUsedAt: NOON }) as ApiKey,
     });
-    await authenticate(key);
-    for (let count = 0; count < MAX_CACHED_KEYS; count += 1) await authenticate(generateApiKey(randomBytes));
-    const before = calls.length;
-    await authenticate(key);
-    expect(calls.length).toBe(before + 1);
+    const keys = Array.from({ length: 10_001 }, (_, index) => `anst_${String(index).padStart(36, '0')}`);
+    const [first, second] = keys as [string, string];
+    const queries = async (...keys: readonly string[]) => {
+      const before = calls.length;
+      for (const key of keys) await authenticate(key);
+      return calls.length - before;
+    };
+    expect(await queries(...keys.slice(0, 10_000))).toBe(10_000);
+    expect(await queries(first, second)).toBe(0);
+    expect(await queries(keys[10_000] as string, second)).toBe(1);
+    expect(await queries(first)).toBe(1);
   });
 
   test('rejects a text of another form than that of a key without a query', async () => {

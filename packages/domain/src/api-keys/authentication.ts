@@ -1,12 +1,19 @@
-import type { Clock, MonotonicClock } from '../clock.ts';
-import { type ApiKey, apiKeyId, type Digest, isUsable, isWellFormedApiKey, requireSha256 } from './api-key.ts';
+import {
+  type ApiKey,
+  apiKeyId,
+  type Clock,
+  type Digest,
+  isUsable,
+  isWellFormedApiKey,
+  requireSha256,
+} from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
-export const KEY_TTL = 5_000;
+const KEY_TTL = 5_000;
 
-/** How many lookups are cached; the oldest is evicted. */
-export const MAX_CACHED_KEYS = 10_000;
+/** How many lookups are cached. They are evicted in order of insertion. */
+const MAX_CACHED_KEYS = 10_000;
 
 /** The resolution of {@link ApiKey.lastUsedAt} in milliseconds: a key in constant use is written about once in this time. */
 const LAST_USE_RESOLUTION = 60_000;
@@ -26,12 +33,11 @@ export interface AuthenticationOptions {
   readonly configuredKeys: ReadonlyMap<string, string>;
   /** Keys that are issued and revoked at run time. Queried only for keys of the form of an issued one. */
   readonly issuedKeys: KeyStore;
-  /** SHA-256 in hexadecimal digits. */
   readonly digest: Digest;
   /** The time by which keys expire and their uses are recorded. */
   readonly clock: Clock;
-  /** For the ages of cached records. */
-  readonly monotonicClock: MonotonicClock;
+  /** Milliseconds since an arbitrary time, never set back, for the ages of cached records: `performance.now`. */
+  readonly monotonicClock: () => number;
 }
 
 interface Lookup {
@@ -47,16 +53,9 @@ interface Lookup {
  *
  * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
  */
-export function createAuthentication({
-  configuredKeys,
-  issuedKeys,
-  digest,
-  clock,
-  monotonicClock,
-}: AuthenticationOptions): Authenticate {
+export function createAuthentication(options: AuthenticationOptions): Authenticate {
+  const { configuredKeys, issuedKeys, digest, clock, monotonicClock } = options;
   requireSha256(digest);
-  const configured = new Map<string, AuthenticatedKey>();
-  for (const [hex, holder] of configuredKeys) configured.set(hex, { id: apiKeyId(hex), holder });
   const lookups = new Map<string, Lookup>();
   const now = () => Math.floor(clock());
 
@@ -73,20 +72,20 @@ export function createAuthentication({
     const startedAt = monotonicClock();
     const cached = lookups.get(hex);
     if (cached !== undefined && startedAt - cached.startedAt < KEY_TTL) return cached.key;
-    const lookup = { startedAt, key: query(hex) };
-    const forget = () => lookups.get(hex) === lookup && lookups.delete(hex);
-    lookup.key.then((key) => key === null && forget(), forget);
-    lookups.delete(hex);
-    lookups.set(hex, lookup);
+    const key = query(hex);
+    lookups.set(hex, { startedAt, key });
+    // It may forget a lookup that began later, which then is repeated.
+    const forget = () => lookups.delete(hex);
+    key.then((found) => found === null && forget(), forget);
     if (lookups.size > MAX_CACHED_KEYS) lookups.delete(lookups.keys().next().value as string);
-    return lookup.key;
+    return key;
   }
 
   return async (presented) => {
     const hex = digest(presented);
-    const known = configured.get(hex);
-    if (known !== undefined || !isWellFormedApiKey(presented)) return known ?? null;
-    const key = await find(hex);
+    const holder = configuredKeys.get(hex);
+    if (holder !== undefined) return { id: apiKeyId(hex), holder };
+    const key = isWellFormedApiKey(presented) ? await find(hex) : null;
     return key !== null && isUsable(key, now()) ? key : null;
   };
 }

@@ -149,16 +149,16 @@ describe('createKeyring', () => {
     expectRejected({ holder, expiresAt: null }, `${HOLDER} ${quoted}`),
   );
 
-  test.each([NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.NaN])(
-    'issues no key that expires at %d',
-    (expiresAt) => expectRejected({ holder: 'the zoo', expiresAt }, `${EXPIRY} the number ${expiresAt}`),
-  );
-
-  test.each([undefined, '1', 1n])('issues no key that expires at %o', (expiresAt) =>
-    expectRejected(
-      { holder: 'the zoo', expiresAt },
-      `${EXPIRY} ${expiresAt === undefined ? 'missing' : expiresAt === 1n ? '1' : '"1"'}`,
-    ),
+  test.each<[unknown, string]>([
+    ...[NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.NaN].map((time): [unknown, string] => [
+      time,
+      `the number ${time}`,
+    ]),
+    [undefined, 'missing'],
+    ['1', '"1"'],
+    [1n, '1'],
+  ])('issues no key that expires at %s', (expiresAt, quoted) =>
+    expectRejected({ holder: 'the zoo', expiresAt }, `${EXPIRY} ${quoted}`),
   );
 
   test.each([NOON + 1, NOON + 0.5, -1, Number.NaN, undefined, '1'])('removes no keys before %j', async (before) => {
@@ -168,6 +168,7 @@ describe('createKeyring', () => {
       message: expect.stringMatching(/^before must be whole milliseconds since the epoch, not in the future, was /),
     });
     expect(calls).toEqual([]);
+    expect(await keyringOn(port).prune(0)).toBe(0);
   });
 
   test('names all violations at once', () =>

@@ -1,27 +1,20 @@
-import type { Clock } from '../clock.ts';
 import { DomainError, rejectViolations } from '../errors.ts';
-import { LIMITS } from '../pets/limits.ts';
+import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
 import { quote, violation } from '../quote.ts';
 import {
   type ApiKey,
+  apiKeyId,
+  type Clock,
   type Digest,
-  describeApiKey,
   generateApiKey,
-  isApiKeyId,
   type RandomBytes,
   requireSha256,
+  visiblePrefixOf,
 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
-const HOLDER_LENGTH = LIMITS.holder.maxLength;
-
 /** Configured keys have holders with this prefix: an issued key must not share their idempotency keys. */
 const RESERVED_PREFIX = 'configured-';
-
-/** Printable ASCII characters without outer spaces. */
-const HOLDER = new RegExp(
-  `^(?!${RESERVED_PREFIX})(?=.{1,${HOLDER_LENGTH}}$)[\\x21-\\x7e](?:[\\x20-\\x7e]*[\\x21-\\x7e])?$`,
-);
 
 /** Administrators read times of expiry as dates, which end in the year 275760. */
 const EXPIRY_END = Date.UTC(275_760, 0);
@@ -33,7 +26,7 @@ export interface IssuedKey {
   readonly record: ApiKey;
 }
 
-/** The use cases for administrators of API keys. */
+/** The use cases for administrators of API keys. Each may reject with a DomainError `storage_unavailable`, too. */
 export interface Keyring {
   /**
    * Makes a key.
@@ -42,22 +35,18 @@ export interface Keyring {
    * begin with `configured-` are those of configured keys.
    * @param request.expiresAt Whole milliseconds since the epoch, in the future and before the year 275760; null for a key
    * that does not expire.
-   * @throws DomainError `invalid`, `storage_unavailable`
+   * @throws DomainError `invalid`
    */
   issue(request: { holder: string; expiresAt: number | null }): Promise<IssuedKey>;
 
-  /**
-   * All keys, the oldest first.
-   *
-   * @throws DomainError `storage_unavailable`
-   */
+  /** All keys, the oldest first. */
   list(): Promise<readonly ApiKey[]>;
 
   /**
    * Revokes a key: within 5 seconds every process rejects it.
    *
    * @returns The key's record.
-   * @throws DomainError `key_not_found`, `storage_unavailable`
+   * @throws DomainError `key_not_found`
    */
   revoke(id: string): Promise<ApiKey>;
 
@@ -66,7 +55,7 @@ export interface Keyring {
    *
    * @param before Whole milliseconds since the epoch, not in the future.
    * @returns How many were removed.
-   * @throws DomainError `invalid`, `storage_unavailable`
+   * @throws DomainError `invalid`
    */
   prune(before: number): Promise<number>;
 }
@@ -75,9 +64,9 @@ export interface Keyring {
 export interface KeyringOptions {
   /** Where the records are stored. */
   readonly keys: KeyStore;
-  /** SHA-256 in hexadecimal digits: `(text) => createHash('sha256').update(text).digest('hex')` on Node.js. */
+  /** `(text) => createHash('sha256').update(text).digest('hex')` on Node.js. */
   readonly digest: Digest;
-  /** A cryptographically secure source: `randomBytes` of `node:crypto`, for example. */
+  /** `randomBytes` of `node:crypto`, for example. */
   readonly randomBytes: RandomBytes;
   /** The time of issuing and revoking: `Date.now`. */
   readonly clock: Clock;
@@ -97,7 +86,9 @@ export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptio
       const createdAt = now();
       rejectViolations({ holder: holderViolation(holder), expiresAt: expiryViolation(expiresAt, createdAt) });
       const key = generateApiKey(randomBytes);
-      const record = describeApiKey(key, { holder, digest, createdAt, expiresAt });
+      const [hex, visiblePrefix] = [digest(key), visiblePrefixOf(key) as string];
+      const times = { createdAt, expiresAt, revokedAt: null, lastUsedAt: null };
+      const record = { id: apiKeyId(hex), digest: hex, visiblePrefix, holder, ...times };
       await keys.add(record);
       return { key, record };
     },
@@ -105,35 +96,33 @@ export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptio
     list: async () => keys.list(),
 
     async revoke(id) {
-      const key = isApiKeyId(id) ? await keys.revoke(id, now()) : null;
+      const isId = typeof id === 'string' && /^[0-9a-f]{16}$/.test(id);
+      const key = isId ? await keys.revoke(id, now()) : null;
       if (key === null) throw new DomainError('key_not_found', `no API key has the id ${quote(id)}`);
       return key;
     },
 
     async prune(before) {
-      rejectViolations({ before: pruneViolation(before, now()) });
+      // A key that expires later is still valid.
+      const rule = 'before must be whole milliseconds since the epoch, not in the future';
+      rejectViolations({ before: isIntegerFrom(0, now(), before) ? null : violation(rule, before) });
       return keys.prune(before);
     },
   };
 }
 
 function holderViolation(holder: unknown): string | null {
-  if (typeof holder === 'string' && HOLDER.test(holder)) return null;
+  const { maxLength } = LIMITS.holder;
+  const isName = typeof holder === 'string' && /^[\x20-\x7e]+$/.test(holder) && holder.length <= maxLength;
+  if (isName && holder.trim() === holder && !holder.startsWith(RESERVED_PREFIX)) return null;
   return violation(
-    `holder must be 1 to ${HOLDER_LENGTH} printable ASCII characters without outer spaces and not begin with ${RESERVED_PREFIX}`,
+    `holder must be 1 to ${maxLength} printable ASCII characters without outer spaces and not begin with ${RESERVED_PREFIX}`,
     holder,
   );
 }
 
-/** A key that expires later is still valid. */
-function pruneViolation(before: unknown, now: number): string | null {
-  if (typeof before === 'number' && Number.isInteger(before) && before >= 0 && before <= now) return null;
-  return violation('before must be whole milliseconds since the epoch, not in the future', before);
-}
-
 function expiryViolation(expiresAt: unknown, now: number): string | null {
-  if (expiresAt === null) return null;
+  if (expiresAt === null || isIntegerFrom(now + 1, EXPIRY_END - 1, expiresAt)) return null;
   const rule = 'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760';
-  const isInRange = Number.isInteger(expiresAt) && (expiresAt as number) > now && (expiresAt as number) < EXPIRY_END;
-  return isInRange ? null : violation(rule, expiresAt);
+  return violation(rule, expiresAt);
 }
