@@ -45,7 +45,7 @@ export function withSecrets(
   return Object.fromEntries(moved);
 }
 
-/** The memory of a process under load, and of a connection that sends a body: docs/operations.md, Capacity. In bytes. */
+/** The memory of a process under load, and of a connection that sends a body: docs/growing.md. In bytes. */
 const MEMORY = { process: 170_000_000, connection: 80_000 };
 
 export function memoryFor(connections: number): number {
