@@ -1,3 +1,4 @@
+import { storageChoices } from '@animal-store/app-kit';
 import type { ApiKey } from '@animal-store/domain';
 
 /** Erases a line of progress on a terminal. */
@@ -19,12 +20,12 @@ const keyEvent = (date: number | null, event: string, { id, holder }: ApiKey) =>
 export const MESSAGES = {
   line: (message: string) => `animal-store: ${message}\n`,
   usageHint: 'Add --help for usage.',
-  environment: (choices: string) =>
-    `\n${choices} selects the storage. Results are tables on a terminal, else JSON lines.`,
+  environment: `\n${storageChoices()} selects the storage. Results are tables on a terminal, else JSON lines.`,
   integer: 'It must be an integer.',
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
   date: 'It must be a date like 2026-12-24, not in the future.',
   importId: 'It must be 1 to 100 visible ASCII characters.',
+  inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
 
   progress: (pets: number, line: number) => `${pets} pets imported, to line ${line}`,

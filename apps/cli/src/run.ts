@@ -2,14 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
   ConfigurationError,
-  findStorages,
   type OpenStorage,
   openStorage,
   readNamedStorage,
   readVersion,
   type StorageSettings,
   sha256,
-  storageChoices,
   versionText,
 } from '@animal-store/app-kit';
 import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
@@ -46,14 +44,21 @@ async function explained<T>({ storage, misconfiguration }: OpenStorage, work: ()
   }
 }
 
+/** @throws ConfigurationError */
+async function namedStorage(): Promise<StorageSettings> {
+  const settings = await readNamedStorage(process.env);
+  if (settings.adapter.variable === undefined) throw new ConfigurationError(MESSAGES.inMemory);
+  return settings;
+}
+
 const withStorage: Context['withStorage'] = async (work) =>
-  opened(await readNamedStorage(process.env, 'never'), async ({ storage }) => {
+  opened(await namedStorage(), async ({ storage }) => {
     const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
     return work({ catalogue: createCatalogue(storage.pets), keyring });
   });
 
 const withTarget: Context['withTarget'] = async (options, work) => {
-  const [settings, other] = [await readNamedStorage(process.env, 'never'), await targetSettings(options)];
+  const [settings, other] = [await namedStorage(), await targetSettings(options)];
   if (resolve(settings.setting) === resolve(other.setting)) throw new ConfigurationError(MESSAGES.sameStorage);
   return opened(settings, (source) =>
     opened(other, ({ storage: target }) => {
@@ -90,8 +95,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 stderr.on('error', () => {});
 try {
   const context = { withStorage, withTarget, stdin, stdout, stderr, clock: Date.now };
-  const choices = storageChoices(await findStorages(process.env));
-  await createProgram(context, versionText(readVersion(process.env)), choices).parseAsync();
+  await createProgram(context, versionText(readVersion(process.env))).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

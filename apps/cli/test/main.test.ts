@@ -129,7 +129,7 @@ test('imports all pets if the reader of its messages closes the pipe', async () 
 });
 
 test.each([
-  [{}, ['pets', 'list'], 2, /^animal-store: set MONGODB_URL, .*: no storage is named, .*\n$/],
+  [{}, ['pets', 'list'], 2, /^animal-store: set MONGODB_URL, .*: nothing in memory .*\n$/],
   [{ MONGODB_URL: 'mongodb://me:secret@h' }, ['pets', 'list'], 2, /^animal-store: MONGODB_URL: (?!.*secret).*\n$/],
   [{ SQLITE_FILE: '/nowhere/animals.db' }, ['pets', 'list'], 2, /^animal-store: .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['copy'], 2, /^animal-store: --to or --to-file must name a storage, .*\n$/],

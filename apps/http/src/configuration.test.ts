@@ -17,7 +17,7 @@ test('has a default for everything', () => {
     HOST: '127.0.0.1',
     PORT: 3000,
     BASE_PATH: '/v1',
-    storage: { name: 'memory', adapter: STORAGES.memory, setting: '', warnings: [] },
+    storage: { name: 'memory', adapter: STORAGES.memory, setting: '', subject: 'STORAGE=memory', warnings: [] },
     production: false,
     configuredKeys: new Map(),
     LOG_LEVEL: 'info',

@@ -8,6 +8,7 @@ import {
   readVariables,
   STORAGES,
   type Storages,
+  storageChoices,
   type Variable,
 } from '@animal-store/app-kit';
 import { LOG_LEVELS } from './observability/log.ts';
@@ -67,12 +68,15 @@ function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors
   const values = readVariables(environment, VARIABLES, errors);
   const production = values.NODE_ENV === 'production';
   const storageErrors: string[] = [];
-  const storage = readStorageSettings(environment, storages, production ? 'if named' : 'allowed', storageErrors);
+  const storage = readStorageSettings(environment, storages, storageErrors);
   errors.push(...storageErrors);
-  const isInMemory = storageErrors.length === 0 && storage.adapter.variable === undefined;
   const configuredKeys = readApiKeys(environment, errors);
-  // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
-  if (production && configuredKeys.size === 0 && isInMemory) {
+  const isInMemory = storageErrors.length === 0 && storage.adapter.variable === undefined;
+  if (production && isInMemory && !environment['STORAGE']) {
+    const rule = `STORAGE must be set if NODE_ENV is production, unless ${storageChoices()} is`;
+    errors.push(`${rule}: memory, the default, loses the pets when the service stops`);
+    // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
+  } else if (production && isInMemory && configuredKeys.size === 0) {
     errors.push('API_KEYS must be set if NODE_ENV is production');
   }
   return { ...values, production, storage, configuredKeys };

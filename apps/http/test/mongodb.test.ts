@@ -13,7 +13,7 @@ const startInProduction = (url: string) =>
   startProcess({ NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url });
 
 async function keyringAt(url: string, clock = Date.now) {
-  const { storage } = await openNamedStorage({ MONGODB_URL: url }, 'never');
+  const { storage } = await openNamedStorage({ MONGODB_URL: url });
   onTestFinished(async () => storage.close());
   return createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock });
 }

@@ -9,7 +9,7 @@ import { createServer } from './server.ts';
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve({ onStop, writeMessage }: Run): Promise<void> {
-  const { storage, description, warnings } = await openNamedStorage(process.env, 'allowed');
+  const { storage, description, warnings } = await openNamedStorage(process.env);
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
   const reportError = (error: unknown) => {

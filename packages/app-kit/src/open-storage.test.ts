@@ -13,6 +13,7 @@ const settingsOf = (open: () => unknown) => ({
     open,
   } as StorageAdapter,
   setting: 'shelf:zoo',
+  subject: 'ACME_SHELF',
   warnings: [],
 });
 
@@ -38,7 +39,7 @@ test.each<[string, () => unknown, string]>([
 });
 
 test('openNamedStorage warns of storage in memory, and of a variable without effect', async () => {
-  const { warnings } = await openNamedStorage({ STORAGE: 'memory', SQLITE_FILE: 'x.db' }, 'allowed');
+  const { warnings } = await openNamedStorage({ STORAGE: 'memory', SQLITE_FILE: 'x.db' });
   expect(warnings).toEqual([
     'SQLITE_FILE is set, but has no effect: the storage is memory',
     'the animals are kept in memory, and gone when this process ends: set MONGODB_URL, POSTGRES_URL or SQLITE_FILE to keep them',

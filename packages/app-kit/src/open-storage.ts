@@ -2,7 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
 import { readEnvironment } from './read-environment.ts';
-import { type MemoryPolicy, readStorageSettings, type StorageSettings } from './storage-settings.ts';
+import { readStorageSettings, type StorageSettings } from './storage-settings.ts';
 import { findStorages, storageChoices } from './storages.ts';
 
 export interface OpenStorage {
@@ -24,51 +24,42 @@ export interface OpenStorage {
  *
  * @throws ConfigurationError if the settings can't be right.
  */
-export async function openStorage(settings: StorageSettings): Promise<OpenStorage> {
-  const { name, adapter, setting } = settings;
-  const subject = settings.subject ?? adapter.variable?.name ?? `STORAGE=${name}`;
+export async function openStorage({ adapter, setting, subject, warnings }: StorageSettings): Promise<OpenStorage> {
   const misconfiguration = (error: unknown) => {
     const cause = DomainError.is(error) ? error.cause : error;
-    return StorageMisconfigured.is(cause) ? `${subject}: ${(cause as Error).message}` : null;
+    return StorageMisconfigured.is(cause) ? `${subject}: ${cause.message}` : null;
   };
   try {
     const storage = await adapter.open(setting);
     if (typeof storage?.ready !== 'function') throw new StorageMisconfigured('its adapter opened no storage');
-    const warnings = [...settings.warnings, ...(storage.warnings ?? []).map((warning) => `${subject}: ${warning}`)];
-    return { storage, description: adapter.description, warnings, misconfiguration };
+    const insecure = (storage.warnings ?? []).map((warning) => `${subject}: ${warning}`);
+    return { storage, description: adapter.description, warnings: [...warnings, ...insecure], misconfiguration };
   } catch (error) {
-    const message = misconfiguration(error);
-    const reason =
-      message ?? `${subject}: the storage can't be opened: ${error instanceof Error ? error.message : error}`;
-    throw new ConfigurationError(reason, { cause: error });
+    const reason = error instanceof Error ? error.message : error;
+    const message = misconfiguration(error) ?? `${subject}: the storage can't be opened: ${reason}`;
+    throw new ConfigurationError(message, { cause: error });
   }
 }
 
 /**
- * Reads which storage an environment names.
+ * Reads which storage an environment names, for an application with no other settings.
  *
  * @throws ConfigurationError
  */
-export async function readNamedStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<StorageSettings> {
+export async function readNamedStorage(environment: NodeJS.ProcessEnv): Promise<StorageSettings> {
   const storages = await findStorages(environment);
-  return readEnvironment(environment, storages, [], (given, errors) =>
-    readStorageSettings(given, storages, memory, errors),
-  );
+  return readEnvironment(environment, storages, [], (given, errors) => readStorageSettings(given, storages, errors));
 }
 
 /**
- * Opens the storage that an environment names, for an application with no other settings. Storage in memory is among
- * its warnings.
+ * Opens the storage that an environment names. Storage in memory is among its warnings.
  *
  * @throws ConfigurationError
  */
-export async function openNamedStorage(environment: NodeJS.ProcessEnv, memory: MemoryPolicy): Promise<OpenStorage> {
-  const settings = await readNamedStorage(environment, memory);
+export async function openNamedStorage(environment: NodeJS.ProcessEnv): Promise<OpenStorage> {
+  const settings = await readNamedStorage(environment);
   const opened = await openStorage(settings);
-  const all = [...opened.warnings];
-  if (settings.adapter.variable === undefined) {
-    const choices = storageChoices(await findStorages(environment));
-    all.push(`the animals are kept in memory, and gone when this process ends: set ${choices} to keep them`);
-  }
-  return { ...opened, warnings: all };
+  if (settings.adapter.variable !== undefined) return opened;
+  const warning = `the animals are kept in memory, and gone when this process ends: set ${storageChoices()} to keep them`;
+  return { ...opened, warnings: [...opened.warnings, warning] };
 }

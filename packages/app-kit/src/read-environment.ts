@@ -20,10 +20,11 @@ export function readEnvironment<T>(
   read: (environment: NodeJS.ProcessEnv, errors: string[]) => T,
 ): T {
   const errors: string[] = [];
-  const ofStorages = storageVariables(storages).filter(({ secret }) => secret);
   const complete = { ...environment };
-  for (const name of [...secrets, ...ofStorages.map((variable) => variable.name)]) {
-    if (environment[`${name}_FILE`]) complete[name] = readSecretFile(name, environment, errors);
+  const ofStorages = storageVariables(storages).flatMap(({ name, secret }) => (secret ? name : []));
+  for (const name of [...secrets, ...ofStorages]) {
+    const path = environment[`${name}_FILE`];
+    if (path) complete[name] = readSecretFile(name, path, environment[name], errors);
   }
   const settings = read(complete, errors);
   if (errors.length > 0) throw new ConfigurationError(errors.join('; '));
@@ -31,9 +32,7 @@ export function readEnvironment<T>(
 }
 
 /** The content of the file that the variable with the suffix _FILE names, without the line end at its end. */
-function readSecretFile(name: string, environment: NodeJS.ProcessEnv, errors: string[]): string {
-  const path = environment[`${name}_FILE`] as string;
-  const given = environment[name];
+function readSecretFile(name: string, path: string, given: string | undefined, errors: string[]): string {
   if (given) errors.push(`${name} and ${name}_FILE are both set: remove one`);
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');

@@ -1,10 +1,9 @@
 // Imports almost nothing: an entry point imports it first, before everything that takes time to load.
+import { setImmediate } from 'node:timers/promises';
 import { ConfigurationError } from './configuration-error.ts';
 
-const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
-
 /** The exit code of a configuration error: restarting does not help. */
-export const EXIT_MISCONFIGURED = 2;
+const EXIT_MISCONFIGURED = 2;
 
 /** The oldest Node.js that applications run on. */
 const NODE = [24, 16] as const;
@@ -22,10 +21,10 @@ export function requireNode(name: string): boolean {
   return false;
 }
 
-export type Stop = (signal: NodeJS.Signals) => void;
+type Stop = (signal: NodeJS.Signals) => void;
 
 /** Starts an application. A ConfigurationError that it throws ends the process. */
-export type Start = (run: Run) => Promise<void>;
+type Start = (run: Run) => Promise<void>;
 
 /** The process of an application. */
 export interface Run {
@@ -70,7 +69,8 @@ export async function runApplication(name: string, description: string, load: ()
       return;
     }
     const start = await load();
-    await signalsDelivered();
+    // Node delivers the signals that came while modules were loading.
+    await setImmediate();
     await start(run);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
@@ -87,18 +87,12 @@ function handleSignals(): Run['onStop'] {
     if (!isStopping) stop(signal);
     isStopping = true;
   }
-  for (const signal of SIGNALS) process.on(signal, onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
   return (given) => {
     stop = given;
   };
 }
 
-/** Lets Node deliver the signals that came while modules were loading. */
-function signalsDelivered(): Promise<void> {
-  return new Promise((resolve) => setImmediate(resolve));
-}
-
-/** The text that an argument asks for. */
 async function textFor(argument: string, name: string, description: string): Promise<string> {
   if (argument === '--version') {
     const { readVersion, versionText } = await import('./version.ts');

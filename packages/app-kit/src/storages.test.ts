@@ -15,7 +15,7 @@ function moduleOf(text: string): string {
 }
 
 test('storageChoices names what chooses a storage', () => {
-  expect(storageChoices(STORAGES)).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
+  expect(storageChoices()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
 });
 
 test.each([{}, { STORAGE: '' }, { STORAGE: 'sqlite' }, { STORAGE: 'Memory' }, { STORAGE: 'constructor' }])(
