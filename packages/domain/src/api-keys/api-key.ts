@@ -46,7 +46,7 @@ export function generateApiKey(randomBytes: RandomBytes): string {
 }
 
 /** Whether a key has the form of a generated one. */
-export function isWellFormedApiKey(key: string): boolean {
+export function isApiKey(key: string): boolean {
   return /^anst_[0-9A-Za-z]{36}$/.test(key);
 }
 
@@ -55,7 +55,7 @@ export function isWellFormedApiKey(key: string): boolean {
  * because it may be any secret.
  */
 export function visiblePrefixOf(key: string): string | null {
-  return isWellFormedApiKey(key) ? key.slice(0, PREFIX.length + 4) : null;
+  return isApiKey(key) ? key.slice(0, PREFIX.length + 4) : null;
 }
 
 /** The {@link ApiKey.id} of the key with this digest. */

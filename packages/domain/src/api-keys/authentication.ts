@@ -1,12 +1,4 @@
-import {
-  type ApiKey,
-  apiKeyId,
-  type Clock,
-  type Digest,
-  isUsable,
-  isWellFormedApiKey,
-  requireSha256,
-} from './api-key.ts';
+import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable, requireSha256 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
@@ -40,12 +32,6 @@ export interface AuthenticationOptions {
   readonly monotonicClock: () => number;
 }
 
-interface Lookup {
-  /** When the query began, not when it returned: the record may be that old. */
-  readonly startedAt: number;
-  readonly key: Promise<ApiKey | null>;
-}
-
 /**
  * Authenticates by presented keys. Keys are looked up by their SHA-256 digest, so that the time it takes reveals
  * nothing about the characters of a key. Lookups of one key share a query and its record for 5 seconds; a key that is
@@ -56,7 +42,8 @@ interface Lookup {
 export function createAuthentication(options: AuthenticationOptions): Authenticate {
   const { configuredKeys, issuedKeys, digest, clock, monotonicClock } = options;
   requireSha256(digest);
-  const lookups = new Map<string, Lookup>();
+  // A record may be as old as its query, so its age counts from the start.
+  const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
   const now = () => Math.floor(clock());
 
   async function query(hex: string): Promise<ApiKey | null> {
@@ -85,7 +72,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     const hex = digest(presented);
     const holder = configuredKeys.get(hex);
     if (holder !== undefined) return { id: apiKeyId(hex), holder };
-    const key = isWellFormedApiKey(presented) ? await find(hex) : null;
+    const key = isApiKey(presented) ? await find(hex) : null;
     return key !== null && isUsable(key, now()) ? key : null;
   };
 }

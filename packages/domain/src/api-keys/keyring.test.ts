@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
-import { isWellFormedApiKey } from './api-key.ts';
+import { isApiKey } from './api-key.ts';
 import { createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 import { createKeyring } from './keyring.ts';
@@ -17,7 +17,7 @@ describe('createKeyring', () => {
   test('returns a new key once, and stores its digest', async () => {
     const keyring = keyringOn(keysInMemory());
     const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
-    expect(isWellFormedApiKey(key)).toBe(true);
+    expect(isApiKey(key)).toBe(true);
     expect(record).toStrictEqual({
       id: digest(key).slice(0, 16),
       digest: digest(key),
