@@ -33,7 +33,7 @@ describe('the client', () => {
     expect(onDeprecation).toHaveBeenCalledExactlyOnceWith(expect.stringContaining('05 Dec 2030'));
     expect(await client.listPets({ status: 'sold' })).toEqual({ pets: [created[0]], next: null });
     const all: Pet[] = [];
-    for await (const pet of client.allPets({}, { pageSize: 1 })) all.push(pet);
+    for await (const pet of client.allPets()) all.push(pet);
     expect(all).toEqual(created);
     const { next } = await client.listPets({ limit: 1 });
     expect(await client.listPets({ cursor: next })).toEqual({ pets: [created[1]], next: null });
@@ -66,7 +66,8 @@ describeInBrowser('the client', (openContext) => {
       const { createClient } = await import('/client/src/index.ts');
       const client = createClient({ url: 'http://${HOST}:${port}/v1', key: '${KEY}' });
       for (const name of ['Rex', 'Max']) await client.createPet({ name, categoryId: ${INT64_MAX}n });
-      const pets = await Array.fromAsync(client.allPets({}, { pageSize: 1 }));
+      const { pets, next } = await client.listPets({ limit: 1 });
+      for await (const pet of client.allPets({ cursor: next })) pets.push(pet);
       const { code, requestId } = await client.listPets({ limit: 0 }).catch((error) => error);
       return [pets.map((pet) => pet.name + pet.categoryId), code, requestId.length];
     })()`;

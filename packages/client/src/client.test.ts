@@ -114,8 +114,6 @@ test('allPets follows the pages to their end', async () => {
   expect(requests.map(({ url }) => url)).toEqual(
     ['0', 'a', 'a', 'b'].map((cursor) => `/v1/pets?limit=100&status=sold&cursor=${cursor}`),
   );
-  await client.allPets({}, { pageSize: 5 }).next();
-  expect(requests.at(-1)?.url).toBe('/v1/pets?limit=5');
 });
 
 describe('createPet', () => {

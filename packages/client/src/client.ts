@@ -25,12 +25,6 @@ export interface PetQuery {
 /** Which pets are read: a {@link PetQuery} without the size of its pages. */
 export type AllPetsQuery = Omit<PetQuery, 'limit'>;
 
-/** How the pages are read. The options of a call apply to each. */
-export interface AllPetsOptions extends CallOptions {
-  /** Pets on a page: 1 to 100, 100 if absent. */
-  readonly pageSize?: number | undefined;
-}
-
 /** One page of pets, in ascending order of id. */
 export interface PetPage {
   readonly pets: readonly Pet[];
@@ -46,8 +40,8 @@ export interface PetPage {
 export interface Client {
   listPets(query?: PetQuery, options?: CallOptions): Promise<PetPage>;
 
-  /** Every pet that exists at the start exactly once, in ascending order of id. */
-  allPets(query?: AllPetsQuery, options?: AllPetsOptions): AsyncGenerator<Pet, void, undefined>;
+  /** Every pet that exists at the start exactly once, in ascending order of id. The options apply to each page of 100. */
+  allPets(query?: AllPetsQuery, options?: CallOptions): AsyncGenerator<Pet, void, undefined>;
 
   /**
    * Creates one pet, however often the request is repeated.
@@ -90,10 +84,10 @@ export function createClient({ url, key, onDeprecation = console.warn, ...retrie
   return {
     listPets,
 
-    async *allPets({ status, cursor } = {}, { pageSize = 100, ...options } = {}) {
+    async *allPets({ status, cursor } = {}, options) {
       let next = cursor;
       do {
-        const page = await listPets({ limit: pageSize, status, cursor: next }, options);
+        const page = await listPets({ limit: 100, status, cursor: next }, options);
         yield* page.pets;
         next = page.next;
       } while (next !== null);

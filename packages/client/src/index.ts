@@ -5,7 +5,7 @@
  */
 
 export type { NewPet, Pet, PetStatus } from '@animal-store/domain';
-export type { AllPetsOptions, AllPetsQuery, Client, ClientOptions, PetPage, PetQuery } from './client.ts';
+export type { AllPetsQuery, Client, ClientOptions, PetPage, PetQuery } from './client.ts';
 export { createClient } from './client.ts';
 export type { ErrorCode } from './error.ts';
 export { AnimalStoreError } from './error.ts';
