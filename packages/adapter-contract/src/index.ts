@@ -10,11 +10,13 @@ import { outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import type { StorageUnderTest } from './storage-under-test.ts';
 
+export { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
   type Outage,
   type Outages,
   type ProxiedPlace,
+  proxied,
   type StorageUnderTest,
 } from './storage-under-test.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';

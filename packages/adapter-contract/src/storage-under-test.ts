@@ -85,8 +85,9 @@ const ofUrl = ({ begin, end }: Outage<string>): Outage<ProxiedPlace> => ({
   end: ({ url }) => end(url),
 });
 
-async function proxied(text: string): Promise<ProxiedPlace> {
-  const url = new URL(text);
+/** Starts a proxy before the server of a URL with a host and a port. It is closed when the running test ends. */
+export async function proxied(place: string): Promise<ProxiedPlace> {
+  const url = new URL(place);
   if (url.port === '') throw new Error('the URL of a place must name its port, so that a proxy can lead there');
   const proxy = await startTcpProxy(url.host);
   onTestFinished(() => proxy.close());

@@ -22,10 +22,12 @@ export interface TcpProxy {
 
 type Mode = 'pass' | 'swallow' | 'lose responses' | 'cut';
 
-/** Starts a proxy on this machine for the server at `host:port`. An IPv6 address has brackets. */
-export async function startTcpProxy(target: string): Promise<TcpProxy> {
-  const { hostname, port } = new URL(`tcp://${target}`);
-  const host = hostname.replace(/^\[|\]$/g, '');
+/**
+ * Starts a proxy on this machine.
+ *
+ * @param target The server at `host:port`, or a function that says so for each connection. An IPv6 address has brackets.
+ */
+export async function startTcpProxy(target: string | (() => string | Promise<string>)): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
   let mode: Mode = 'pass';
   /** Nothing passes on connections of earlier generations. */
@@ -37,7 +39,6 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
   }
 
   function forward(from: Socket, to: Socket, passes: () => boolean): void {
-    track(from);
     from.on('data', (data) => {
       if (passes()) to.write(data);
     });
@@ -47,12 +48,14 @@ export async function startTcpProxy(target: string): Promise<TcpProxy> {
     });
   }
 
-  const server = createServer((client) => {
+  const server = createServer(async (client) => {
+    track(client);
     if (mode === 'cut') client.resetAndDestroy();
-    else if (mode === 'swallow') track(client);
-    else {
-      const upstream = connect(Number(port), host);
+    else if (mode !== 'swallow') {
       const own = generation;
+      const { hostname, port } = new URL(`tcp://${typeof target === 'string' ? target : await target()}`);
+      const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
+      track(upstream);
       const responsesPass = () => mode === 'pass' && own === generation;
       const requestsPass = () => responsesPass() || mode === 'lose responses';
       forward(client, upstream, requestsPass);

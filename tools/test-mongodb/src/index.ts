@@ -1,9 +1,9 @@
-import { startTcpProxy, type TcpProxy } from '@animal-store/adapter-contract';
 import type { Missing } from '@animal-store/test-kit/shared-server';
 import { MongoClient } from 'mongodb';
 import { afterAll, describe, inject, onTestFinished } from 'vitest';
 import { databaseOf, type MongoForTests, withDatabase } from './server.ts';
 
+export { proxied as behindProxy } from '@animal-store/adapter-contract';
 export { CLIENTS } from './member-proxy.ts';
 export { type PartitionableSet, startPartitionableSet } from './partitionable-set.ts';
 export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
@@ -49,15 +49,6 @@ export function freshDatabase(): string {
 /** A client for the database of such a URL, which shows the stored documents to tests. */
 export function databaseAt(url: string) {
   return adminOf(url).db(databaseOf(url));
-}
-
-/** The same database behind a proxy that is closed when the running test ends. */
-export async function behindProxy(url: string): Promise<{ url: string; proxy: TcpProxy }> {
-  const changed = new URL(url);
-  const proxy = await startTcpProxy(changed.host);
-  onTestFinished(() => proxy.close());
-  changed.host = proxy.address;
-  return { url: changed.href, proxy };
 }
 
 async function closeAdmins(): Promise<void> {
