@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
-import { causeOfConnecting, isRejection, mustBeRepeated, POOLER } from './failures.ts';
+import { causeOfConnecting, mustBeRepeated, POOLER } from './failures.ts';
 
 /** A statement with one column. */
 export interface Statement {
@@ -100,11 +99,10 @@ function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl:
   try {
     return new pg.Client({ connectionString: url });
   } catch (error) {
-    const { errno } = error as NodeJS.ErrnoException;
+    const { syscall, code } = error as NodeJS.ErrnoException;
     // The driver's messages may quote the URL.
-    if (errno === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
-    const [, reason] = getSystemErrorMap().get(errno) ?? [];
-    throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`);
+    if (syscall === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
+    throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${code}`);
   }
 }
 
@@ -173,16 +171,14 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
 
     async function run<T>(statement: Statement, values: readonly unknown[]): Promise<T[]> {
       const client = await connect(TIME_LIMITS.queue);
-      let isUsable = false;
       try {
         const { rows } = await client.query({ ...statement, values: [...values], rowMode: 'array' });
-        isUsable = true;
+        client.release();
         return rows.map(([value]) => value);
       } catch (failure) {
-        isUsable = isRejection(failure) || mustBeRepeated(failure);
+        // The server may be silent on this connection.
+        client.release(true);
         throw failure;
-      } finally {
-        client.release(!isUsable);
       }
     }
 

@@ -1,34 +1,9 @@
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { added, everyPage, idempotencyOf, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, startServer, startStandby } from '@animal-store/test-postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { addTo, idempotent, openStorage, rex } from './fixtures.ts';
-
-/** One address that leads to one server after the other. */
-async function switchingProxy(first: string) {
-  let target = new URL(first);
-  const sockets = new Set<Socket>();
-  const server = createServer((client) => {
-    const upstream = connect(Number(target.port), target.hostname);
-    for (const [from, to] of [[client, upstream] as const, [upstream, client] as const]) {
-      sockets.add(from);
-      from.on('error', () => {}).on('close', () => to.destroy());
-      from.pipe(to);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(() => {
-    server.close();
-    for (const socket of sockets) socket.destroy();
-  });
-  const url = new URL(first);
-  url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const switchTo = (next: string) => {
-    target = new URL(next);
-  };
-  return { url: url.href, switchTo };
-}
+import { openStorage } from './fixtures.ts';
 
 const WRITERS = 10;
 const ACKNOWLEDGEMENTS = 300;
@@ -39,11 +14,14 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
     onTestFinished(() => primary.stop());
     const standby = await startStandby(primary);
     onTestFinished(() => standby.stop());
-    const { url, switchTo } = await switchingProxy(primary.url);
+    let { host } = new URL(primary.url);
+    const proxy = await startTcpProxy(() => host);
+    onTestFinished(() => proxy.close());
+    const url = primary.url.replace(host, proxy.address);
     const storages = [openStorage(url), openStorage(url)] as const;
 
     /** The ids that were acknowledged, by key. */
-    const acknowledged = new Map<string, Set<bigint | undefined>>();
+    const acknowledged = new Map<string, Set<bigint>>();
     let count = 0;
     let isOver = false;
     let failures = 0;
@@ -51,10 +29,10 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
     async function write(storage: PetStorage, writer: number): Promise<void> {
       for (let number = 0; !isOver; ) {
         const key = `${writer}-${number}`;
-        const newPet = { ...rex, name: key };
+        const newPet = rex({ name: key });
         const failure = await failureOf(async () => {
-          const pet = await addTo(storage.pets, newPet, idempotent(key, newPet));
-          acknowledged.set(key, (acknowledged.get(key) ?? new Set()).add(pet?.id));
+          const { id } = await added(storage.pets, newPet, idempotencyOf(newPet, key));
+          acknowledged.set(key, (acknowledged.get(key) ?? new Set()).add(id));
         });
         if (failure === null) {
           count += 1;
@@ -73,22 +51,15 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
     await reached(ACKNOWLEDGEMENTS);
     await primary.kill();
     await standby.run('SELECT pg_promote()');
-    switchTo(standby.url);
+    host = new URL(standby.url).host;
     await reached(count + ACKNOWLEDGEMENTS);
     isOver = true;
     await Promise.all(writers);
 
     expect(failures).toBeGreaterThan(0);
-    const names = new Map<string, bigint>();
-    for (let after = 0n; ; ) {
-      const page = await storages[0].pets.list({ after, limit: 100 });
-      for (const { id, name } of page) {
-        expect(names.has(name), name).toBe(false);
-        names.set(name, id);
-        after = id;
-      }
-      if (page.length === 0) break;
-    }
-    for (const [key, ids] of acknowledged) expect([...ids], key).toEqual([names.get(key)]);
+    const stored = await everyPage(storages[0].pets);
+    const idOf = new Map(stored.map(({ id, name }) => [name, id]));
+    expect(idOf.size).toBe(stored.length);
+    for (const [key, ids] of acknowledged) expect([...ids], key).toEqual([idOf.get(key)]);
   });
 });

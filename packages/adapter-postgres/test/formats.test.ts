@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
-import type { PetStorage } from '@animal-store/domain/ports';
+import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-postgres';
 import { expect, test } from 'vitest';
-import { addTo, apiKey, idempotent, openStorage, rex } from './fixtures.ts';
+import { openStorage } from './fixtures.ts';
 
 // Written by pg_dump of the version that introduced the format: it never changes.
 const FORMAT_1 = await readFile(new URL('fixtures/format-1.sql', import.meta.url), 'utf8');
@@ -31,7 +31,9 @@ async function shapeOf(url: string): Promise<unknown> {
   return JSON.parse(JSON.stringify(rows).replaceAll(schema, 'zoo'));
 }
 
-const everyCall = ({ ready, pets }: PetStorage) => [ready, () => addTo(pets, rex), () => pets.find(1n)];
+/** The record of a key in the old data. */
+const oldKey = (digit: string, createdAt: number) =>
+  apiKey({ id: digit.repeat(16), digest: digit.repeat(64), createdAt });
 
 describeWithPostgres('the stored format', () => {
   test('is format 1 in a new database, which is created once by processes that start together', async () => {
@@ -42,79 +44,67 @@ describeWithPostgres('the stored format', () => {
   });
 
   test('can be 1: old data is unchanged, and new data can be added', async () => {
-    const url = await restored();
-    const { pets, keys } = openStorage(url);
-    const stored = [
-      { id: 1n, name: 'Rex', categoryId: 1n, status: 'sold' },
-      { id: 2n, name: 'Max', categoryId: 2n ** 63n - 1n },
-      { id: 3n, name: '  Rex the \\ 🐕 \\0 ', categoryId: -(2n ** 63n), status: 'pending' },
-      { id: 4n, name: "e\u0301'é\n", categoryId: 0n, status: 'available' },
-      { id: 5n, name: '🐕'.repeat(200), categoryId: 7n },
+    const { pets, keys, archive } = openStorage(await restored());
+    const old = [
+      [{ name: 'Rex', categoryId: 1n, status: 'sold' }, 186, { holder: 'the zoo', key: 'k\\0' }],
+      [{ name: 'Max', categoryId: 2n ** 63n - 1n }, 188, null],
+      [
+        { name: '  Rex the \\ 🐕 \\0 ', categoryId: -(2n ** 63n), status: 'pending' },
+        190,
+        { holder: 'the "zoo" \\', key: 'k\\2' },
+      ],
+      [{ name: "e\u0301'é\n", categoryId: 0n, status: 'available' }, 190, null],
+      [{ name: '🐕'.repeat(200), categoryId: 7n }, 191, { holder: 'the zoo', key: 'k\\4' }],
     ] as const;
-    expect(await pets.list({ after: 0n, limit: 100 })).toEqual(stored);
-    const third = { ...idempotent('k\\2', stored[2]), holder: 'the "zoo" \\' };
-    expect(await pets.add(stored[2], third)).toEqual({ created: false, pet: stored[2] });
-    expect(await pets.add(rex, { ...third, fingerprint: 'another' })).toBeNull();
-    expect((await addTo(pets, rex, idempotent('new')))?.id).toBeGreaterThan(5n);
+    expect(await archive?.read(0n, 100)).toEqual(
+      old.map(([pet, ms, key], index) => ({
+        ...{ id: BigInt(index + 1), ...pet, createdAt: 1_795_489_371_000 + ms },
+        ...(key && { idempotency: idempotencyOf(pet, key) }),
+      })),
+    );
+    expect((await added(pets)).id).toBeGreaterThan(5n);
     expect(await keys.list()).toEqual([
-      apiKey(1),
-      { ...apiKey(2), holder: 'Zoë', expiresAt: 1_800_000_000_000 },
-      { ...apiKey(3), createdAt: 1_763_000_000_003, lastUsedAt: 1_763_000_100_000, revokedAt: 1_763_000_200_000 },
+      oldKey('1', 1),
+      { ...oldKey('2', 2), holder: 'Zoë', expiresAt: 1_800_000_000_000 },
+      { ...oldKey('3', 1_763_000_000_003), lastUsedAt: 1_763_000_100_000, revokedAt: 1_763_000_200_000 },
     ]);
-  });
-
-  test('must be there', async () => {
-    const url = await restored();
-    await sql('DELETE FROM animal_store', url);
-    expect(misconfigurationOf(await failureOf(() => openStorage(url).ready()))).toBe(
-      'the table animal_store has no row: restore the database',
-    );
-  });
-
-  test('is not created beside a table of another program', async () => {
-    const url = freshDatabase();
-    await sql('CREATE TABLE pets (owner text)', url);
-    expect(misconfigurationOf(await failureOf(() => openStorage(url).ready()))).toBe(
-      'the tables are those of another program, name another database or schema: relation "pets" already exists',
-    );
-    expect(await sql("SELECT to_regclass('animal_store') AS created", url)).toEqual([{ created: null }]);
   });
 });
 
-describeWithPostgres('a process whose database', () => {
-  /** Closes the connections to a database, as dropping it does, and drops its tables. */
-  async function emptied(url: string, name: string): Promise<void> {
-    await sql('DROP TABLE pets, api_keys, animal_store', url);
-    await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = '${name}'`);
-  }
-
-  test('has lost a table is not ready', async () => {
+describeWithPostgres('the operator gets one line about', () => {
+  test.each([
+    ['a row that is missing', 'DELETE FROM animal_store', /^the table animal_store has no row: restore the database$/],
+    ['a table that is missing', 'DROP TABLE api_keys', /^a table is missing: restore the database: /],
+    ['tables of another program', 'DROP TABLE animal_store', /^the tables are those of another program, .*exists$/],
+  ])('%s', async (_, damage, line) => {
     const url = freshDatabase();
-    const storage = openStorage(url);
-    await addTo(storage.pets, rex);
-    await sql('DROP TABLE api_keys', url);
-    expect(misconfigurationOf(await failureOf(storage.ready))).toMatch(/^a table is missing: restore the database: /);
+    await openStorage(url).ready();
+    await sql(damage, url);
+    expect(misconfigurationOf(await failureOf(openStorage(url).ready))).toMatch(line);
   });
+});
 
-  test('comes back empty does not begin again at id 1, and works once it is restored', async () => {
+describeWithPostgres('a database that comes back empty', () => {
+  test('does not begin again at id 1, and works once it is restored', async () => {
     const url = `${freshDatabase()}&application_name=emptied`;
     const storage = openStorage(url);
-    const pet = await addTo(storage.pets, rex);
+    const pet = await added(storage.pets);
+    const misconfigurations = () => {
+      const calls = [storage.ready, () => added(storage.pets), () => storage.pets.find(1n)];
+      return Promise.all(calls.map(async (call) => misconfigurationOf(await failureOf(call))));
+    };
     const [{ created_at: createdAt } = {}] = await sql('SELECT created_at::text FROM animal_store', url);
-    await emptied(url, 'emptied');
-    const missing = /^a table is missing: restore the database: /;
-    const misconfiguration = async (call: () => Promise<unknown>) => misconfigurationOf(await failureOf(call));
-    // The first call may still find a connection that was just closed.
-    await expect.poll(() => misconfiguration(storage.ready)).toMatch(missing);
-    for (const call of everyCall(storage)) expect(await misconfiguration(call)).toMatch(missing);
+    // Dropping a database closes its connections.
+    await sql('DROP TABLE pets, api_keys, animal_store', url);
+    await sql("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'emptied'");
+    const missing = expect.stringMatching(/^a table is missing: restore the database: /);
+    // The first calls may still find a connection that was just closed.
+    await expect.poll(misconfigurations).toEqual(Array(3).fill(missing));
 
     // Another process that creates the tables makes it another database.
-    expect(await addTo(openStorage(`${url}2`).pets, rex)).toMatchObject({ id: 1n });
-    for (const call of everyCall(storage)) {
-      expect(await misconfiguration(call)).toBe(
-        'the database is not the one that this process has used: restart the process',
-      );
-    }
+    expect(await added(openStorage(`${url}2`).pets)).toMatchObject({ id: 1n });
+    const another = 'the database is not the one that this process has used: restart the process';
+    expect(await misconfigurations()).toEqual(Array(3).fill(another));
 
     await sql(`UPDATE animal_store SET created_at = '${createdAt}'`, url);
     expect(await storage.pets.find(1n)).toEqual(pet);

@@ -66,27 +66,27 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
   ['a use', KEY_STATEMENTS.recordUse.text, ['api_keys_pkey']],
 ];
 
-describeWithPostgres('an index serves, in a new database and in a full one, the statement', () => {
-  test.each(INDEXES)('%s', async (_, text, indexes) => {
-    for (const isFull of [false, true]) {
-      const nodes = await planOf(await preparedDatabase(isFull), text);
+describeWithPostgres('an index serves every statement', () => {
+  test.each([false, true])('in a database with many rows: %s', async (isFull) => {
+    const url = await preparedDatabase(isFull);
+    for (const [name, text, indexes] of INDEXES) {
+      const nodes = await planOf(url, text);
       const used = nodes.flatMap((node) => [node['Index Name'] ?? [], node['Conflict Arbiter Indexes'] ?? []].flat());
-      expect([...new Set(used)].sort(), JSON.stringify(nodes)).toEqual(indexes);
+      expect([...new Set(used)].sort(), `${name}: ${JSON.stringify(nodes)}`).toEqual(indexes);
       const types = nodes.map((node) => node['Node Type']).join();
-      expect(types).not.toMatch(/Seq Scan|Bitmap/);
+      expect(types, name).not.toMatch(/Seq Scan|Bitmap/);
     }
-  });
-
-  test('the check of the state, which reads one row', async () => {
-    const nodes = await planOf(await preparedDatabase(true), LOCK_STATE.text);
-    expect(nodes.flatMap((node) => node['Index Name'] ?? [])).toContain('animal_store_pkey');
-    // A server that can't be written to rejects a lock.
-    expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');
   });
 });
 
-describeWithPostgres('new pets', () => {
-  test('lock their idempotency keys in one order, so that two processes that repeat them cannot deadlock', async () => {
+describeWithPostgres('a statement', () => {
+  test('checks the state by a lock, which a server that cannot be written to rejects', async () => {
+    const nodes = await planOf(await preparedDatabase(true), LOCK_STATE.text);
+    expect(nodes.flatMap((node) => node['Index Name'] ?? [])).toContain('animal_store_pkey');
+    expect(nodes.map((node) => node['Node Type'])).toContain('LockRows');
+  });
+
+  test('locks idempotency keys in one order, so that processes that repeat them cannot deadlock', async () => {
     const nodes = await planOf(await preparedDatabase(false), PET_STATEMENTS.create.text);
     const sorted = nodes.map((node) => node['Sort Key']?.map((key) => key.replace(/^.*\./, '')));
     expect(sorted).toContainEqual(['holder', 'key', 'id']);
