@@ -1,33 +1,11 @@
-import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import type { DomainError } from '../errors.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { NewPet, Pet } from './pet.ts';
-import { PET_STATUSES } from './pet.ts';
-import type { PetQuery } from './pet-query.ts';
 
 const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
-
-const newPets = fc.record({ status: fc.constantFrom(...PET_STATUSES, undefined) }).map(rex);
-
-async function created(catalogue: Catalogue, newPets: readonly NewPet[]): Promise<Pet[]> {
-  const pets: Pet[] = [];
-  for (const newPet of newPets) pets.push((await catalogue.createPet(newPet)).pet);
-  return pets;
-}
-
-async function everyPage(catalogue: Catalogue, query: PetQuery): Promise<(readonly Pet[])[]> {
-  const pages: (readonly Pet[])[] = [];
-  for (let after = query.after; ; ) {
-    const { pets, next } = await catalogue.listPets({ ...query, after });
-    pages.push(pets);
-    if (next === null) return pages;
-    expect(next).toBe(pets.at(-1)?.id);
-    after = next;
-  }
-}
 
 describe('createCatalogue', () => {
   test('reads and lists a pet that was created', async () => {
@@ -38,20 +16,10 @@ describe('createCatalogue', () => {
     expect(await catalogue.listPets()).toStrictEqual({ pets: [pet], next: null });
   });
 
-  test('rejects an id that no pet has with pet_not_found', async () => {
-    const catalogue = createCatalogue(petsInMemory());
-    await catalogue.createPet(rex());
-    for (const id of [0n, 2n, -1n, 2n ** 80n]) {
-      expect(await rejectionOf(() => catalogue.getPet(id))).toEqual({
-        code: 'pet_not_found',
-        message: `no pet has the id ${id}`,
-      });
-    }
-  });
-
   test('lists pages of 20 pets unless a limit is given', async () => {
     const catalogue = createCatalogue(petsInMemory());
-    const pets = await created(catalogue, Array(20).fill(rex()));
+    const pets: Pet[] = [];
+    while (pets.length < 20) pets.push((await catalogue.createPet(rex())).pet);
     expect(await catalogue.listPets()).toStrictEqual({ pets, next: null });
     pets.push((await catalogue.createPet(rex())).pet);
     expect(await catalogue.listPets()).toStrictEqual({ pets: pets.slice(0, 20), next: 20n });
@@ -59,25 +27,6 @@ describe('createCatalogue', () => {
     expect(await catalogue.listPets({ limit: 1 })).toStrictEqual({ pets: pets.slice(0, 1), next: 1n });
     expect(await catalogue.listPets({ limit: 21 })).toStrictEqual({ pets, next: null });
     expect(await catalogue.listPets({ after: 2n ** 63n - 1n })).toStrictEqual({ pets: [], next: null });
-  });
-
-  test('lists each matching pet once over all pages, which are full, and ends with a page that is not empty', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(newPets, { maxLength: 30 }),
-        fc.integer({ min: 1, max: 12 }),
-        fc.constantFrom(...PET_STATUSES, undefined),
-        async (newPets, limit, status) => {
-          const catalogue = createCatalogue(petsInMemory());
-          const pets = await created(catalogue, newPets);
-          const matching = pets.filter((pet) => status === undefined || pet.status === status);
-          const pages = await everyPage(catalogue, { limit, status });
-          expect(pages.flat()).toStrictEqual(matching);
-          expect(pages).toHaveLength(Math.max(1, Math.ceil(matching.length / limit)));
-        },
-      ),
-      { numRuns: 200 },
-    );
   });
 
   test('creates one pet for an idempotency key, however often it is called', async () => {
@@ -129,8 +78,6 @@ describe('createCatalogue', () => {
 
   test.each<[string, (catalogue: Catalogue) => Promise<unknown>]>([
     ['limit', (catalogue) => catalogue.listPets({ limit: 101 })],
-    ['status', (catalogue) => catalogue.listPets({ status: 'Sold' as 'sold' })],
-    ['after', (catalogue) => catalogue.listPets({ after: -1n })],
     ['name', (catalogue) => catalogue.createPet(rex({ name: '' }))],
     ['pet', (catalogue) => catalogue.createPet(null as unknown as NewPet)],
     ['idempotencyKey', (catalogue) => catalogue.createPet(rex(), { holder: 'the zoo', key: '' })],
@@ -138,7 +85,6 @@ describe('createCatalogue', () => {
       'idempotencyKey',
       (catalogue) => catalogue.createPet(rex(), given as never),
     ]),
-    ['id', (catalogue) => catalogue.getPet(7 as never)],
   ])('rejects a wrong %s before it asks the storage', async (field, call) => {
     const { port, calls } = observed(petsInMemory());
     const violations = expect.arrayContaining([expect.objectContaining({ field })]);
@@ -149,12 +95,17 @@ describe('createCatalogue', () => {
   test.each([
     [-1n, 0],
     [0n, 0],
-    [1n, 1],
+    [2n, 1],
     [2n ** 63n - 1n, 1],
     [2n ** 63n, 0],
-  ])('queries the storage for an id of 63 bits: %d (%d times)', async (id, times) => {
-    const { port, calls } = observed(petsInMemory());
-    expect((await rejectionOf(() => createCatalogue(port).getPet(id))).code).toBe('pet_not_found');
+  ])('rejects the id %d, which no pet has, after %d queries', async (id, times) => {
+    const pets = petsInMemory();
+    await createCatalogue(pets).createPet(rex());
+    const { port, calls } = observed(pets);
+    expect(await rejectionOf(() => createCatalogue(port).getPet(id))).toEqual({
+      code: 'pet_not_found',
+      message: `no pet has the id ${id}`,
+    });
     expect(calls).toHaveLength(times);
   });
 
