@@ -94,6 +94,7 @@ test('copies an empty storage', async () => {
 });
 
 const [first] = PETS as [StoredPet];
+const CHANGED = 'a storage has changed during the copy: stop every service that uses them, and repeat the command';
 
 test.each<[string, StoredPet]>([
   ['another name', { ...first, name: 'Max' }],
@@ -142,8 +143,7 @@ test.each<[string, (source: Archived) => Promise<unknown>]>([
     },
   };
   const { out, error } = await copy({ archive });
-  const message = 'the source has changed during the copy: stop every service that uses it, and repeat the command';
-  expect([out, error?.message]).toEqual(['', message]);
+  expect([out, error?.message]).toEqual(['', CHANGED]);
   expect((await copy()).error).toBeNull();
   expect(await contentOf(target)).toEqual(await contentOf(source));
 });
@@ -153,8 +153,7 @@ test('fails if the target lacks a pet at the end', async () => {
   await restoreAll(source, PETS);
   const archive = { restore: (pets: readonly StoredPet[]) => target.archive.restore(pets.slice(1)) };
   const { out, error } = await copy({ archive });
-  const message = 'the target has changed during the copy: stop every service that uses it, and repeat the command';
-  expect([out, error?.message]).toEqual(['', message]);
+  expect([out, error?.message]).toEqual(['', CHANGED]);
 });
 
 test('redraws a line of progress on a terminal, and erases it at the end', async () => {

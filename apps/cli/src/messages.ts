@@ -42,8 +42,7 @@ export const MESSAGES = {
   copyProgress: (pets: number, step: string) => `${pets} pets ${step}`,
   petOfTarget: (id: bigint) => `the target has pets of its own, ${id} for example: name an empty storage`,
   keyOfTarget: ({ id }: ApiKey) => `the target has an API key of its own, ${id}: name an empty storage`,
-  changed: (end: string) =>
-    `the ${end} has changed during the copy: stop every service that uses it, and repeat the command`,
+  changed: 'a storage has changed during the copy: stop every service that uses them, and repeat the command',
 
   keyIssued: (key: ApiKey) => keyEvent(key.createdAt, 'issued', key),
   keyRevoked: (key: ApiKey) => keyEvent(key.revokedAt, 'revoked', key),
