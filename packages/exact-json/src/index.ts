@@ -8,8 +8,6 @@ if (rawJSON === undefined) throw new Error('@animal-store/exact-json needs JSON.
 /** Converting digits to a bigint takes time that grows with the square of their number. */
 const MAX_LENGTH = 100;
 
-const NUMBER = /^(-?\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/;
-
 /**
  * Like `JSON.parse`, with every integer as a bigint of all its digits, however it is written: `1.0` and `1e3` are integers,
  * as in JSON Schema. Other numbers, and those of more than 100 characters, are numbers.
@@ -22,7 +20,7 @@ export function parse(text: string): unknown {
       typeof value === 'number' ? (integerOf((context as { source: string }).source) ?? value) : value,
     );
   } catch (error) {
-    throw error instanceof SyntaxError ? error : new SyntaxError('JSON is nested too deeply', { cause: error });
+    throw error instanceof SyntaxError ? error : new SyntaxError('JSON is nested too deeply');
   }
 }
 
@@ -32,12 +30,14 @@ export function stringify(value: unknown): string {
 }
 
 function integerOf(literal: string): bigint | null {
-  const [, whole = '', fraction = '', exponent = '0'] = NUMBER.exec(literal) ?? [];
-  const shift = Number(exponent) - fraction.length;
   if (literal.length > MAX_LENGTH) return null;
+  const [decimal, exponent = 0] = literal.split(/e/i) as [string, string?];
+  const [whole, fraction = ''] = decimal.split('.') as [string, string?];
+  const shift = Number(exponent) - fraction.length;
   const digits = BigInt(whole + fraction);
   if (digits === 0n) return digits;
   if (Math.abs(shift) > MAX_LENGTH) return null;
-  const power = 10n ** BigInt(Math.abs(shift));
-  return shift >= 0 ? digits * power : digits % power === 0n ? digits / power : null;
+  const numerator = digits * 10n ** BigInt(Math.max(shift, 0));
+  const denominator = 10n ** BigInt(Math.max(-shift, 0));
+  return numerator % denominator === 0n ? numerator / denominator : null;
 }
