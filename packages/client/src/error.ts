@@ -40,7 +40,7 @@ export class AnimalStoreError extends Error {
 
   /** @param details `cause`: the error of `fetch`. */
   constructor(code: ErrorCode, message: string, { cause, ...details }: Details = {}) {
-    super(message, { cause });
+    super(message, cause === undefined ? {} : { cause });
     this.code = code;
     Object.assign(this, details);
   }

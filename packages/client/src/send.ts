@@ -33,11 +33,12 @@ export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
  *
  * @param init Repeated as it is: a POST needs an idempotency key.
  * @returns What was read from a response of 2xx.
- * @throws AnimalStoreError; TypeError if the timeout is no number; the signal's reason
+ * @throws AnimalStoreError; TypeError if a number is none; the signal's reason
  */
 export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: CallOptions & RetryOptions) {
   const { signal, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY, onRetry } = options;
-  if (!(typeof timeout === 'number' && timeout >= 0)) throw new TypeError('timeout must be a number of milliseconds');
+  for (const [name, value] of Object.entries({ timeout, maxRetries }))
+    if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
   const deadline = performance.now() + timeout;
   for (let retry = 1; ; retry += 1) {
     signal?.throwIfAborted();
