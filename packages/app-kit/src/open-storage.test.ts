@@ -38,10 +38,19 @@ test.each<[string, () => unknown, string]>([
   await expect(opened).rejects.toThrow(new ConfigurationError(message));
 });
 
+test('openStorage adds the warnings of the storage, with the name of the variable', async () => {
+  const open = async () => ({ ready() {}, warnings: ['it has no lock'] });
+  const { warnings } = await openStorage({ ...settingsOf(open), warnings: ['SQLITE_FILE is set'] });
+  expect(warnings).toEqual(['SQLITE_FILE is set', 'ACME_SHELF: it has no lock']);
+});
+
 test('openNamedStorage warns of storage in memory, and of a variable without effect', async () => {
   const { warnings } = await openNamedStorage({ STORAGE: 'memory', SQLITE_FILE: 'x.db' });
   expect(warnings).toEqual([
     'SQLITE_FILE is set, but has no effect: the storage is memory',
     'the animals are kept in memory, and gone when this process ends: set MONGODB_URL, POSTGRES_URL or SQLITE_FILE to keep them',
   ]);
+  const { storage, warnings: none } = await openNamedStorage({ POSTGRES_URL: 'postgres://127.0.0.1:1/animals' });
+  await storage.close();
+  expect(none).toEqual([]);
 });

@@ -37,7 +37,7 @@ export async function openStorage({ adapter, setting, subject, warnings }: Stora
   } catch (error) {
     const reason = error instanceof Error ? error.message : error;
     const message = misconfiguration(error) ?? `${subject}: the storage can't be opened: ${reason}`;
-    throw new ConfigurationError(message, { cause: error });
+    throw new ConfigurationError(message);
   }
 }
 

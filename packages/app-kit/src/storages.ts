@@ -50,7 +50,7 @@ function urlOf(name: string): string | null {
 async function loadAdapter(name: string, url: string): Promise<StorageAdapter> {
   const { adapter } = (await import(url).catch((error: unknown) => {
     const [reason] = String(error instanceof Error ? error.message : error).split('\n');
-    throw new ConfigurationError(`STORAGE: ${name} can't be loaded: ${reason}`, { cause: error });
+    throw new ConfigurationError(`STORAGE: ${name} can't be loaded: ${reason}`);
   })) as { adapter?: Partial<StorageAdapter> };
   if (typeof adapter?.open !== 'function') throw new ConfigurationError(`STORAGE: ${name} exports no adapter`);
   if (adapter.portsVersion !== PORTS_VERSION) {
