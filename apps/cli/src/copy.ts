@@ -22,16 +22,20 @@ export function addCopy(program: Command, { withTarget, stdout, stderr }: Contex
       withTarget(options, async (source, target) => {
         const eraseLine = stderr.isTTY ? ERASE_LINE : '';
         let isInterrupted = false;
-        // A second Ctrl-C ends the process at once.
-        process.once('SIGINT', () => {
+        const interrupt = () => {
           isInterrupted = true;
-        });
+        };
+        // A second Ctrl-C ends the process at once.
+        process.once('SIGINT', interrupt);
         function onProgress(pets: number, step: string): void {
           if (isInterrupted) throw new CommandFailed(MESSAGES.interrupted, 130);
           if (stderr.isTTY) stderr.write(eraseLine + MESSAGES.copyProgress(pets, step));
         }
-        const counts = await copy(source, target, onProgress).finally(() => stderr.write(eraseLine));
-        await print(stdout, counts);
+        const copying = copy(source, target, onProgress).finally(() => {
+          process.off('SIGINT', interrupt);
+          stderr.write(eraseLine);
+        });
+        await print(stdout, await copying);
       }),
     );
 }

@@ -37,6 +37,8 @@ export const MESSAGES = {
 
   noTarget: (examples: string) =>
     `--to or --to-file must name a storage, like ${examples}; or --to-storage its adapter`,
+  noAdapter: (module: string) =>
+    `--to-storage must be the module of an adapter: ${JSON.stringify(module)} was not found, or keeps pets in memory`,
   sameStorage: 'the pets are there already: --to must name another storage',
   noArchive: (location: string) => `the pets at ${location} can't be copied: its adapter has no archive`,
   copyProgress: (pets: number, step: string) => `${pets} pets ${step}`,

@@ -18,6 +18,7 @@ export async function targetSettings({ to, toFile, toStorage }: TargetOptions): 
   const chosen = durable.find(({ name, example }) =>
     toStorage === undefined ? hasSchemeOf(example, setting ?? '') : name === toStorage,
   );
+  if (toStorage !== undefined && chosen === undefined) throw new ConfigurationError(MESSAGES.noAdapter(toStorage));
   if (!setting || chosen === undefined) {
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
   }

@@ -135,6 +135,12 @@ test.each([
   [{ SQLITE_FILE: ':fresh:' }, ['copy'], 2, /^animal-store: --to or --to-file must name a storage, .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', 'redis://me:secret@h'], 2, /^animal-store: --to (?!.*secret).*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', 'mongodb://me:secret@h'], 2, /^animal-store: --to: (?!.*secret).*\n$/],
+  [
+    { SQLITE_FILE: ':fresh:' },
+    ['copy', '--to', 'x', '--to-storage', './x.mjs'],
+    2,
+    /^.*"\.\/x\.mjs" was not found.*\n$/,
+  ],
   [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', '/nowhere/animals.db'], 2, /^animal-store: --to: .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to-file', 'nowhere'], 1, /^animal-store: ENOENT: .* 'nowhere'\n$/],
   [{ SQLITE_FILE: 'a/../b.db' }, ['copy', '--to', './b.db'], 2, /^animal-store: .*: --to must name another storage\n$/],
