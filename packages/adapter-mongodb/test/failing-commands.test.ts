@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pet } from '@animal-store/domain';
+import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStore } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { addTo, idempotent, isReady, max, openStorage, rex, times } from './fixtures.ts';
+import { isReady, openStorage, times } from './fixtures.ts';
 
 const UNCONFIRMED = {
   writeConcernError: { code: 64, errmsg: 'waiting for replication timed out', errInfo: { wtimeout: true } },
@@ -21,7 +21,7 @@ describeWithMongo('commands that fail', () => {
   async function prepared(): Promise<{ pets: PetStore; count(): Promise<number> }> {
     const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
     const { pets } = await isReady(openStorage(url));
-    for (let index = 0; index < 10; index += 1) await addTo(pets, rex, idempotent(`old-${index}`));
+    for (let index = 0; index < 10; index += 1) await added(pets, rex(), idempotencyOf(rex(), `old-${index}`));
     // The first read confirms the primary, too.
     await pets.find(1n);
     return { pets, count: () => databaseAt(url).collection('pets').countDocuments() };
@@ -42,13 +42,14 @@ describeWithMongo('commands that fail', () => {
     const { pets, count } = await prepared();
     const off = await failing('alwaysOn', { failCommands: ['insert'], ...UNCONFIRMED });
     // Among them one that the index rejects: the server then reports both.
-    const add = () => times(60, (index) => addTo(pets, rex, idempotent(index === 40 ? 'old-7' : `new-${index}`)));
-    for (const call of await Promise.allSettled(add())) {
+    const keyOf = (index: number) => (index === 40 ? 'old-7' : `new-${index}`);
+    const addAll = () => times(60, (index) => added(pets, rex(), idempotencyOf(rex(), keyOf(index))));
+    for (const call of await Promise.allSettled(addAll())) {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable', cause: { code: 64 } } });
     }
     await off();
-    const added = await Promise.all(add());
-    expect(new Set(added.map((pet) => (pet as Pet).id)).size).toBe(60);
+    const all = await Promise.all(addAll());
+    expect(new Set(all.map(({ id }) => id)).size).toBe(60);
     expect(await count()).toBe(69);
   });
 
@@ -59,7 +60,7 @@ describeWithMongo('commands that fail', () => {
   ])('never send a creation without a key again that %s', async (_, mode, failure, stored) => {
     const { pets, count } = await prepared();
     const off = await failing(mode, { failCommands: ['insert'], ...failure });
-    await expect(addTo(pets, max)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    await expect(added(pets)).rejects.toMatchObject({ code: 'storage_unavailable' });
     await off();
     expect(await count()).toBe(stored);
   });
@@ -67,7 +68,7 @@ describeWithMongo('commands that fail', () => {
   test('are repeated once if they read, whatever the URL says', async () => {
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
-    expect(await pets.find(1n)).toMatchObject(rex);
+    expect(await pets.find(1n)).toMatchObject(rex());
     await failing({ times: 1 }, { failCommands: ['aggregate'], errorCode: 11_602 });
     const pages = await Promise.all(times(2, (index) => pets.list({ after: BigInt(index), limit: 1 })));
     expect(pages.map(([pet]) => pet?.id)).toEqual([1n, 2n]);
@@ -76,13 +77,13 @@ describeWithMongo('commands that fail', () => {
   test('are repeated if they reserve ids and get no response, because creations wait for them', async () => {
     const { pets } = await prepared();
     await failing({ times: 1 }, { failCommands: ['findAndModify'], blockConnection: true, blockTimeMS: 3_000 });
-    await Promise.all(times(100, () => addTo(pets, rex)));
+    await Promise.all(times(100, () => added(pets)));
   });
 
   test.each<[string, number, (pets: PetStore) => Promise<unknown>]>([
     ['find', 1, (pets) => pets.find(1n)],
     ['find', 1, (pets) => pets.list({ after: 0n, limit: 5 })],
-    ['insert', 2, (pets) => addTo(pets, rex)],
+    ['insert', 2, (pets) => added(pets)],
   ])('do not delay other calls if they get no response: %s, %i times', async (command, silent, call) => {
     const { pets } = await prepared();
     // Longer than any call may take.

@@ -1,28 +1,15 @@
-import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import { fingerprint, type Idempotency, type PetStorage, type PetStore } from '@animal-store/domain/ports';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, freshDatabase } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { onTestFinished, vi } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';
 
-export const rex: NewPet = { name: 'Rex', categoryId: 1n, status: 'sold' };
-export const max: NewPet = { name: 'Max', categoryId: 1n };
-
 /** A storage that is closed when the running test ends. */
 export function openStorage(url: string): PetStorage {
   const storage = createMongoStorage({ url });
   onTestFinished(async () => storage.close());
   return storage;
-}
-
-export function idempotent(key: string, newPet: NewPet = rex): Idempotency {
-  return { holder: 'the zoo', key, fingerprint: fingerprint(newPet) };
-}
-
-/** Adds a pet. Returns the stored one, the earlier one, or null: see `PetStore.add`. */
-export async function addTo(pets: PetStore | undefined, ...given: Parameters<PetStore['add']>): Promise<Pet | null> {
-  return (await pets?.add(...given))?.pet ?? null;
 }
 
 /** Waits until a storage is ready: a busy server takes longer to create collections than a call may take. */
@@ -36,21 +23,6 @@ export async function freshStorage(options = '') {
   const url = freshDatabase();
   const storage = await isReady(openStorage(`${url}&${options}`));
   return { ...storage, url, db: databaseAt(url) };
-}
-
-/** A record with a digest of its own for each number from 0 to 9. */
-export function apiKey(number: number): ApiKey {
-  const digest = String(number).repeat(64);
-  return {
-    id: digest.slice(0, 16),
-    digest,
-    visiblePrefix: 'anst_0000',
-    holder: 'the zoo',
-    createdAt: number,
-    expiresAt: null,
-    revokedAt: null,
-    lastUsedAt: null,
-  };
 }
 
 export const times = <T>(count: number, make: (index: number) => T): T[] =>

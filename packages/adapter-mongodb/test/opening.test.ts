@@ -1,22 +1,14 @@
+import { added } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
-  behindProxy,
   databaseAt,
   describeWithMongo,
-  freshDatabase,
   type LoneServer,
   startLoneServer,
   startReplicaSet,
 } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { addTo, isReady, openStorage, rex, times } from './fixtures.ts';
-
-test('a server that is not there fails the first call, and is no misconfiguration', async () => {
-  const error = await failureOf(openStorage('mongodb://127.0.0.1:1/animals').ready);
-  const cause = { name: 'MongoServerSelectionError', message: expect.stringContaining('ECONNREFUSED 127.0.0.1:1') };
-  expect(error).toMatchObject({ code: 'storage_unavailable', cause });
-  expect(misconfigurationOf(error)).toBeNull();
-});
+import { isReady, openStorage } from './fixtures.ts';
 
 test('a file that the URL names is reported as a misconfiguration if it cannot be read', async () => {
   const url = 'mongodb://localhost/animals?tls=true&tlsCAFile=%2Fnowhere.pem';
@@ -62,7 +54,7 @@ describeWithMongo('a replica set', () => {
     onTestFinished(() => server.stop());
     const member = server.members[0] as number;
     const storage = await isReady(openStorage(server.url('alone')));
-    await addTo(storage.pets, rex);
+    await added(storage.pets);
     await server.kill(member);
     await server.startAlone(member);
     // The first calls may end before the driver has seen what the server is now.
@@ -71,21 +63,5 @@ describeWithMongo('a replica set', () => {
     await server.start(member);
     await expect.poll(() => failureOf(storage.ready), { timeout: 10_000 }).toBeNull();
     expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(1);
-  });
-});
-
-describeWithMongo('a storage that is closed', () => {
-  test('leaves no open connection, also while it is connecting', async () => {
-    const { url, proxy } = await behindProxy(freshDatabase());
-    const early = openStorage(url);
-    const ready = failureOf(early.ready);
-    await early.close();
-    expect(await ready).toMatchObject({ code: 'storage_unavailable' });
-    await expect.poll(() => proxy.connections()).toBe(0);
-    const storage = openStorage(url);
-    await Promise.all(times(20, () => storage.keys.find('unknown')));
-    expect(await proxy.connections()).toBeGreaterThan(1);
-    await storage.close();
-    await expect.poll(() => proxy.connections()).toBe(0);
   });
 });

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Pet } from '@animal-store/domain';
+import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import {
   databaseAt,
   describeWithPartitions,
@@ -7,10 +7,11 @@ import {
   startPartitionableSet,
 } from '@animal-store/test-mongodb';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { addTo, apiKey, idempotent, isReady, openStorage, rex, times } from './fixtures.ts';
+import { isReady, openStorage, times } from './fixtures.ts';
 
-const create = idempotent('k1');
-const key = apiKey(1);
+const sold = rex({ status: 'sold' });
+const create = idempotencyOf(sold, 'k1');
+const key = apiKey();
 
 /** How late the second member hears what the primary has committed, in milliseconds. */
 const COMMIT_DELAY = 600;
@@ -65,7 +66,7 @@ describeWithPartitions('a network partition', () => {
     const [writer, reader] = [openStorage(url), openStorage(url)];
     const { keys } = await isReady(openStorage(url));
     // The writer has ids in stock, and the others have read from the first primary.
-    for (let count = 0; count < 3; count += 1) await addTo(writer.pets, rex);
+    for (let count = 0; count < 3; count += 1) await added(writer.pets, sold);
     await reader.pets.find(1n);
     await keys.list();
 
@@ -77,17 +78,16 @@ describeWithPartitions('a network partition', () => {
     // The third member follows neither: the second can't commit anything, and is elected because it has more.
     for (const member of [first, second]) set.silence(slow, member);
     set.delayResponses(second, first, COMMIT_DELAY);
-    const [pet] = await Promise.all([addTo(writer.pets, rex, create), writer.keys.add(key)]);
+    const [{ id }] = await Promise.all([added(writer.pets, sold, create), writer.keys.add(key)]);
     set.isolate(first);
 
-    const { id } = pet as Pet;
     const page = { after: 0n, limit: 100 };
     const { pets } = reader;
     const observers = [
       observe(async () => (await pets.find(id)) !== null),
       observe(async () => (await pets.list(page)).length === 4),
       observe(async () => (await pets.list({ ...page, status: 'sold' })).length === 4),
-      observe(async () => (await addTo(pets, rex, create))?.id === id),
+      observe(async () => (await added(pets, sold, create)).id === id),
       observe(async () => (await keys.find(key.digest)) !== null),
       observe(async () => (await keys.list()).length === 1),
     ];
@@ -114,21 +114,21 @@ describeWithPartitions('a network partition', () => {
     const storages = [openStorage(url), openStorage(url)] as const;
     await isReady(storages[0]);
     // Each has reserved ids: what follows writes pets only.
-    for (const { pets } of storages) for (let count = 0; count < 3; count += 1) await addTo(pets, rex);
+    for (const { pets } of storages) for (let count = 0; count < 3; count += 1) await added(pets);
     set.isolate(set.members[0]);
-    const first = addTo(storages[0].pets, rex, create);
+    const first = added(storages[0].pets, sold, create);
     first.catch(() => {});
     const stored = databaseAt(set.urlPastProxies(set.members[0], 'majority')).collection('pets');
     const local = () => stored.countDocuments({}, { readConcern: { level: 'local' } });
     await expect.poll(local).toBe(7);
-    const calls = [first, ...times(5, (index) => addTo(storages[index % 2]?.pets, rex, create))];
+    const calls = [first, ...times(6, (index) => added(storages[index < 3 ? 0 : 1].pets, sold, create))];
     for (const call of await Promise.allSettled(calls)) {
       expect(call).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
     }
     await set.heal();
     await Promise.all(storages.map(isReady));
-    const pet = await addTo(storages[0].pets, rex, create);
-    expect(await addTo(storages[1].pets, rex, create)).toEqual(pet);
+    const pet = await added(storages[0].pets, sold, create);
+    expect(await added(storages[1].pets, sold, create)).toEqual(pet);
     expect(await storages[0].pets.list({ after: 0n, limit: 100 })).toHaveLength(7);
   });
 });

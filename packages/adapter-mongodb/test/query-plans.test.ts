@@ -1,11 +1,14 @@
+import { added, apiKey, rex } from '@animal-store/adapter-contract';
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describeWithMongo } from '@animal-store/test-mongodb';
 import { Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { addTo, apiKey, freshStorage, max, profiled, times } from './fixtures.ts';
+import { freshStorage, profiled, times } from './fixtures.ts';
 
 const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
+
+const stored = [apiKey(), apiKey(), apiKey()] as const;
 
 const BY_ID = /^(IDHACK|EXPRESS_IXSCAN|IXSCAN \{ _id: 1 \})/;
 const BY_STATUS = /^IXSCAN \{ status: 1, _id: 1 \}/;
@@ -15,13 +18,12 @@ async function workOf(work: (storage: PetStorage) => Promise<unknown>, options =
   const { url, ...storage } = await freshStorage(options);
   await Promise.all(
     times(300, (index) => {
-      const newPet = { name: `Rex ${index}`, categoryId: 1n };
-      const status = [...PET_STATUSES, undefined][index % 4];
+      const newPet = rex({ name: `Rex ${index}`, status: [...PET_STATUSES, undefined][index % 4] });
       const idempotency = { ...create, key: `k${index}`, fingerprint: `f${index}` };
-      return addTo(storage.pets, status === undefined ? newPet : { ...newPet, status }, idempotency);
+      return added(storage.pets, newPet, idempotency);
     }),
   );
-  for (const number of [1, 2, 3]) await storage.keys.add(apiKey(number));
+  for (const key of stored) await storage.keys.add(key);
   // The first read confirms the primary, too.
   await storage.keys.list();
   const seen = await profiled(url, () => work(storage));
@@ -35,7 +37,7 @@ describeWithMongo('every query', () => {
       ['no pet', BY_ID, 0, async ({ pets }) => pets.find(2n ** 40n)],
       ['the first page', BY_ID, 21, async ({ pets }) => pets.list({ after: 0n, limit: 21 })],
       ['a page by status', BY_STATUS, 21, async ({ pets }) => pets.list({ status: 'sold', after: 0n, limit: 21 })],
-      ['a key', /^(EXPRESS_)?IXSCAN \{ digest: 1 \}/, 1, async ({ keys }) => keys.find(apiKey(2).digest)],
+      ['a key', /^(EXPRESS_)?IXSCAN \{ digest: 1 \}/, 1, async ({ keys }) => keys.find(stored[1].digest)],
       ['all keys', /^IXSCAN \{ createdAt: 1, _id: 1 \}/, 3, async ({ keys }) => keys.list()],
     ])('for %s', async (_, plan, documents, work) => {
       const [query, ...more] = await workOf(work);
@@ -63,7 +65,7 @@ describeWithMongo('every query', () => {
 
     test('for a creation that is repeated', async () => {
       const queries = await workOf(async ({ pets }) => {
-        expect(await addTo(pets, { ...max, name: 'Rex 7' }, create)).toMatchObject({ name: 'Rex 7' });
+        expect(await added(pets, rex({ name: 'Rex 7' }), create)).toMatchObject({ name: 'Rex 7' });
       });
       const lookup = queries.find(({ command }) => command.find === 'pets');
       expect(lookup?.['planSummary']).toMatch(/^(EXPRESS_)?IXSCAN \{ idempotency.holder: 1, idempotency.key: 1 \}/);
@@ -79,7 +81,7 @@ describeWithMongo('every query', () => {
     const queries = await workOf(async ({ pets, keys }) => {
       await pets.find(7n);
       await pets.list({ after: 0n, limit: 5 });
-      await keys.find(apiKey(2).digest);
+      await keys.find(stored[1].digest);
       await keys.list();
     }, url);
     expect(queries).toHaveLength(4);
@@ -94,10 +96,10 @@ describeWithMongo('every query', () => {
   test('writes to the majority, retryably, and is bounded, whatever the URL says', async () => {
     const writes = await workOf(async ({ pets, keys }) => {
       // These creations need more ids than are left in a block.
-      for (let count = 0; count < 300; count += 1) await addTo(pets, max);
-      await keys.revoke(apiKey(1).id, 7);
-      await keys.recordUse(apiKey(1).id, 7);
-      await keys.add(apiKey(4));
+      for (let count = 0; count < 300; count += 1) await added(pets);
+      await keys.revoke(stored[0].id, 7);
+      await keys.recordUse(stored[0].id, 7);
+      await keys.add(apiKey());
       await keys.prune(8);
     }, 'w=1&journal=false&retryWrites=false');
     // The profiler shows the statements of an update command without their common members.
@@ -114,7 +116,7 @@ describeWithMongo('every query', () => {
 
   test('creates a hundred pets at once by a few writes of pets, and a few of the counter', async () => {
     const writes = await workOf(async ({ pets }) => {
-      await Promise.all(times(100, () => addTo(pets, max)));
+      await Promise.all(times(100, () => added(pets)));
     });
     expect(writes.filter(({ ns }) => ns.endsWith('.counters')).length).toBeLessThanOrEqual(4);
     const insertions = writes.filter(({ op }) => op === 'insert');
