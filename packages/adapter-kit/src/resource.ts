@@ -63,8 +63,14 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   /** The connection, and the same within the time limit, with the errors of the ports. */
   function startOpening() {
     const opening = (async () => open())();
-    const started = { opening, opened: withTimeout(opening, OPEN_TIMEOUT).catch(throwNotOpen) };
-    started.opened.catch(() => discard(started));
+    const opened = withTimeout(opening, OPEN_TIMEOUT).catch(throwNotOpen);
+    const started = { opening, opened, isOpen: false };
+    opened.then(
+      () => {
+        started.isOpen = true;
+      },
+      () => discard(started),
+    );
     return started;
   }
 
@@ -81,7 +87,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       const begin = performance.now();
       current ??= startOpening();
       const used = current;
-      const value = await withTimeout(used.opened, timeout).catch(throwNotOpen);
+      const value = await (used.isOpen ? used.opened : withTimeout(used.opened, timeout).catch(throwNotOpen));
       if (closing !== null) throw closed();
       const left = timeout - Math.round(performance.now() - begin);
       // An opening that blocks the thread ends before the timer of its call.

@@ -8,6 +8,9 @@ export function withTimeout<R>(work: Promise<R>, timeout: number): Promise<R> {
       reject(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
     }, timeout);
     timer.unref();
-    work.then(resolve, reject).finally(() => clearTimeout(timer));
+    // Not `finally`, which makes more promises for each call.
+    const end = () => clearTimeout(timer);
+    work.then(end, end);
+    work.then(resolve, reject);
   });
 }
