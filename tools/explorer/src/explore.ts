@@ -67,16 +67,15 @@ function clock(): number {
 export async function explore(scenario: Scenario): Promise<Explored> {
   const run: { world: World } = { world: new World() };
   const restoreTime = fakeTime(() => run.world);
+  // Node.js raises a rejection that nothing handles as an uncaught exception, too.
   const onUncaught = (error: unknown) => {
     run.world.failure ??= error;
   };
-  process.on('unhandledRejection', onUncaught);
   process.on('uncaughtException', onUncaught);
   try {
     return await new Explorer(scenario, run).explore();
   } finally {
     restoreTime();
-    process.off('unhandledRejection', onUncaught);
     process.off('uncaughtException', onUncaught);
   }
 }

@@ -24,11 +24,6 @@ describe('explore', () => {
     expect(finding?.failing?.error).toBe('nobody waits for this');
   });
 
-  test('finds an error that nothing catches', async () => {
-    const [finding] = await explored('uncaught-exception');
-    expect(finding?.failing?.error).toBe('nobody catches this');
-  });
-
   test.each([
     ['hidden-sharing', /processes share more than they declare/],
     ['real-timer', /a real timer or real work is pending/],
