@@ -90,14 +90,14 @@ describe('a start', () => {
   });
 });
 
-/** Sends the process a signal as soon as it loads anything beside its first two files. */
+/** Sends the process a signal as soon as it loads anything beside its first files. */
 function signalOnLoading(signal: string): Record<string, string> {
   const program = `
     import { registerHooks } from 'node:module';
     let sent = false;
     registerHooks({
       load(url, context, next) {
-        if (!sent && !/\\/(?:main|run-application|configuration-error)\\.ts$/.test(url)) sent = process.kill(process.pid, '${signal}');
+        if (!sent && !/^node:|\\/(?:main|run-application|configuration-error)\\.ts$/.test(url)) sent = process.kill(process.pid, '${signal}');
         return next(url, context);
       },
     });`;
