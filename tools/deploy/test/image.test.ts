@@ -115,14 +115,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(await (await call('/v1/pets', KEY)).text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
 
     // Assets come from packages and from a folder beside the built modules.
-    for (const path of [
-      '/docs',
-      '/docs/docs.js',
-      '/docs/swagger-ui-bundle.js',
-      '/docs/docs.js',
-      '/metrics',
-      '/openapi.json',
-    ]) {
+    for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui-bundle.js', '/metrics', '/openapi.json']) {
       expect((await call(path)).status, path).toBe(200);
     }
 
@@ -152,11 +145,6 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
       ...[image, 'node', '--eval', 'setInterval(() => {}, 1_000)'],
     );
     await healthOf(container, 'unhealthy');
-  });
-
-  test('exits with 0 on SIGTERM while it loads, although the kernel drops signals to the first process of a container', async () => {
-    const atOnce = `--env=NODE_OPTIONS=--import=data:text/javascript,${encodeURIComponent(SIGNAL_ON_LOADING)}`;
-    expect(await docker('run', '--rm', ...RESTRICTED, IN_MEMORY, `--env=API_KEYS=${KEY}`, atOnce, image)).toBe('');
   });
 
   test('keeps pets in MongoDB across containers, issues keys with its command line, and skips ids as after a restore', async () => {
@@ -232,18 +220,6 @@ const LIST_FILES = `
   };
   list('');
   console.log(JSON.stringify(files));
-`;
-
-/** Sends the first process SIGTERM while it loads: after it has begun to handle signals, before it listens. */
-const SIGNAL_ON_LOADING = `
-  import { registerHooks } from 'node:module';
-  let sent = false;
-  registerHooks({
-    load(url, context, next) {
-      if (!sent && !/\\/(?:main|run-application|configuration-error)\\.js$/.test(url)) sent = process.kill(1, 'SIGTERM');
-      return next(url, context);
-    },
-  });
 `;
 
 const MONGODB_URL = 'mongodb://mongodb:27017/animals?replicaSet=rs0';
