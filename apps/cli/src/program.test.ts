@@ -123,14 +123,4 @@ describe('createProgram', () => {
     expect(err).toMatch(/^animal-store: .*\nAdd --help for usage\.\n$/s);
     expect(err).toContain(message);
   });
-
-  test.each([
-    ['pets get 7', 'pet_not_found'],
-    ['pets list --limit 0', 'invalid'],
-    ['pets create --name= --category-id 1', 'invalid'],
-    ['keys issue --holder configured-0123456789abcdef', 'invalid'],
-    ['keys revoke 0123456789abcdef', 'key_not_found'],
-  ])('rejects %j with an error of the domain', async (words, code) => {
-    await expect(commandLine().run(...words.split(' '))).rejects.toMatchObject({ code });
-  });
 });

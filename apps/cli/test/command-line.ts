@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue, createKeyring } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import type { CopySource, CopyTarget } from '../src/context.ts';
+import type { Context, CopySource, CopyTarget } from '../src/context.ts';
 import { createProgram } from '../src/program.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -43,10 +43,9 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
 
   async function runWith(input: string | Buffer | Readable, ...words: string[]): Promise<Ended> {
     const [stdout, stderr] = [new Output(isTTY), new Output(isTTY)];
-    const context = {
-      withStorage: <T>(work: (useCases: { catalogue: typeof catalogue; keyring: typeof keyring }) => Promise<T>) =>
-        work({ catalogue, keyring }),
-      async withTarget<T>(_: unknown, work: (source: CopySource, target: CopyTarget) => Promise<T>) {
+    const context: Context = {
+      withStorage: (work) => work({ catalogue, keyring }),
+      async withTarget(_, work) {
         if (ends === undefined) throw new Error('nothing to copy');
         return work(ends.source, ends.target);
       },

@@ -1,9 +1,17 @@
+import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import type { PetArchive } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './processes.ts';
+
+async function killedWhen(child: ChildProcess, signal: NodeJS.Signals, isTime: () => Promise<boolean>) {
+  const end = ended(child);
+  while (!(await isTime())) expect(child.exitCode).toBeNull();
+  child.kill(signal);
+  return end;
+}
 
 const pet = (index: number) => `{"name":"Rex ${index}","categoryId":9223372036854775807}\n`;
 
@@ -16,13 +24,10 @@ test('continues an import after SIGKILL and SIGINT when the command is repeated,
   const stored = async () => (await run(environment, 'pets', 'list', '--all')).out.split('\n').length - 1;
 
   // The input does not end, so that the signal comes before the last line is imported.
-  async function interrupt(signal: NodeJS.Signals, size: number, isDone: (count: number) => boolean) {
+  function interrupt(signal: NodeJS.Signals, size: number, isDone: (count: number) => boolean) {
     const child = start(environment, ...words);
-    const end = ended(child);
     child.stdin?.on('error', () => {}).write(lines.slice(0, size).join(''));
-    while (!isDone(await stored())) expect(child.exitCode).toBeNull();
-    child.kill(signal);
-    return end;
+    return killedWhen(child, signal, async () => isDone(await stored()));
   }
 
   const killed = await interrupt('SIGKILL', COUNT, (count) => count > 0);
@@ -68,12 +73,9 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
   }));
   for (let done = 0; done < COUNT; done += 1_000) await from.restore(pets.slice(done, done + 1_000));
 
-  async function interrupt(signal: NodeJS.Signals, after: bigint) {
+  function interrupt(signal: NodeJS.Signals, after: bigint) {
     const child = start({ SQLITE_FILE: source }, 'copy', '--to', target);
-    const end = ended(child);
-    while ((await to.read(after, 1)).length === 0) expect(child.exitCode).toBeNull();
-    child.kill(signal);
-    return end;
+    return killedWhen(child, signal, async () => (await to.read(after, 1)).length > 0);
   }
 
   expect(await interrupt('SIGKILL', 0n)).toMatchObject({ code: null, out: '' });
@@ -153,6 +155,8 @@ test.each([
   [{}, ['pets', 'sell'], 2, /^animal-store: unknown command 'sell'\nAdd --help for usage\.\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['pets', 'list', '--limit', '0'], 2, /^animal-store: limit must be .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['pets', 'get', '7'], 1, /^animal-store: no pet has the id 7\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['keys', 'issue', '--holder', 'configured-1'], 2, /^animal-store: holder must be .*\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['keys', 'revoke', '7'], 1, /^animal-store: no API key has the id "7"\n$/],
   [{}, ['pets', 'import', '--import-id', 'x', 'nowhere'], 1, /^animal-store: ENOENT: no such file .* 'nowhere'\n$/],
   [
     { MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' },
