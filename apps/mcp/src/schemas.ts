@@ -1,8 +1,6 @@
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import type { JsonSchemaType } from '@modelcontextprotocol/server';
 
-type Properties = Readonly<Record<string, JsonSchemaType>>;
-
 const id = (pattern: string, description: string) => ({ type: 'string', pattern, description });
 
 /** Ids and integers of 64 bits are strings: JSON.parse of most clients would round numbers. */
@@ -12,11 +10,14 @@ export const AFTER = id('^(0|[1-9][0-9]{0,18})$', 'Only animals with a greater i
 
 export const NEXT = id('^[1-9][0-9]{0,18}$', 'The "after" of the next page. Absent on the last page.');
 
-export const CATEGORY_ID = id('^(0|-?[1-9][0-9]{0,18})$', 'The category of the animal, a 64-bit integer.');
-
 export const STATUS = { type: 'string', enum: [...PET_STATUSES], description: 'Availability of the animal.' };
 
-export const NAME = { type: 'string', minLength: 1, maxLength: LIMITS.name.maxLength };
+/** The members of an animal to be added. */
+export const NEW_PET = {
+  name: { type: 'string', minLength: 1, maxLength: LIMITS.name.maxLength },
+  categoryId: id('^(0|-?[1-9][0-9]{0,18})$', 'The category of the animal, a 64-bit integer.'),
+  status: STATUS,
+};
 
 export const LIMIT = {
   type: 'integer',
@@ -32,12 +33,8 @@ export const IDEMPOTENCY_KEY = {
 };
 
 /** An object with these members and no others. */
-export function objectOf(properties: Properties, required: readonly string[]): JsonSchemaType {
-  return { type: 'object', properties, required: [...required], additionalProperties: false };
+export function objectOf(required: string[], properties: Record<string, JsonSchemaType>): JsonSchemaType {
+  return { type: 'object', properties, required, additionalProperties: false };
 }
 
-export const PET = objectOf({ id: ID, name: NAME, categoryId: CATEGORY_ID, status: STATUS }, [
-  'id',
-  'name',
-  'categoryId',
-]);
+export const PET = objectOf(['id', 'name', 'categoryId'], { id: ID, ...NEW_PET });

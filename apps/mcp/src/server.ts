@@ -2,7 +2,7 @@ import { readVersion } from '@animal-store/app-kit';
 import { type Catalogue, DomainError, type Pet, type PetStatus } from '@animal-store/domain';
 import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
 import { MESSAGES } from './messages.ts';
-import { AFTER, CATEGORY_ID, ID, IDEMPOTENCY_KEY, LIMIT, NAME, NEXT, objectOf, PET, STATUS } from './schemas.ts';
+import { AFTER, ID, IDEMPOTENCY_KEY, LIMIT, NEW_PET, NEXT, objectOf, PET, STATUS } from './schemas.ts';
 
 /** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
 const HOLDER = ' mcp ';
@@ -67,8 +67,8 @@ export function createServer({ catalogue, description, reportError }: ServerDepe
     {
       title: 'List animals',
       description: 'List animals in ascending order of id, a page at a time.',
-      input: objectOf({ limit: LIMIT, status: STATUS, after: AFTER }, []),
-      output: objectOf({ pets: { type: 'array', items: PET }, next: NEXT }, ['pets']),
+      input: objectOf([], { limit: LIMIT, status: STATUS, after: AFTER }),
+      output: objectOf(['pets'], { pets: { type: 'array', items: PET }, next: NEXT }),
       readOnly: true,
     },
     async ({ after, ...query }) => {
@@ -82,10 +82,7 @@ export function createServer({ catalogue, description, reportError }: ServerDepe
     {
       title: 'Add an animal',
       description: 'Add an animal to the catalogue.',
-      input: objectOf({ name: NAME, categoryId: CATEGORY_ID, status: STATUS, idempotencyKey: IDEMPOTENCY_KEY }, [
-        'name',
-        'categoryId',
-      ]),
+      input: objectOf(['name', 'categoryId'], { ...NEW_PET, idempotencyKey: IDEMPOTENCY_KEY }),
       output: PET,
       readOnly: false,
     },
@@ -101,7 +98,7 @@ export function createServer({ catalogue, description, reportError }: ServerDepe
     {
       title: 'Get an animal',
       description: 'Get an animal by its id.',
-      input: objectOf({ id: ID }, ['id']),
+      input: objectOf(['id'], { id: ID }),
       output: PET,
       readOnly: true,
     },
