@@ -41,22 +41,19 @@ export function addCopy(program: Command, { withTarget, stdout, stderr }: Contex
 }
 
 async function copy(source: CopySource, target: CopyTarget, onProgress: (pets: number, step: string) => void) {
-  const { archive } = target;
+  const compare = (step: string, restore?: (pets: readonly StoredPet[]) => Promise<void>) =>
+    comparePets(source, target, (pets) => onProgress(pets, step), restore);
+
   const keys = await source.listKeys();
-  const [first] = await archive.read(0n, 1);
-  if (first !== undefined) await comparePets(source, target, (pets) => onProgress(pets, 'compared'));
+  const [first] = await target.archive.read(0n, 1);
+  if (first !== undefined) await compare('compared');
   const onlyInTarget = (await target.keys.list()).find(({ id }) => !keys.some((key) => key.id === id));
   if (onlyInTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(onlyInTarget));
 
-  const copied = await comparePets(
-    source,
-    target,
-    (pets) => onProgress(pets, 'copied'),
-    (pets) => archive.restore(pets),
-  );
+  const copied = await compare('copied', (pets) => target.archive.restore(pets));
   await copyKeys(keys, target.keys);
 
-  const checked = await comparePets(source, target, (pets) => onProgress(pets, 'checked'));
+  const checked = await compare('checked');
   const [keysOfSource, keysOfTarget] = [byId(await source.listKeys()), byId(await target.keys.list())];
   if (checked.lacking > 0 || !isDeepStrictEqual(keysOfSource, keysOfTarget)) throw new CommandFailed(MESSAGES.changed);
   return { copied: copied.lacking, alreadyCopied: copied.pets - copied.lacking, apiKeys: keys.length };
