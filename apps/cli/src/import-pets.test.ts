@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { DomainError } from '@animal-store/domain';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
+import { freshFolder } from '../test/processes.ts';
 
 const line = (name: string) => `${JSON.stringify({ name, categoryId: 1 })}\n`;
 
@@ -36,10 +36,9 @@ test('imports what pets list --all writes, from a file', async () => {
   for (const name of names) await first.catalogue.createPet({ name, categoryId: -(2n ** 63n), status: 'sold' });
   for (let count = 0; count < 3_000; count += 1) await first.catalogue.createPet({ name: 'Max', categoryId: 1n });
   const { out } = await first.runWith('', 'pets', 'list', '--all');
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  writeFileSync(join(folder, 'pets.ndjson'), `\ufeff${out}`);
-  const imported = await second.runWith('', 'pets', 'import', '--import-id', 'x', join(folder, 'pets.ndjson'));
+  const file = join(freshFolder(), 'pets.ndjson');
+  writeFileSync(file, `\ufeff${out}`);
+  const imported = await second.runWith('', 'pets', 'import', '--import-id', 'x', file);
   expect(imported).toEqual({ out: counts(3_006, 0, 0), err: '', error: null });
   expect((await second.runWith('', 'pets', 'list', '--all')).out).toBe(out);
 });
