@@ -4,7 +4,8 @@ import { Worker } from 'node:worker_threads';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, isDamage, reasonForOperator, resultCode, whenUnlocked } from './failures.ts';
-import { FORMAT, filesAt, openFile, type Row, type Statement } from './schema.ts';
+import { filesAt } from './file.ts';
+import { FORMAT, openFile, type Row, type Statement } from './schema.ts';
 import type { createWriter, Outcome, Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */

@@ -1,9 +1,9 @@
-// The tables, and the files that hold them. The writer thread uses it: no package may be imported here.
+// The tables, and connections to them. The writer thread uses it: no package may be imported here.
 
-import { closeSync, existsSync, openSync, statfsSync, statSync } from 'node:fs';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { BUSY, resultCode, UnusableFile } from './failures.ts';
+import { createFile } from './file.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
 const APPLICATION_ID = 0x416e696d;
@@ -52,14 +52,6 @@ const SCHEMA = `
 
 const FOREIGN =
   'it is the database of another program, or of a version of Animal Store that was never published: name another file';
-
-/** File systems of a network by their type, as Linux numbers them (statfs(2), linux/magic.h). */
-const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
-  [0x6969, 'NFS'],
-  [0xfe534d42, 'SMB'],
-  [0xff534d42, 'SMB'],
-  [0x00c36400, 'Ceph'],
-]);
 
 /** SQL and the values of its parameters. */
 export type Statement = readonly [sql: string, ...values: SQLInputValue[]];
@@ -117,30 +109,6 @@ export function openFile(path: string, checkFormat: (format: number) => void): D
     database.db.close();
     throw error;
   }
-}
-
-/** The device and the inode of the database, of its log and of the log's index: other ones if a file is another one. */
-export function filesAt(path: string): string {
-  const stats = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix, { bigint: true, throwIfNoEntry: false }));
-  return stats.map((stat) => `${stat?.dev}:${stat?.ino}`).join();
-}
-
-/**
- * Creates a file that doesn't exist; SQLite gives `-wal` and `-shm` its mode. Throws UnusableFile for a file that can't hold a
- * database. The write-ahead log needs memory that all processes share, and locks that hold (https://sqlite.org/wal.html).
- */
-function createFile(path: string): void {
-  try {
-    // This opens new files only: closing one that a connection of this process has open would drop the connection's locks
-    // (POSIX advisory locks, https://sqlite.org/howtocorrupt.html, 2.2).
-    closeSync(openSync(path, 'wx', 0o600));
-  } catch {
-    // It exists, or SQLite reports why it can't be created.
-  }
-  if (!existsSync(path)) return;
-  if (!statSync(path).isFile()) throw new UnusableFile('it must be a regular file');
-  const network = NETWORK_FILE_SYSTEMS.get(statfsSync(path).type);
-  if (network !== undefined) throw new UnusableFile(`it is on a network (${network}): put it on a local disk`);
 }
 
 /** Creates the tables in a new file, in one transaction: of several processes one does it. */

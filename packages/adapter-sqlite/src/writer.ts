@@ -3,7 +3,8 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { CONSTRAINT, resultCode, UnusableFile, whenUnlocked } from './failures.ts';
-import { connect, type Database, filesAt, type Row, type Statement } from './schema.ts';
+import { filesAt } from './file.ts';
+import { connect, type Database, type Row, type Statement } from './schema.ts';
 
 /** Statements that run until one of them has rows. They are written together or not at all. */
 export type Write = readonly Statement[];

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { filesAt, openFile, type Statement } from '../src/schema.ts';
+import { filesAt } from '../src/file.ts';
+import { openFile, type Statement } from '../src/schema.ts';
 import { createWriter } from '../src/writer.ts';
 import { databaseAt, freshFile } from './fixtures.ts';
 

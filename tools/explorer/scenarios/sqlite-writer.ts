@@ -10,7 +10,7 @@ import type { World } from '../src/world.ts';
 // None is made twice, or in another file. A write that begins after the failures succeeds.
 
 const CONNECTION = 'packages/adapter-sqlite/src/connection.ts';
-const SCHEMA = 'packages/adapter-sqlite/src/schema.ts';
+const FILES = 'packages/adapter-sqlite/src/file.ts';
 const WRITER = 'packages/adapter-sqlite/src/writer.ts';
 const PATHS = [CONNECTION, WRITER];
 
@@ -310,8 +310,8 @@ await trialOf('3 writes, a full disk', { clients: [['a', 'b'], ['c']], bad: 'fai
 await trialOf('3 writes, a file that is replaced', { clients: [['a', 'b', 'c']], bad: 'replaced' }, [
   ['nothing is checked before a commit', WRITER, "checkFiles();\n        db.exec('COMMIT');", "db.exec('COMMIT');"],
   ['nothing is checked before the file is opened', WRITER, 'checkFiles();\n      opened', 'opened'],
-  ['the file may be another', SCHEMA, "['', '-wal', '-shm']", "['-wal', '-shm']"],
-  ['the log may be another', SCHEMA, "['', '-wal', '-shm']", "['', '-shm']"],
+  ['the file may be another', FILES, "['', '-wal', '-shm']", "['-wal', '-shm']"],
+  ['the log may be another', FILES, "['', '-wal', '-shm']", "['', '-shm']"],
 ]);
 await trialOf('2 writes, a disk that hangs', { clients: [['a'], ['b']], bad: 'hangs' }, [
   ['a second transaction is sent', CONNECTION, 'if (pending !== null) throw', 'if (false) throw'],
