@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { expect, test } from 'vitest';
-import { addTo, databaseAt, everyPet, fileWith, freshFile, rex, storageAt } from './fixtures.ts';
+import { databaseAt, fileWith, freshFile, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 const run = promisify(execFile);
@@ -40,7 +41,7 @@ test('backup.mjs copies a file while another process commits, and restore.mjs pu
 
   const file = freshFile();
   const storage = await storageAt(file);
-  await addTo(storage, { ...rex, name: 'Max' });
+  await added(storage.pets, rex({ name: 'Max' }));
   const log = readFileSync(`${file}-wal`);
   await storage.close();
   // A killed process leaves its log.
@@ -60,37 +61,35 @@ test.each([
   await fileWith(1, file);
 
   expect((await restore(`${file}.copy`, file, ...ids)).stdout).toBe(`ok, the next id is ${next}\n`);
-  expect(Number((await addTo(await storageAt(file), rex))?.id)).toBe(next);
+  expect(Number((await added((await storageAt(file)).pets)).id)).toBe(next);
 });
 
 test('works beside Litestream, which adds tables and always holds a read transaction', async () => {
   const file = freshFile();
   const first = await storageAt(file);
-  await addTo(first, rex);
+  await added(first.pets);
   const litestream = new DatabaseSync(file);
   litestream.exec(`
     CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER);
     CREATE TABLE _litestream_lock (id INTEGER);
     BEGIN; SELECT * FROM _litestream_seq`);
-  await addTo(first, { ...rex, name: 'Max' });
+  await added(first.pets, rex({ name: 'Max' }));
   await first.close();
 
   const second = await storageAt(file);
-  await second.ready();
-  await addTo(second, { ...rex, name: 'Tom' });
+  await added(second.pets, rex({ name: 'Tom' }));
   await second.close();
   litestream.close();
   await backup(file, `${file}.copy`);
   await restore(`${file}.copy`, file);
-  expect((await everyPet(await storageAt(file))).map(({ name }) => name)).toEqual(['Rex', 'Max', 'Tom']);
+  const { pets } = await storageAt(file);
+  expect((await everyPage(pets)).map(({ name }) => name)).toEqual(['Rex', 'Max', 'Tom']);
 });
 
 test('backup.mjs fails without a file, and makes none', async () => {
   const file = freshFile();
-  expect(await failureOf(backup(file, `${file}.copy`))).toMatchObject({
-    code: 2,
-    stderr: `there is no file ${file}\n`,
-  });
+  const failure = { code: 2, stderr: `there is no file ${file}\n` };
+  expect(await failureOf(backup(file, `${file}.copy`))).toMatchObject(failure);
   expect([existsSync(file), existsSync(`${file}.copy`)]).toEqual([false, false]);
 });
 

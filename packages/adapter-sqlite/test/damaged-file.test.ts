@@ -1,6 +1,7 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
+import { added, everyPage } from '@animal-store/adapter-contract';
 import { expect, onTestFinished, test } from 'vitest';
-import { addTo, everyPet, fileWith, rex, storageAt } from './fixtures.ts';
+import { fileWith, storageAt } from './fixtures.ts';
 
 const PAGE = 4_096;
 
@@ -28,9 +29,9 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
   overwrite(file, position - (position % PAGE), 2 * PAGE);
 
   const damaged = failureWith(file, 'it is damaged: restore a backup');
-  await expect(everyPet(storage)).rejects.toMatchObject(damaged);
+  await expect(everyPage(storage.pets)).rejects.toMatchObject(damaged);
   await expect(storage.ready()).rejects.toMatchObject(damaged);
-  await expect(addTo(storage, rex)).rejects.toMatchObject(damaged);
+  await expect(added(storage.pets)).rejects.toMatchObject(damaged);
   // Undamaged pages can still be read, and nothing was added.
   expect(await storage.pets.find(1n)).toMatchObject({ id: 1n });
   expect(await storage.pets.find(BigInt(PETS + 1))).toBeNull();

@@ -1,6 +1,6 @@
 import { DatabaseSync, type DatabaseSyncOptions } from 'node:sqlite';
-import type { NewPet, Pet } from '@animal-store/domain';
-import type { PetStorage, PetStore } from '@animal-store/domain/ports';
+import { added } from '@animal-store/adapter-contract';
+import type { PetStorage } from '@animal-store/domain/ports';
 import { expect, onTestFinished } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -33,18 +33,7 @@ export function databaseAt(file: string, options: DatabaseSyncOptions = {}): Dat
 /** A file with as many pets that no storage has open. */
 export async function fileWith(pets: number, file = freshPlace()): Promise<string> {
   const storage = await storageAt(file);
-  await Promise.all(Array.from({ length: pets }, () => addTo(storage, rex)));
+  await Promise.all(Array.from({ length: pets }, () => added(storage.pets)));
   await storage.close();
   return file;
-}
-
-export const rex: NewPet = { name: 'Rex', categoryId: 1n };
-
-/** Adds a pet. Returns the stored one, the earlier one, or null: see `PetStore.add`. */
-export async function addTo({ pets }: PetStorage, ...given: Parameters<PetStore['add']>): Promise<Pet | null> {
-  return (await pets.add(...given))?.pet ?? null;
-}
-
-export async function everyPet({ pets }: PetStorage): Promise<readonly Pet[]> {
-  return pets.list({ after: 0n, limit: 10_000 });
 }

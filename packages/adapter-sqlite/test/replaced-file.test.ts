@@ -1,6 +1,7 @@
 import { copyFileSync, existsSync, renameSync, rmSync } from 'node:fs';
+import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { describe, expect, test } from 'vitest';
-import { addTo, everyPet, freshFile, openAt, rex, storageAt } from './fixtures.ts';
+import { freshFile, openAt, storageAt } from './fixtures.ts';
 
 const FAILURE = {
   code: 'storage_unavailable',
@@ -31,32 +32,32 @@ describe('while a file is open, nothing more is acknowledged after', () => {
     ['its log was replaced by a copy', (file) => replaceByCopy(`${file}-wal`)],
   ])('%s', async (_, replace) => {
     const { file, storage } = await opened();
-    const pet = await addTo(storage, rex);
+    const pet = await added(storage.pets);
     replace(file);
     for (let count = 0; count < 2; count += 1) {
-      await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
+      await expect(added(storage.pets)).rejects.toMatchObject(FAILURE);
       await expect(storage.ready()).rejects.toMatchObject(FAILURE);
     }
     // Acknowledged pets can still be read.
-    expect(await everyPet(storage)).toEqual([pet]);
+    expect(await everyPage(storage.pets)).toEqual([pet]);
   });
 
   test('it was deleted before the first write, which does not create another', async () => {
     const file = freshFile();
     const storage = await openAt(file);
     rmSync(file);
-    await expect(addTo(storage, rex)).rejects.toMatchObject(FAILURE);
+    await expect(added(storage.pets)).rejects.toMatchObject(FAILURE);
     expect(existsSync(file)).toBe(false);
   });
 });
 
 test('a file that is put back is used again, without the writes that were rejected meanwhile', async () => {
   const { file, storage } = await opened();
-  const first = await addTo(storage, rex);
+  const first = await added(storage.pets);
   renameSync(file, `${file}.moved`);
-  await expect(addTo(storage, { ...rex, name: 'Max' })).rejects.toMatchObject(FAILURE);
+  await expect(added(storage.pets, rex({ name: 'Max' }))).rejects.toMatchObject(FAILURE);
   renameSync(`${file}.moved`, file);
   await storage.ready();
-  const second = await addTo(storage, rex);
-  expect(await everyPet(storage)).toEqual([first, second]);
+  const second = await added(storage.pets);
+  expect(await everyPage(storage.pets)).toEqual([first, second]);
 });
