@@ -20,7 +20,8 @@ const keyEvent = (date: number | null, event: string, { id, holder }: ApiKey) =>
 export const MESSAGES = {
   line: (message: string) => `animal-store: ${message}\n`,
   usageHint: 'Add --help for usage.',
-  environment: `\n${storageChoices()} selects the storage. Results are tables on a terminal, else JSON lines.`,
+  environment: (choices: string) =>
+    `\n${choices} selects the storage. Results are tables on a terminal, else JSON lines.`,
   integer: 'It must be an integer.',
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
   date: 'It must be a date like 2026-12-24, not in the future.',

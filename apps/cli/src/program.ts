@@ -7,7 +7,7 @@ import { MESSAGES } from './messages.ts';
 import { addPets } from './pets.ts';
 
 /** The commands. They reject with the error of the use case, or with a CommanderError whose message is already written. */
-export function createProgram(context: Context, version: string): Command {
+export function createProgram(context: Context, version: string, storageChoices: string): Command {
   const program = new Command('animal-store')
     .description('The catalogue of animals and its API keys.')
     .exitOverride()
@@ -19,7 +19,7 @@ export function createProgram(context: Context, version: string): Command {
     .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${version}`, '--version', 'print the version')
     .helpCommand(false)
-    .addHelpText('after', MESSAGES.environment);
+    .addHelpText('after', MESSAGES.environment(storageChoices));
 
   const pets = program.command('pets').description('The pets of the catalogue.').helpCommand(false);
   addPets(pets, context);

@@ -2,12 +2,14 @@ import { randomBytes } from 'node:crypto';
 import { resolve } from 'node:path';
 import {
   ConfigurationError,
+  findStorages,
   type OpenStorage,
   openStorage,
   readNamedStorage,
   readVersion,
   type StorageSettings,
   sha256,
+  storageChoices,
   versionText,
 } from '@animal-store/app-kit';
 import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
@@ -95,7 +97,8 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 stderr.on('error', () => {});
 try {
   const context = { withStorage, withTarget, stdin, stdout, stderr, clock: Date.now };
-  await createProgram(context, versionText(readVersion(process.env))).parseAsync();
+  const choices = storageChoices(await findStorages(process.env));
+  await createProgram(context, versionText(readVersion(process.env)), choices).parseAsync();
 } catch (error) {
   process.exitCode = exitCodeOf(error);
 }

@@ -54,7 +54,7 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
     };
     let error: Error | null = null;
     try {
-      await createProgram(context, '1.2.3').parseAsync(words, { from: 'user' });
+      await createProgram(context, '1.2.3', 'STORAGE').parseAsync(words, { from: 'user' });
     } catch (thrown) {
       error = thrown as Error;
     }

@@ -19,9 +19,9 @@ export function storageVariables(storages: Storages): StorageVariable[] {
   return Object.values(storages).flatMap(({ variable }) => variable ?? []);
 }
 
-/** The variables that choose a storage of this repository, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
-export function storageChoices(): string {
-  const names = storageVariables(STORAGES).map(({ name }) => name);
+/** The variables that choose a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
+export function storageChoices(storages: Storages = STORAGES): string {
+  const names = storageVariables(storages).map(({ name }) => name);
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
 
