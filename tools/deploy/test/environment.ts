@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { expect, onTestFinished } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../apps/http/src/configuration.ts';
 import { END_TIMEOUT, GRACE } from '../../../apps/http/src/service.ts';
 
@@ -10,22 +10,22 @@ const MANUAL = readFileSync(new URL('../../../docs/settings.md', import.meta.url
 const VARIABLES = new Set(Array.from(MANUAL.matchAll(/^- `([A-Z_]+)`/gm), ([, name]) => name));
 
 /** The variables that the image sets. */
-const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
+export const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
 
 /**
- * Reads the configuration as the service in a container reads it.
+ * Reads a configuration for production as the service reads it. The running test fails if the service would not start, or
+ * does not know a variable.
  *
- * @param given The variables of the container, besides those of the image.
  * @param secrets The content of the files that variables name, by their paths.
- * @returns Also the names of variables that the service does not know.
- * @throws ConfigurationError if the service would not start.
  */
 export function configurationOf(
   given: Readonly<Record<string, string>>,
-  secrets: Readonly<Record<string, string>> = {},
-): Configuration & { readonly ignored: string[] } {
-  const ignored = Object.keys(given).filter((name) => !VARIABLES.has(name));
-  return { ...readConfiguration({ ...IMAGE_ENVIRONMENT, ...withSecrets(given, secrets) }), ignored };
+  secrets: Readonly<Record<string, string>>,
+): Configuration {
+  expect(Object.keys(given).filter((name) => !VARIABLES.has(name))).toEqual([]);
+  const configuration = readConfiguration(withSecrets(given, secrets));
+  expect(configuration.production).toBe(true);
+  return configuration;
 }
 
 /** The variables with the paths of files that have the content, for the running test. */
