@@ -78,15 +78,6 @@ describe.each(PACKAGES)('package.json of %s', (name) => {
       publishConfig: { access: 'public' },
     });
   });
-
-  test('publishes every entry point of the workspace', () => {
-    const { exports, publishConfig } = manifest;
-    const published = Object.entries(exports).map(([entry, { '@animal-store/source': _, ...conditions }]) => [
-      entry,
-      conditions,
-    ]);
-    expect(publishConfig.exports).toEqual(Object.fromEntries(published));
-  });
 });
 
 test.each([
