@@ -1,21 +1,15 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { KEY, type Service, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { KEY, openSocket, type Service } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 const CONNECTIONS = 20;
 const HEAD = `Host: a\r\nAuthorization: Bearer ${KEY}\r\n`;
 const CREATE = `POST /v1/pets HTTP/1.1\r\n${HEAD}Content-Type: application/json\r\n`;
 
-const startService = async (environment: Record<string, string> = {}): Promise<Service> =>
-  serviceAt(await listeningAt(startProcess({ API_KEYS: KEY, ...environment })));
-
-function open(port: number): Socket {
-  const socket = connect(port, '127.0.0.1').on('error', () => {});
-  onTestFinished(() => void socket.destroy());
-  return socket;
-}
+const startService = (environment: Record<string, string> = {}): Promise<Service> =>
+  startProcess({ API_KEYS: KEY, ...environment }).listens();
 
 /** Waits until the other side closes, and returns what it sent. */
 async function untilClosed(socket: Socket): Promise<string> {
@@ -49,7 +43,7 @@ describe('an honest client gets 200', () => {
     ],
   ] as const)('while 20 connections send %s, which are closed', async ([, bytes]) => {
     const service = await startService();
-    const sockets = Array.from({ length: CONNECTIONS }, () => open(service.port));
+    const sockets = Array.from({ length: CONNECTIONS }, () => openSocket(service.port));
     const attack = sockets.map(async (socket) => {
       socket.write(bytes);
       return (await untilClosed(socket)).match(/^HTTP/gm)?.length ?? 0;
@@ -71,7 +65,7 @@ test.each([
 ])('serves others when a client resets its connection %s', async (_, bytes) => {
   const service = await startService();
   for (let count = 0; count < 5; count += 1) {
-    const socket = open(service.port);
+    const socket = openSocket(service.port);
     await once(socket, 'connect');
     socket.write(bytes);
     socket.resetAndDestroy();
@@ -94,7 +88,7 @@ describe('a body above the limit gets 413', () => {
       expect.objectContaining({ code: 'payload_too_large' }),
     ]);
     // A client that reads only when it has sent everything.
-    const socket = open(port);
+    const socket = openSocket(port);
     socket.write(`${CREATE}Content-Length: ${body.length}\r\n\r\n`);
     await new Promise((resolve) => socket.write(body, resolve));
     const [first] = await once(socket, 'data');
@@ -104,7 +98,7 @@ describe('a body above the limit gets 413', () => {
 
 test('a header section of 5 MB gets 431, also if the client reads only when it has sent everything', async () => {
   const { port } = await startService();
-  const socket = open(port);
+  const socket = openSocket(port);
   await new Promise((resolve) => socket.write(`GET /livez HTTP/1.1\r\nA: ${'x'.repeat(5_000_000)}`, resolve));
   expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 431 /);
 });
@@ -122,7 +116,7 @@ test('a slow client gets 408: after 10 s if its header section is incomplete, af
   const { port, call } = await startService();
   const secondsUntil408 = async (bytes: string) => {
     const start = performance.now();
-    const socket = open(port);
+    const socket = openSocket(port);
     socket.write(bytes);
     expect(await untilClosed(socket)).toMatch(/^HTTP\/1\.1 408 .*"code":"invalid_request".*"status":408\}$/s);
     return Math.floor((performance.now() - start) / 1_000);
@@ -140,9 +134,9 @@ test('a slow client gets 408: after 10 s if its header section is incomplete, af
 
 test('closes connections beyond MAX_CONNECTIONS, and serves the others', async () => {
   const { port } = await startService({ MAX_CONNECTIONS: '2' });
-  const [first, second] = [open(port), open(port)];
+  const [first, second] = [openSocket(port), openSocket(port)];
   await Promise.all([once(first, 'connect'), once(second, 'connect')]);
-  expect(await untilClosed(open(port))).toBe('');
+  expect(await untilClosed(openSocket(port))).toBe('');
   second.write('GET /livez HTTP/1.1\r\nHost: a\r\n\r\n');
   expect(String((await once(second, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
 });

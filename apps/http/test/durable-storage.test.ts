@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { KEY, serviceAt, storageEnvironment } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { KEY, storageEnvironment } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 test('shows a pet to another process at once, and keeps it when both have ended', async () => {
   const environment = { ...storageEnvironment(), API_KEYS: KEY };
   const [one, other] = [startProcess(environment), startProcess(environment)];
-  const [first, second] = [serviceAt(await listeningAt(one)), serviceAt(await listeningAt(other))];
+  const [first, second] = [await one.listens(), await other.listens()];
   for (let count = 0; count < 20; count += 1) {
     const added = await (count % 2 === 0 ? first : second).add({ name: `Rex ${count}`, categoryId: 2 ** 40 });
     const seen = await (count % 2 === 0 ? second : first).call('GET', String(added.headers.location));
@@ -15,7 +15,7 @@ test('shows a pet to another process at once, and keeps it when both have ended'
   other.process.kill('SIGTERM');
   expect(await other.exit).toBe(0);
   expect(one.output.err + other.output.err).toBe('');
-  const third = serviceAt(await listeningAt(startProcess(environment)));
+  const third = await startProcess(environment).listens();
   expect((await third.call('GET', '/v1/pets')).json).toHaveLength(20);
 });
 

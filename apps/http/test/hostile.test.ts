@@ -1,7 +1,6 @@
-import { connect } from 'node:net';
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { KEY, OTHER_KEY, startService } from './service.ts';
+import { KEY, OTHER_KEY, openSocket, startService } from './service.ts';
 
 /** How many requests are sent; the environment can ask for more. */
 const REQUESTS = Number(process.env['HOSTILE_REQUESTS'] ?? 4_000);
@@ -99,10 +98,7 @@ const request = fc
  * @returns The statuses of the responses, or that the connection hangs.
  */
 async function attack(port: number, requests: readonly Buffer[], honest: () => Promise<void>): Promise<string[]> {
-  // A server may reset a connection that it stops reading.
-  const socket = connect(port, '127.0.0.1')
-    .setEncoding('latin1')
-    .on('error', () => {});
+  const socket = openSocket(port).setEncoding('latin1');
   let hangs = false;
   socket.setTimeout(RESPONSE_TIMEOUT, () => {
     hangs = true;

@@ -1,8 +1,8 @@
 import { hash, randomBytes } from 'node:crypto';
 import { generateApiKey } from '@animal-store/domain/transport';
 import { expect, test } from 'vitest';
-import { KEY, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { KEY } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
 
@@ -11,7 +11,7 @@ const ID = hash('sha256', KEY).slice(0, 16);
 
 test('logs each request as a line of JSON without secrets: probes and rejected keys at level debug', async () => {
   const running = startProcess({ API_KEYS: KEY, TRUST_PROXY: '1', LOG_LEVEL: 'debug' });
-  const { add, call } = serviceAt(await listeningAt(running));
+  const { add, call } = await running.listens();
   const name = (id: string, others = {}) => ({ headers: { 'x-request-id': id, ...others } });
   const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
   const added = await add({ name: 'a secret näme', categoryId: 1 }, { 'x-request-id': 'one', traceparent });

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { freePort, KEY, type Service, serviceAt, test } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { freePort, KEY, type Service, test } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 /** The samples of a metric, by their labels. */
 async function samples({ call }: Service, name: string): Promise<Map<string, number>> {
@@ -86,7 +86,7 @@ test('says whether the storage is available, and how calls of it end', async () 
   const nowhere = await freePort();
   const url = `mongodb://127.0.0.1:${nowhere}/animals?serverSelectionTimeoutMS=100`;
   const running = startProcess({ API_KEYS: KEY, STORAGE: 'mongodb', MONGODB_URL: url });
-  const service = serviceAt(await listeningAt(running));
+  const service = await running.listens();
   for (const path of ['/v1/pets', '/v1/pets/1']) expect((await service.call('GET', path)).status).toBe(503);
   const calls = await samples(service, 'storage_call_duration_seconds_count');
   expect([...calls]).toEqual([

@@ -3,8 +3,8 @@ import { openNamedStorage, sha256 } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
 import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
-import { errorLike, KEY, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { errorLike, KEY } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 const SECRET = 's3cret-w0rd';
 const withWrongPassword = (url: string) => url.replace('//', `//nobody:${SECRET}@`);
@@ -41,7 +41,7 @@ describeWithMongo('the service on MongoDB', () => {
 
     const { key } = await keyring.issue({ ...issued, expiresAt: Date.now() + 60_000 });
     const running = startInProduction(url);
-    expect((await serviceAt(await listeningAt(running)).call('GET', '/v1/pets', { key })).status).toBe(200);
+    expect((await (await running.listens()).call('GET', '/v1/pets', { key })).status).toBe(200);
     expect(running.output.out).not.toContain(key);
   });
 
@@ -59,7 +59,7 @@ describeWithMongo('the service on MongoDB', () => {
     const { url, proxy } = await behindProxy(freshDatabase());
     proxy.swallow();
     const running = start(url);
-    const { add, call } = serviceAt(await listeningAt(running));
+    const { add, call } = await running.listens();
     expect((await call('GET', '/livez', { key: null })).status).toBe(200);
     for (const path of ['/v1/pets', '/v1/pets/1', '/readyz']) {
       const begin = performance.now();

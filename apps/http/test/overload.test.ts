@@ -1,8 +1,7 @@
-import { connect } from 'node:net';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { readConfiguration } from '../src/configuration.ts';
-import { errorLike, KEY, serve } from './service.ts';
+import { errorLike, KEY, openSocket, serve } from './service.ts';
 
 test('rejects operations with 503 while more than 1,000 requests are in flight, serves probes, and recovers', async () => {
   const storage = createMemoryStorage();
@@ -18,9 +17,8 @@ test('rejects operations with 503 while more than 1,000 requests are in flight, 
   const statuses: string[] = [];
   const request = `GET /v1/pets HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEY}\r\n\r\n`;
   for (let count = 0; count < 1_000; count += 1) {
-    const socket = connect(port, '127.0.0.1', () => socket.write(request));
-    socket.on('data', (text) => statuses.push(text.toString('latin1', 9, 12)));
-    onTestFinished(() => void socket.destroy());
+    const socket = openSocket(port).on('data', (text) => statuses.push(text.toString('latin1', 9, 12)));
+    socket.write(request);
   }
   const inFlight = async () => /^http_requests_in_flight (\d+)$/m.exec((await call('GET', '/metrics')).text)?.[1];
   await expect.poll(inFlight).toBe('1001');
@@ -44,10 +42,7 @@ test('serves others while more than 1,000 requests wait for the rest of their bo
   const configuration = readConfiguration({ API_KEYS: KEY });
   const { port, call } = await serve({ configuration, storage: createMemoryStorage() });
   const head = `Host: a\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 9\r\n`;
-  for (let count = 0; count < 1_005; count += 1) {
-    const socket = connect(port, '127.0.0.1', () => socket.write(`POST /v1/pets HTTP/1.1\r\n${head}\r\n`));
-    onTestFinished(() => void socket.destroy());
-  }
+  for (let count = 0; count < 1_005; count += 1) openSocket(port).write(`POST /v1/pets HTTP/1.1\r\n${head}\r\n`);
   const inFlight = async () => /^http_requests_in_flight (\d+)$/m.exec((await call('GET', '/metrics')).text)?.[1];
   await expect.poll(inFlight).toBe('1006');
   expect((await call('GET', '/v1/pets')).status).toBe(200);

@@ -2,20 +2,12 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request as sendRequest } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freshFile, KEY, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
-
-async function openConnection(port: number): Promise<Socket> {
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
-  socket.on('error', () => {});
-  await once(socket, 'connect');
-  return socket;
-}
+import { freshFile, KEY, openSocket } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 describe('a start', () => {
   test('prints a key of its own once, and a curl command that works', async () => {
@@ -27,13 +19,13 @@ describe('a start', () => {
     expect(running.output.out.match(/made for this run/g)).toHaveLength(1);
     const key = (await running.says(/made for this run: +(\S+)/))[1] as string;
     expect((await other.says(/made for this run: +(\S+)/))[1]).not.toBe(key);
-    expect((await serviceAt(await listeningAt(running)).call('GET', '/v1/pets', { key })).status).toBe(200);
+    expect((await (await running.listens()).call('GET', '/v1/pets', { key })).status).toBe(200);
   });
 
   test('prints one line of JSON without a key if keys are configured', async () => {
     const production = { API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory', REVISION: '0a1b2c3' };
     const running = startProcess(production);
-    const port = await listeningAt(running);
+    const { port } = await running.listens();
     expect(JSON.parse(running.output.out)).toMatchObject({
       msg: 'listening',
       url: `http://127.0.0.1:${port}/v1`,
@@ -109,8 +101,7 @@ describe('a stop', () => {
     'finishes requests in flight on %s, and ends with 0',
     async (signal) => {
       const running = startProcess({ API_KEYS: KEY });
-      const port = await listeningAt(running);
-      const { call } = serviceAt(port);
+      const { port, call } = await running.listens();
       // A request whose body is half sent is in flight.
       const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'keep-alive' };
       const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers });
@@ -135,8 +126,7 @@ describe('a stop', () => {
 
   test('loses no request that began before the signal or in the grace after it, and closes its connection', async () => {
     const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
-    const port = await listeningAt(running);
-    const { call } = serviceAt(port);
+    const { port, call } = await running.listens();
     const agent = new Agent({ keepAlive: true });
     onTestFinished(() => agent.destroy());
     const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' };
@@ -176,7 +166,7 @@ describe('a stop', () => {
     ['SIGHUP', 'SIGINT'],
   ] as const)('ends at once on %s followed by %s', async (first, second) => {
     const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
-    await listeningAt(running);
+    await running.listens();
     running.process.kill(first);
     await running.says(/"stopping"/);
     running.process.kill(second);
@@ -185,13 +175,13 @@ describe('a stop', () => {
 
   test('ends with 0 at its deadline although a request is not complete', async () => {
     const running = startProcess({ API_KEYS: KEY, STOP_DEADLINE_SECONDS: '1' });
-    const port = await listeningAt(running);
-    const socket = await openConnection(port);
+    const { port, call } = await running.listens();
+    const socket = openSocket(port);
     const closed = once(socket, 'close');
     const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nContent-Length: 100\r\n`;
     socket.write(`POST /v1/pets HTTP/1.1\r\n${fields}\r\n{`);
     // Its connection is accepted after that of the incomplete request.
-    expect((await serviceAt(port).call('GET', '/livez')).status).toBe(200);
+    expect((await call('GET', '/livez')).status).toBe(200);
     running.process.kill('SIGTERM');
     expect(await running.exit).toBe(0);
     expect(running.output.out).toMatch(/^(?=.*"msg":"stopped").*"connectionsClosed":1/m);
@@ -205,7 +195,7 @@ describe('a stop', () => {
     const storage = `{ location: 'here', pets: ${port}, keys: ${port}, async ready() {}, ${close} }`;
     writeFileSync(file, `export const adapter = { portsVersion: 1, open: async () => (${storage}) };`);
     const running = startProcess({ API_KEYS: KEY, STORAGE: file, STOP_DEADLINE_SECONDS: '1' });
-    await listeningAt(running);
+    await running.listens();
     running.process.kill('SIGTERM');
     expect([await running.exit, running.process.signalCode]).toEqual([null, 'SIGKILL']);
   });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort, KEY, serviceAt } from './service.ts';
-import { listeningAt, type Running, startProcess } from './service-process.ts';
+import { type Running, startProcess } from './service-process.ts';
 
 /** How many restarts there are: one of each instance; the environment can ask for more. */
 const RESTARTS = Number(process.env['ROLLING_RESTARTS'] ?? 2);
@@ -139,7 +139,7 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
       async () => {
         const ports: [number, number] = [await freePort(), await freePort()];
         const instances = ports.map(start);
-        await Promise.all(instances.map(listeningAt));
+        await Promise.all(instances.map(({ listens }) => listens()));
         const stopClients = startClients(await startProxy(name, ports));
         for (let count = 0; count < RESTARTS; count += 1) {
           // The proxy sends requests to both.
@@ -149,7 +149,7 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
           old.process.kill('SIGTERM');
           expect(await old.exit).toBe(0);
           instances[index] = start(ports[index] as number);
-          await listeningAt(instances[index]);
+          await instances[index].listens();
         }
         const counts = await stopClients();
         expect(counts).toEqual({ 200: expect.any(Number), 201: expect.any(Number) });

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { connect } from 'node:net';
-import { expect, onTestFinished } from 'vitest';
-import { KEY, type Service, serviceAt, test } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { expect } from 'vitest';
+import { KEY, openSocket, type Service, test } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 /** The last response on a connection. */
 function responseIn(text: string): { status: number; head: string; body: unknown } {
@@ -79,7 +78,7 @@ test('serves a request with Upgrade, closes its connection, and reads nothing be
 
 test('logs a rejection under the id that the client gets', async () => {
   const running = startProcess({ API_KEYS: KEY });
-  const { raw } = serviceAt(await listeningAt(running));
+  const { raw } = await running.listens();
   const malformed = request(
     'POST /v1/pets',
     `${AUTHORIZATION}X-Request-Id: sent\r\n${JSON_TYPE}${CHUNKED}`,
@@ -102,8 +101,7 @@ test.for([
 ] as const)(
   'an error response to %s (%j) with %d does not wait for the body',
   async ([method, fields, status], { shared: { port } }) => {
-    const socket = connect(port, '127.0.0.1');
-    onTestFinished(() => void socket.destroy());
+    const socket = openSocket(port);
     socket.write(request(`${method} /v1/pets`, `${fields}Content-Length: 70000000\r\n`));
     expect(responseIn(String((await once(socket, 'data'))[0]))).toMatchObject({ status, body: { status } });
   },
@@ -112,12 +110,9 @@ test.for([
 /** Begins a body, and disconnects in one of two ways. */
 function disconnect({ port }: Service, how: 'destroy' | 'end'): Promise<void> {
   const head = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}Content-Length: 100\r\n`, '{"name');
-  return new Promise((resolve) => {
-    const socket = connect(port, '127.0.0.1', () => socket.write(head, () => socket[how]()));
-    socket.resume();
-    socket.on('error', () => {});
-    socket.on('close', () => resolve());
-  });
+  const socket = openSocket(port).resume();
+  socket.write(head, () => socket[how]());
+  return new Promise((resolve) => socket.on('close', () => resolve()));
 }
 
 test('a client that disconnects in the middle of its body leaves no request in flight', async ({ service }) => {
@@ -130,8 +125,7 @@ test('a client that disconnects in the middle of its body leaves no request in f
 });
 
 test('reads each of two thousand header fields', async ({ shared: { port } }) => {
-  const socket = connect(port, '127.0.0.1');
-  onTestFinished(() => void socket.destroy());
+  const socket = openSocket(port);
   socket.write(request('GET /v1/pets', `${'a:1\r\n'.repeat(2_000)}${AUTHORIZATION}`));
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);
 });

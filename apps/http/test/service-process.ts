@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
-import { storageEnvironment } from './service.ts';
+import { type Service, serviceAt, storageEnvironment } from './service.ts';
 
 /** The program of the service. */
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -12,13 +12,13 @@ export interface Running {
   readonly output: { out: string; err: string };
   /** Its exit code. */
   readonly exit: Promise<number | null>;
+  /** Waits until it says where it listens. */
+  listens(): Promise<Service>;
   /** Waits until standard output matches. */
   says(pattern: RegExp): Promise<RegExpExecArray>;
   /** The lines of the log with this level, or with this message. */
   logged(which: number | string): Record<string, unknown>[];
 }
-
-const DEFAULTS = { PORT: '0' };
 
 interface ProcessOptions {
   readonly args?: readonly string[];
@@ -32,7 +32,7 @@ export function startProcess(
   { args = [], stdio = 'pipe' }: ProcessOptions = {},
 ): Running {
   const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, ...args], {
-    env: { PATH: process.env['PATH'] as string, ...DEFAULTS, ...storageEnvironment(), ...environment },
+    env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
     stdio,
   });
   onTestFinished(() => {
@@ -56,9 +56,12 @@ export function startProcess(
       .split('\n')
       .map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter(({ level, msg }) => level === which || msg === which);
-  return { process: child as ChildProcessWithoutNullStreams, output, exit, says, logged };
+  return {
+    process: child as ChildProcessWithoutNullStreams,
+    output,
+    exit,
+    says,
+    logged,
+    listens: async () => serviceAt(Number((await says(/127\.0\.0\.1:(\d+)\/v1/))[1])),
+  };
 }
-
-/** The port that a process says it listens at. */
-export const listeningAt = async (running: Running): Promise<number> =>
-  Number((await running.says(/127\.0\.0\.1:(\d+)\/v1/))[1]);

@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
@@ -124,6 +124,13 @@ export const test = base
   .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
 
 export const freePort = async (): Promise<number> => (await freePorts(1))[0] as number;
+
+/** Connects for the running test, and ignores errors: a server may reset a connection that it stops reading. */
+export function openSocket(port: number): Socket {
+  const socket = connect(port, '127.0.0.1').on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
 
 /** A service that listens already. */
 export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Service {

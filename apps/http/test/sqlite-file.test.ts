@@ -1,8 +1,8 @@
 import { closeSync, openSync, statSync, writeSync } from 'node:fs';
 import { DatabaseSync } from 'node:sqlite';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshFile, KEY, serviceAt } from './service.ts';
-import { listeningAt, startProcess } from './service-process.ts';
+import { freshFile, KEY } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 const start = (file: string) => startProcess({ STORAGE: 'sqlite', SQLITE_FILE: file, API_KEYS: KEY });
 
@@ -14,7 +14,7 @@ test('starts on a file that another program has locked, and is ready when it is 
   });
   other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   const running = start(file);
-  const { call } = serviceAt(await listeningAt(running));
+  const { call } = await running.listens();
   expect((await call('GET', '/livez')).status).toBe(200);
   expect((await call('GET', '/readyz')).status).toBe(503);
   expect((await call('GET', '/v1/pets')).status).toBe(503);
@@ -29,7 +29,7 @@ test('starts on a file that another program has locked, and is ready when it is 
 test('logs a warning for a damaged file, and is not ready', async () => {
   const file = freshFile();
   const filling = start(file);
-  const { add } = serviceAt(await listeningAt(filling));
+  const { add } = await filling.listens();
   for (let count = 0; count < 60; count += 1) await add({ name: '🐕'.repeat(200), categoryId: 1 });
   filling.process.kill('SIGTERM');
   expect(await filling.exit).toBe(0);
@@ -40,7 +40,7 @@ test('logs a warning for a damaged file, and is not ready', async () => {
   closeSync(handle);
 
   const running = start(file);
-  const { call } = serviceAt(await listeningAt(running));
+  const { call } = await running.listens();
   expect((await call('GET', '/readyz')).status).toBe(200);
   const response = await call('GET', '/v1/pets?limit=100');
   expect(response.status).toBe(503);
