@@ -13,7 +13,7 @@ const UNCONFIRMED = {
 describeWithMongo('commands that fail', () => {
   let server: ReplicaSet;
   beforeAll(async () => {
-    server = await startReplicaSet(1);
+    server = await startReplicaSet();
   });
   afterAll(() => server?.stop());
 

@@ -21,9 +21,8 @@ describeWithMongo('the client of a service on MongoDB', () => {
   test(`creates each pet exactly once through ${KILLS} kills of the service and its database`, {
     timeout: 120_000 + KILLS * 15_000,
   }, async () => {
-    const set = await startReplicaSet(1);
+    const set = await startReplicaSet();
     onTestFinished(() => set.stop());
-    const [member] = set.members as [number];
     const environment = { STORAGE: 'mongodb', MONGODB_URL: set.url('client') };
     let service = await startService(environment);
     onTestFinished(() => service[Symbol.asyncDispose]());
@@ -48,8 +47,8 @@ describeWithMongo('the client of a service on MongoDB', () => {
         await expect.poll(() => !killing || isNext(), { timeout: 60_000 }).toBe(true);
         kills += 1;
         if (kills % DATABASE_SHARE === 0) {
-          await set.kill(member);
-          await set.start(member);
+          await set.kill();
+          await set.start();
         } else {
           await service[Symbol.asyncDispose]();
           service = await startService({ ...environment, PORT: new URL(service.url).port });

@@ -57,7 +57,7 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
   test('loses and doubles no pet of clients that retry, and their API key stays valid', {
     timeout: 3 * TIMEOUT,
   }, async () => {
-    const set = await startReplicaSet(1);
+    const set = await startReplicaSet();
     onTestFinished(() => set.stop());
     const folder = mkdtempSync(join(tmpdir(), 'animal-store-move-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
