@@ -72,7 +72,7 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     await callers.progress();
     // Its check may or may not see the pets that are created meanwhile.
     const { stderr = '' } = await run(file, 'copy', '--to', cluster.MONGODB_URL).catch((error) => error);
-    expect(stderr).toMatch(/^$|the source has changed/);
+    expect(stderr).toMatch(/^$|a storage has changed/);
     await callers.progress();
     // Requests that have no response yet are repeated after the move.
     await before[Symbol.asyncDispose]();
