@@ -51,13 +51,18 @@ async function preparedDatabase(isFull: boolean): Promise<string> {
   return url;
 }
 
+const { createOne, create, find, list, listByStatus, findCreated } = PET_STATEMENTS;
+
 /** The indexes of each statement; the arbiters of an insertion are those of its table. */
 const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
-  ['pets', PET_STATEMENTS.find.text, ['pets_pkey']],
-  ['pages', PET_STATEMENTS.list.text, ['pets_pkey']],
-  ['pages by status', PET_STATEMENTS.listByStatus.text, ['pets_by_status']],
-  ['new pets', PET_STATEMENTS.create.text, ['pets_by_idempotency_key']],
-  ['pets by their idempotency keys', PET_STATEMENTS.findCreated.text, ['pets_by_idempotency_key']],
+  ...(['one', 'each'] as const).flatMap((form) => [
+    [`pets: ${form}`, find[form].text, ['pets_pkey']] as const,
+    [`pages: ${form}`, list[form].text, ['pets_pkey']] as const,
+    [`pages by status: ${form}`, listByStatus[form].text, ['pets_by_status']] as const,
+    [`pets by their idempotency keys: ${form}`, findCreated[form].text, ['pets_by_idempotency_key']] as const,
+  ]),
+  ['a new pet', createOne.text, ['pets_by_idempotency_key']],
+  ['new pets', create.text, ['pets_by_idempotency_key']],
   ['pets to be moved', ARCHIVE_STATEMENTS.read.text, ['pets_pkey']],
   ['a key', KEY_STATEMENTS.find.text, ['api_keys_digest_key']],
   ['all keys', KEY_STATEMENTS.list.text, ['api_keys_by_age']],
@@ -87,7 +92,7 @@ describeWithPostgres('a statement', () => {
   });
 
   test('locks idempotency keys in one order, so that processes that repeat them cannot deadlock', async () => {
-    const nodes = await planOf(await preparedDatabase(false), PET_STATEMENTS.create.text);
+    const nodes = await planOf(await preparedDatabase(false), create.text);
     const sorted = nodes.map((node) => node['Sort Key']?.map((key) => key.replace(/^.*\./, '')));
     expect(sorted).toContainEqual(['holder', 'key', 'id']);
   });

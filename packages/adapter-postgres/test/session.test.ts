@@ -143,7 +143,7 @@ describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
       const key = apiKey();
       try {
         await ready();
-        await added(pets, rex(), idempotencyOf(rex(), 'k'));
+        await Promise.all([added(pets), added(pets, rex(), idempotencyOf(rex(), 'k'))]);
         await added(pets, rex(), idempotencyOf(rex(), 'k'));
         expect(await pets.list({ after: 0n, limit: 1 })).toHaveLength(1);
         await keys.add(key);
