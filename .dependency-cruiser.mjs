@@ -27,9 +27,8 @@ const allowed = [
   // npm packages and parts of Node.js.
   { from: {}, to: { pathNot: '^(?:packages|apps|tools)/' } },
   { from: { path: '^tools/' }, to: {} },
-  // Tests may use any package, the test tools, and every folder of their application.
+  // Tests may use any package and the test tools.
   { from: { path: TESTS }, to: { path: '^(?:packages/|tools/test-)' } },
-  { from: { path: '^(apps/[^/]+)/.*\\.test\\.ts$' }, to: { path: '^$1/' } },
   // A workspace may import itself.
   { from: { path: '^([^/]+/[^/]+)/' }, to: { path: '^$1/' } },
   {
