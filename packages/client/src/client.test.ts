@@ -201,6 +201,7 @@ describe('a rejected call', () => {
     ['an error of a proxy', respond(403, { code: 'AccessDenied', message: 'no' }), 403],
     ["an error with a code of the client's own", respond(400, { code: 'no_response', message: 'no' }), 400],
     ['a pet whose id is no integer', respond(200, '[{"id":1.5,"name":"Rex","categoryId":7}]'), 200],
+    ['a pet whose category is no integer', respond(200, '[{"id":1,"name":"Rex","categoryId":"7"}]'), 200],
     ['a pet without a name', respond(200, '[{"id":1,"categoryId":7}]'), 200],
     ['a pet whose status is null', respond(200, '[{"id":1,"name":"Rex","categoryId":7,"status":null}]'), 200],
     ['null', respond(200, 'null'), 200],
@@ -253,17 +254,20 @@ describe('a call that is repeated', () => {
     expect(events).toEqual(Array(8).fill('abort'));
   });
 
-  test('is repeated maxRetries times at most, and onRetry is called before each repetition', async () => {
-    const { url, requests } = await startServer(reset);
-    const onRetry = vi.fn();
-    const error = await createClient({ url, key: KEY, maxRetries: 2, onRetry })
-      .createPet(newRex)
-      .catch((reason) => reason);
-    expect(requests).toHaveLength(3);
-    const { code, idempotencyKey } = error;
-    const calls = [1, 2].map((retry) => [expect.objectContaining({ code, idempotencyKey }), retry]);
-    expect(onRetry.mock.calls).toEqual(calls);
-  });
+  test.each([0, 2])(
+    'is repeated %i times at most, and onRetry is called before each repetition',
+    async (maxRetries) => {
+      const { url, requests } = await startServer(reset);
+      const onRetry = vi.fn();
+      const error = await createClient({ url, key: KEY, maxRetries, onRetry })
+        .createPet(newRex)
+        .catch((reason) => reason);
+      expect(requests).toHaveLength(1 + maxRetries);
+      const { code, idempotencyKey } = error;
+      const calls = [1, 2].map((retry) => [expect.objectContaining({ code, idempotencyKey }), retry]);
+      expect(onRetry.mock.calls).toEqual(calls.slice(0, maxRetries));
+    },
+  );
 
   test('ignores a malformed Retry-After', async () => {
     const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': 'soon' }), created);
@@ -358,6 +362,15 @@ test('each deprecated operation is reported once, by its first response', async 
       `${operation} of the Animal Store is deprecated: it ends on Thu, 05 Dec 2030 00:00:00 GMT`,
     ]),
   );
+});
+
+test('an error that onDeprecation throws ends the call', async () => {
+  const { url, requests } = await startServer(respond(200, REX, { deprecation: '@1760000000' }));
+  const onDeprecation = () => {
+    throw new Error('mine');
+  };
+  await expect(createClient({ url, key: KEY, onDeprecation }).getPet(rex.id)).rejects.toThrow(new Error('mine'));
+  expect(requests).toHaveLength(1);
 });
 
 describe('AnimalStoreError', () => {

@@ -134,10 +134,11 @@ function pageIn(body: unknown, headers: Headers): PetPage | undefined {
 }
 
 function baseOf(url: string): string {
-  const { location } = globalThis as { location?: { origin: string } };
+  // Absent in Node.js.
+  const { location } = globalThis as unknown as { location: { origin: string } };
   try {
     // After an origin, `//other.example` is a path.
-    const absolute = new URL(url.startsWith('/') ? `${location?.origin}${url}` : url);
+    const absolute = new URL(url.startsWith('/') ? `${location.origin}${url}` : url);
     const { protocol, username, password, search, hash, origin, pathname } = absolute;
     if (/^https?:/.test(protocol) && username + password + search + hash === '')
       return `${origin}${pathname}`.replace(/\/+$/, '');
