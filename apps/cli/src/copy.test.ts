@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
-import { type ApiKey, createCatalogue, type NewPet, type Pet } from '@animal-store/domain';
+import { type ApiKey, createCatalogue, DomainError, type NewPet, type Pet } from '@animal-store/domain';
 import type { PetArchive, PetStorage, StoredPet } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
@@ -154,6 +154,13 @@ test('fails if the target lacks a pet at the end', async () => {
   const archive = { restore: (pets: readonly StoredPet[]) => target.archive.restore(pets.slice(1)) };
   const { out, error } = await copy({ archive });
   expect([out, error?.message]).toEqual(['', CHANGED]);
+});
+
+test('fails if the target does not store the pets, although the next ones are being read', async () => {
+  const { source, copy } = await storages();
+  await restoreAll(source, PETS);
+  const restore = () => Promise.reject(new DomainError('storage_unavailable', 'down'));
+  expect(await copy({ archive: { restore } })).toMatchObject({ out: '', error: { message: 'down' } });
 });
 
 test('redraws a line of progress on a terminal, and erases it at the end', async () => {

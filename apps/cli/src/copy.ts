@@ -44,19 +44,19 @@ async function copy(source: CopySource, target: CopyTarget, onProgress: (pets: n
   const compare = (step: string, restore?: (pets: readonly StoredPet[]) => Promise<void>) =>
     comparePets(source, target, (pets) => onProgress(pets, step), restore);
 
-  const keys = await source.listKeys();
+  const keys = byId(await source.listKeys());
   const [first] = await target.archive.read(0n, 1);
   if (first !== undefined) await compare('compared');
-  const onlyInTarget = (await target.keys.list()).find(({ id }) => !keys.some((key) => key.id === id));
+  const onlyInTarget = (await target.keys.list()).find(({ id }) => !keys.has(id));
   if (onlyInTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(onlyInTarget));
 
   const copied = await compare('copied', (pets) => target.archive.restore(pets));
-  await copyKeys(keys, target.keys);
+  await copyKeys([...keys.values()], target.keys);
 
   const checked = await compare('checked');
   const [keysOfSource, keysOfTarget] = [byId(await source.listKeys()), byId(await target.keys.list())];
   if (checked.lacking > 0 || !isDeepStrictEqual(keysOfSource, keysOfTarget)) throw new CommandFailed(MESSAGES.changed);
-  return { copied: copied.lacking, alreadyCopied: copied.pets - copied.lacking, apiKeys: keys.length };
+  return { copied: copied.lacking, alreadyCopied: copied.pets - copied.lacking, apiKeys: keys.size };
 }
 
 /**
@@ -113,6 +113,6 @@ async function copyKeys(keys: readonly ApiKey[], store: KeyStore): Promise<void>
   }
 }
 
-function byId(keys: readonly ApiKey[]): readonly ApiKey[] {
-  return keys.toSorted((one, other) => (one.id < other.id ? -1 : 1));
+function byId(keys: readonly ApiKey[]): ReadonlyMap<string, ApiKey> {
+  return new Map(keys.map((key) => [key.id, key]));
 }

@@ -88,16 +88,17 @@ test('redraws a line of progress on a terminal, and erases it for messages and a
   expect(out).toMatch(/imported .*499/);
 });
 
-test('ends with its counts if the storage fails, although the input does not end', async () => {
+test('ends with its counts if the storage fails, although the input has more lines and does not end', async () => {
   let adds = 0;
   const { runWith } = commandLine({
     onAdd() {
       adds += 1;
-      if (adds === 2) throw new DomainError('storage_unavailable', 'down');
+      if (adds >= 2) throw new DomainError('storage_unavailable', 'down');
     },
   });
   const input = new Readable({ read() {} });
-  input.push(line('Rex') + line('Max'));
+  input.push(line('Rex').repeat(5_000));
   const { out, error } = await runWith(input, 'pets', 'import', '--import-id', 'x');
   expect([out, error?.message]).toEqual([counts(1, 0, 0), 'down']);
+  expect(adds).toBeLessThan(5_000);
 });
