@@ -57,33 +57,26 @@ export interface ProxiedPlace {
  *
  * @example storageContract('yours', behindProxy({ freshPlace: newDatabase, open: (url) => createYourStorage({ url }) }))
  */
-export function behindProxy(
-  adapter: Omit<StorageUnderTest<string>, 'outages'>,
-): Omit<StorageUnderTest<ProxiedPlace>, 'outages'> & { readonly outages: Outages<ProxiedPlace> } {
-  const { freshPlace, open, misconfiguredPlaces, laterFormat, expire, ...rest } = adapter;
+export function behindProxy({
+  freshPlace,
+  open,
+  misconfiguredPlaces = () => [],
+}: Pick<StorageUnderTest<string>, 'freshPlace' | 'open' | 'misconfiguredPlaces'>) {
   return {
-    ...rest,
     freshPlace: async () => proxied(await freshPlace()),
-    open: ({ url }) => open(url),
+    open: ({ url }: ProxiedPlace) => open(url),
     async misconfiguredPlaces() {
       const place = await proxied(await freshPlace());
       const malformed = ['', 'localhost', place.url.replace(/:\d+(?=\/|\?|$)/, ':x')].map((url) => ({ ...place, url }));
-      return [...malformed, ...(await Promise.all(((await misconfiguredPlaces?.()) ?? []).map(proxied)))];
+      return [...malformed, ...(await Promise.all((await misconfiguredPlaces()).map(proxied)))];
     },
-    ...(laterFormat && { laterFormat: ofUrl(laterFormat) }),
-    ...(expire && { expire: ({ url }) => expire(url) }),
     outages: {
       silent: { begin: ({ proxy }) => proxy.swallow(), end: ({ proxy }) => proxy.passNew() },
       'lost responses': { begin: ({ proxy }) => proxy.loseResponses(), end: ({ proxy }) => proxy.pass() },
       cut: { begin: ({ proxy }) => proxy.cut(), end: ({ proxy }) => proxy.pass() },
     },
-  };
+  } satisfies StorageUnderTest<ProxiedPlace>;
 }
-
-const ofUrl = ({ begin, end }: Outage<string>): Outage<ProxiedPlace> => ({
-  begin: ({ url }) => begin(url),
-  end: ({ url }) => end(url),
-});
 
 /** Starts a proxy before the server of a URL with a host and a port. It is closed when the running test ends. */
 export async function proxied(place: string): Promise<ProxiedPlace> {

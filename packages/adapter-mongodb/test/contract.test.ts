@@ -1,4 +1,4 @@
-import { behindProxy, storageContract } from '@animal-store/adapter-contract';
+import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { databaseAt, describeWithMongo } from '@animal-store/test-mongodb';
 import type { CollectionInfo } from 'mongodb';
 import { createMongoStorage } from '../src/index.ts';
@@ -17,12 +17,14 @@ async function setFormat(url: string, format: number): Promise<void> {
 
 describeWithMongo('on a server', () => {
   const password = 'a password that no user has';
-  const adapter = behindProxy({
-    freshPlace: async () => (await freshStorage()).url,
-    open: (url: string) => createMongoStorage({ url }),
-    misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
-    laterFormat: { begin: (url) => setFormat(url, 1_000), end: (url) => setFormat(url, 1) },
+  const adapter: StorageUnderTest<ProxiedPlace> = {
+    ...behindProxy({
+      freshPlace: async () => (await freshStorage()).url,
+      open: (url) => createMongoStorage({ url }),
+      misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
+    }),
+    laterFormat: { begin: ({ url }) => setFormat(url, 1_000), end: ({ url }) => setFormat(url, 1) },
     secrets: [password, encodeURIComponent(password)],
-  });
+  };
   storageContract('mongodb', adapter);
 });

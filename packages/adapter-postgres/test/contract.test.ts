@@ -1,4 +1,4 @@
-import { behindProxy, type ProxiedPlace, storageContract } from '@animal-store/adapter-contract';
+import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { describeWithPostgres, lockTables, sql } from '@animal-store/test-postgres';
 import { createPostgresStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -13,21 +13,21 @@ describeWithPostgres('on a server', () => {
     freshPlace,
     open: (url) => createPostgresStorage({ url }),
     misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
-    laterFormat: {
-      begin: async (url) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
-      end: async (url) => void (await sql('UPDATE animal_store SET format = format - 1', url)),
-    },
-    secrets: [password, encodeURIComponent(password)],
   });
-  const adapter = {
+  const adapter: StorageUnderTest<ProxiedPlace> = {
     ...proxied,
     outages: {
       ...proxied.outages,
       locked: {
-        begin: async ({ url }: ProxiedPlace) => void locks.set(url, await lockTables(url)),
-        end: async ({ url }: ProxiedPlace) => locks.get(url)?.(),
+        begin: async ({ url }) => void locks.set(url, await lockTables(url)),
+        end: async ({ url }) => locks.get(url)?.(),
       },
     },
+    laterFormat: {
+      begin: async ({ url }) => void (await sql('UPDATE animal_store SET format = format + 1', url)),
+      end: async ({ url }) => void (await sql('UPDATE animal_store SET format = format - 1', url)),
+    },
+    secrets: [password, encodeURIComponent(password)],
   };
   storageContract('postgres', adapter);
 });

@@ -28,39 +28,27 @@ const keys = (change: (keys: KeyStore) => Partial<KeyStore>): Change => {
   return (storage) => ({ keys: { ...storage.keys, ...change(storage.keys) } });
 };
 
+const changed = <Value extends object>(value: Value | null, change: (value: Value) => Partial<Value>) =>
+  value && { ...value, ...change(value) };
+
 const created = (change: (pet: Pet) => Partial<Creation>): Change =>
-  pets(({ add }) => ({
-    async add(...given) {
-      const creation = await add(...given);
-      return creation && { ...creation, ...change(creation.pet) };
-    },
-  }));
+  pets(({ add }) => ({ add: async (...given) => changed(await add(...given), ({ pet }) => change(pet)) }));
 
 const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
   pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, ...change(given) }) }));
 
 const found = (change: (key: ApiKey) => Partial<ApiKey>): Change =>
-  keys(({ find }) => ({
-    async find(digest) {
-      const key = await find(digest);
-      return key && { ...key, ...change(key) };
-    },
-  }));
+  keys(({ find }) => ({ find: async (digest) => changed(await find(digest), change) }));
 
 /** Lists of the same name at the same time share what the first of them finds. */
 const sharedLists = (nameOf: (selection: PetSelection) => string): Change =>
   pets(({ list }) => {
     const inFlight = new Map<string, ReturnType<typeof list>>();
-    const read = async (name: string, selection: PetSelection) => {
-      const page = await list(selection);
-      await sleep(2);
-      inFlight.delete(name);
-      return page;
-    };
     return {
       list(selection) {
         const name = nameOf(selection);
-        const page = inFlight.get(name) ?? read(name, selection);
+        const end = () => sleep(2).then(() => void inFlight.delete(name));
+        const page = inFlight.get(name) ?? list(selection).finally(end);
         inFlight.set(name, page);
         return page;
       },
@@ -167,10 +155,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   })),
   'A list of API keys ends after 100': keys(({ list }) => ({ list: async () => (await list()).slice(0, 100) })),
   'A second revocation changes the time': keys(({ revoke }) => ({
-    async revoke(id, at) {
-      const key = await revoke(id, at);
-      return key && { ...key, revokedAt: at };
-    },
+    revoke: async (id, at) => changed(await revoke(id, at), () => ({ revokedAt: at })),
   })),
   'A time of 0 is stored as none': found(({ revokedAt }) => ({ revokedAt: revokedAt || null })),
   'A lookup in flight caches a key that was revoked': cachedKeys,

@@ -1,4 +1,4 @@
-import { behindProxy, storageContract } from '@animal-store/adapter-contract';
+import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { beforeEach, describe } from 'vitest';
 import { CHANGES, OPTIONS } from './bugs.ts';
 import { openRemoteMemory, PASSWORD, placeAt, startServer } from './remote-memory.ts';
@@ -6,10 +6,9 @@ import { TABLE } from './table.ts';
 
 const { PART, PARTS } = process.env;
 
-function adapterWith(bug: string) {
+function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
   const { outage, ...options } = OPTIONS[bug] ?? {};
-  const isRight = bug === 'none';
-  const adapter = behindProxy({
+  const proxied = behindProxy({
     freshPlace: startServer,
     open(url) {
       if (bug === 'A malformed URL is a plain error' && !URL.canParse(url)) throw new TypeError('Invalid URL');
@@ -17,23 +16,19 @@ function adapterWith(bug: string) {
       return { ...storage, ...CHANGES[bug]?.(storage, url) };
     },
     misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, '')],
+  });
+  const outages = bug === 'none' ? proxied.outages : outage && { [outage]: proxied.outages[outage] };
+  return {
+    ...proxied,
+    outages: outages ?? 'not tested',
     laterFormat: {
-      begin(url) {
-        placeAt(url).format = 3;
-      },
-      end(url) {
-        placeAt(url).format = 1;
-      },
+      begin: ({ url }) => void Object.assign(placeAt(url), { format: 3 }),
+      end: ({ url }) => void Object.assign(placeAt(url), { format: 1 }),
     },
-    async expire(url) {
+    async expire({ url }) {
       if (bug === 'The server removes API keys by their age') await placeAt(url).memory.keys.prune(Date.now());
     },
     secrets: [PASSWORD],
-  });
-  if (isRight) return adapter;
-  return {
-    ...adapter,
-    outages: outage === undefined ? ('not tested' as const) : { [outage]: adapter.outages[outage] },
   };
 }
 
@@ -41,6 +36,6 @@ for (const [index, [bug, title]] of [['none', ''] as const, ...TABLE].entries())
   if (index % Number(PARTS) !== Number(PART)) continue;
   describe(bug, () => {
     beforeEach(({ task, skip }) => skip(bug !== 'none' && task.name !== title));
-    storageContract('a copy', adapterWith(bug) as ReturnType<typeof behindProxy>);
+    storageContract('a copy', adapterWith(bug));
   });
 }
