@@ -6,17 +6,11 @@ const PLAIN = 'Bearer realm="animal-store"';
 const INVALID = 'Bearer realm="animal-store", error="invalid_token"';
 
 test.for([
-  ['GET', '/v1/pets'],
   ['GET', '/v1/pets?limit=0'],
   ['POST', '/v1/pets'],
   ['GET', '/v1/pets/x'],
   ['DELETE', '/v1/pets'],
-  ['OPTIONS', '/v1/pets'],
-  ['GET', '/v1/nothing'],
-  ['GET', '/v1'],
-  ['GET', '/v1/'],
   ['GET', '/%76%31/pets'],
-  ['GET', '/v1/%zz'],
 ] as const)('requires a key before anything else: %s %s', async ([method, path], { shared: { call } }) => {
   const body = method === 'POST' ? { body: 'x'.repeat(100_000) } : {};
   const { status, headers, json } = await call(method, path, { key: null, ...body });

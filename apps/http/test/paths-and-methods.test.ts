@@ -62,8 +62,8 @@ test.for([
   ['200', 'GET http://example.org/livez HTTP/1.1\r\nHost: example.org'],
   ['200', 'GET https://example.org:443/livez?x=y HTTP/1.1\r\nHost: example.org'],
   ['200', 'GET /livez HTTP/1.1\r\nHost: [::1]:3000'],
+  // As load balancers probe.
   ['200', 'GET /livez HTTP/1.0'],
-  ['400', 'OPTIONS * HTTP/1.1\r\nHost: x'],
   ['302', 'GET http://example.org HTTP/1.1\r\nHost: x'],
   ['302', 'GET http://example.org?x HTTP/1.1\r\nHost: x'],
   ['400', 'GET ftp://example.org/livez HTTP/1.1\r\nHost: x'],

@@ -59,10 +59,6 @@ test('rejects malformed bytes after the response to the request before them', as
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
 });
 
-test('accepts HTTP/1.0 without a Host field, as load balancers probe', async ({ shared: { raw } }) => {
-  expect(await raw('GET /livez HTTP/1.0\r\n\r\n')).toMatch(/^HTTP\/1\.1 200 /);
-});
-
 test('serves a request with Upgrade, closes its connection, and reads nothing behind it', async ({ service }) => {
   const upgrade = `${AUTHORIZATION}Connection: Upgrade\r\nUpgrade: h2c\r\n`;
   const creation = request(
