@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { notRun } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
-import { composeCommand, removeStale, whyNoContainers } from './docker.ts';
+import { composeCommand, whyNoImage } from './docker.ts';
 import { whyNoPromtool } from './promtool.ts';
 
 declare module 'vitest' {
@@ -19,8 +19,7 @@ declare module 'vitest' {
 
 /** Checks the requirements of the tests, and reports at the end of the run which tests have not run. */
 export default async function setup(project: TestProject): Promise<() => void> {
-  const noContainers = await whyNoContainers();
-  if (noContainers === null) await removeStale();
+  const noContainers = await whyNoImage();
   const noCompose = noContainers ?? (await composeCommand().then(() => null, String));
   const noPromtool = whyNoPromtool();
   const noSystemd = spawnSync('systemd-analyze', ['--version']).status === 0 ? null : 'there is no systemd-analyze';

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { OWNER, PROCESS } from '@animal-store/test-kit/containers';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { makeNetwork, start } from './containers.ts';
 import { buildImage, docker, MONGODB_IMAGE } from './docker.ts';
 
 const run = promisify(execFile);
@@ -148,23 +148,23 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   });
 
   test('keeps pets in MongoDB across containers, issues keys with its command line, and skips ids as after a restore', async () => {
-    const network = await makeNetwork();
-    const near = [`--network=${network}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
-    await start(`--network=${network}`, '--network-alias=mongodb', '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
+    // The service shares the addresses of the server, which publishes its port.
+    const server = await start(...PUBLISHED, '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
+    const near = [`--network=container:${server}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
     const once = ['run', '--rm', ...RESTRICTED, ...near];
     await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', INITIATE);
 
     const issueKey = ['node', 'apps/cli/dist/main.js', 'keys', 'issue', '--holder', 'the zoo'];
     const issued = await docker(...once, image, ...issueKey);
     const { key } = JSON.parse(issued);
-    const first = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...PUBLISHED, ...near, image);
-    expect((await (await serviceOf(first)).add('Rex', key)).status).toBe(201);
+    const first = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
+    expect((await (await serviceOf(server)).add('Rex', key)).status).toBe(201);
     await docker('stop', first);
     expect(await docker('wait', first)).toBe('0');
 
     await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', afterRestore());
-    const second = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...PUBLISHED, ...near, image);
-    const { call, add } = await serviceOf(second);
+    await start(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
+    const { call, add } = await serviceOf(server);
     expect(await (await call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
     expect(((await (await add('Max', key)).json()) as { id: number }).id).toBeGreaterThan(1_000_000);
   });
@@ -222,14 +222,14 @@ const LIST_FILES = `
   console.log(JSON.stringify(files));
 `;
 
-const MONGODB_URL = 'mongodb://mongodb:27017/animals?replicaSet=rs0';
+const MONGODB_URL = 'mongodb://127.0.0.1:27017/animals?replicaSet=rs0';
 
 /** Initiates the replica set with the driver in the image. */
 const INITIATE = `
   import('mongodb').then(async ({ MongoClient }) => {
-    const client = new MongoClient('mongodb://mongodb:27017/?directConnection=true', { serverSelectionTimeoutMS: 30_000 });
+    const client = new MongoClient('mongodb://127.0.0.1:27017/?directConnection=true', { serverSelectionTimeoutMS: 30_000 });
     const admin = client.db('admin');
-    await admin.command({ replSetInitiate: { _id: 'rs0', members: [{ _id: 0, host: 'mongodb:27017' }] } });
+    await admin.command({ replSetInitiate: { _id: 'rs0', members: [{ _id: 0, host: '127.0.0.1:27017' }] } });
     while (!(await admin.command({ hello: 1 })).isWritablePrimary) await new Promise((resolve) => setTimeout(resolve, 50));
     await client.close();
   });
@@ -249,13 +249,22 @@ function afterRestore(): string {
   `;
 }
 
+/** Starts a container, which is removed when the running test ends, and returns its id. */
+async function start(...args: readonly string[]): Promise<string> {
+  const container = await docker('run', '--detach', `--label=${OWNER}=${PROCESS}`, ...args);
+  onTestFinished(async () => {
+    await docker('rm', '--force', '--volumes', container);
+  });
+  return container;
+}
+
 /** Waits until the health check of the image has this result. */
 async function healthOf(container: string, health: string): Promise<void> {
   const read = () => docker('inspect', '--format', '{{.State.Health.Status}}', container);
   await expect.poll(read, { timeout: 20_000, interval: 200 }).toBe(health);
 }
 
-/** The service in a container, once it listens. */
+/** The service whose port a container publishes, once it listens. */
 async function serviceOf(container: string) {
   const [, port = ''] = /:(\d+)$/.exec(await docker('port', container, '3000/tcp')) ?? [];
   const call = (path: string, key?: string, init: RequestInit = {}) => {

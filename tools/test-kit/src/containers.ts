@@ -1,7 +1,12 @@
+import { hostname } from 'node:os';
 import { GenericContainer, getContainerRuntimeClient, ImageName } from 'testcontainers';
-import { isGone, PROCESS } from './owner.ts';
 
-const OWNER = 'animal-store.test.owner';
+/** The label of containers of tests, by which a later run removes those of a run that has crashed. */
+export const OWNER = 'animal-store.test.owner';
+
+/** The owner of containers that this process starts: host and process id. */
+export const PROCESS: string = `${hostname()}/${process.pid}`;
+
 const A_DAY = 24 * 60 * 60;
 
 /** A container that a later run recognises if this one crashes. */
@@ -10,14 +15,15 @@ export function testContainer(image: string): GenericContainer {
 }
 
 /**
- * Why there can be no containers of an image: no engine responds, or the image can't be pulled. Null if there can; then
- * those of runs that crashed are removed.
+ * Why there can be no containers of images: no engine responds, or an image can't be pulled. Null if there can; then those
+ * of runs that crashed are removed.
  */
-export async function whyNoContainers(name: string): Promise<string | null> {
+export async function whyNoContainers(...names: readonly string[]): Promise<string | null> {
   try {
     const { image } = await getContainerRuntimeClient();
-    const parsed = ImageName.fromString(name);
-    if (!(await image.exists(parsed))) await image.pull(parsed);
+    for (const name of names.map((each) => ImageName.fromString(each))) {
+      if (!(await image.exists(name))) await image.pull(name);
+    }
     await removeStaleContainers();
     return null;
   } catch (error) {
@@ -46,5 +52,18 @@ async function removeStaleContainers(): Promise<void> {
       .getById(Id)
       .remove({ force: true, v: true })
       .catch(() => {});
+  }
+}
+
+/** Whether the process with this name has ended; false for a process of another host. */
+function isGone(name: string): boolean {
+  const [host, pid] = name.split('/');
+  if (host !== hostname()) return false;
+  try {
+    process.kill(Number(pid), 0);
+    return false;
+  } catch (error) {
+    // Any other error comes from a process that is there.
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
