@@ -84,7 +84,7 @@ test('redraws a line of progress on a terminal, and erases it for messages and a
   const { imports } = importing({ isTTY: true });
   const { out, err } = await imports(`x\n${line('Rex').repeat(499)}`);
   const [erase, message] = ['\r\u001b[K', `stdin:1: Unexpected token 'x', "x" is not valid JSON\n`];
-  expect(err).toBe(`${erase}${message}${erase}499 pets imported, to line 500${erase}`);
+  expect(err).toBe(`${erase}${message}${erase}499 pets imported${erase}`);
   expect(out).toMatch(/imported .*499/);
 });
 

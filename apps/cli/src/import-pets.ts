@@ -65,7 +65,7 @@ async function importPets(file: string, importId: string, context: Context): Pro
         if (failure !== null) return;
         await importLine(line, useCases);
         if (stderr.isTTY && line.number % PROGRESS_STEP === 0) {
-          stderr.write(`${eraseLine}${MESSAGES.progress(counts.imported + counts.alreadyImported, line.number)}`);
+          stderr.write(eraseLine + MESSAGES.progress(counts.imported + counts.alreadyImported));
         }
       }
     } catch (error) {

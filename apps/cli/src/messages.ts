@@ -29,7 +29,7 @@ export const MESSAGES = {
   inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
 
-  progress: (pets: number, line: number) => `${pets} pets imported, to line ${line}`,
+  progress: (pets: number) => `${pets} pets imported`,
   notUtf8: 'not UTF-8',
   tooLong: (bytes: number) => `longer than ${bytes} bytes`,
   otherPet: 'another pet was imported from this line under the same --import-id',
