@@ -47,9 +47,7 @@ export function keysInMemory(): KeyStore {
       return find(id);
     },
     async prune(before) {
-      const kept = keys.filter(
-        ({ revokedAt, expiresAt }) => ![revokedAt, expiresAt].some((at) => at !== null && at < before),
-      );
+      const kept = keys.filter(({ expiresAt }) => expiresAt === null || expiresAt >= before);
       const removed = keys.length - kept.length;
       keys = kept;
       return removed;
