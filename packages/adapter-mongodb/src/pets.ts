@@ -56,18 +56,13 @@ export interface CounterDocument {
   readonly last: bigint | number;
 }
 
-/** The combined calls of one open database. They fail with the driver's errors. */
-export interface PetOperations {
-  create(pet: NewDocument): Promise<Creation | null>;
-  find(id: bigint): Promise<Pet | null>;
-  list(selection: PetSelection): Promise<readonly Pet[]>;
-  readonly archive: PetArchive;
-}
+export type PetOperations = ReturnType<typeof createPetOperations>;
 
+/** The combined calls of one open database. They fail with the driver's errors. */
 export function createPetOperations(
   db: Db,
   { fence, barrier }: { readonly fence: Fence; readonly barrier: ReadBarrier },
-): PetOperations {
+) {
   const pets = db.collection<PetDocument>('pets');
   const counters = db.collection<CounterDocument>('counters');
   const counter = { _id: 'pets' } as const;
@@ -167,7 +162,7 @@ export function createPetOperations(
   }
 
   return {
-    async create(pet) {
+    async create(pet: NewDocument): Promise<Creation | null> {
       for (let tried = 1; ; tried += 1) {
         try {
           return { pet: await insert(pet), created: true };
@@ -212,9 +207,10 @@ export function createPetOperations(
     ),
 
     archive: {
-      read: (after, limit) => barrier(async () => (await query(limit, rangeOf({ after, limit }))).map(storedPetOf)),
+      read: (after: bigint, limit: number) =>
+        barrier(async () => (await query(limit, rangeOf({ after, limit }))).map(storedPetOf)),
 
-      async restore(given) {
+      async restore(given: readonly StoredPet[]): Promise<void> {
         for (let done = 0; done < given.length; done += MAX_INSERTED) {
           const documents = given.slice(done, done + MAX_INSERTED).map(({ id, createdAt, idempotency, ...pet }) => ({
             ...{ _id: id, ...pet, createdAt: new Date(createdAt) },

@@ -158,42 +158,34 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
 
-    async function connect(maxWait: number): Promise<pg.PoolClient> {
-      const begin = performance.now();
-      const client = await pool.connect().catch((failure) => {
+    const connect = () =>
+      pool.connect().catch((failure) => {
         throw unavailable(causeOfConnecting(failure));
       });
-      if (performance.now() - begin <= maxWait) return client;
-      // The caller has given up.
-      client.release();
-      throw unavailable(new Error(`no connection within ${maxWait} ms`));
-    }
-
-    async function run<T>(statement: Statement, values: readonly unknown[]): Promise<T[]> {
-      const client = await connect(TIME_LIMITS.queue);
-      try {
-        const { rows } = await client.query({ ...statement, values: [...values], rowMode: 'array' });
-        client.release();
-        return rows.map(([value]) => value);
-      } catch (failure) {
-        // The server may be silent on this connection.
-        client.release(true);
-        throw failure;
-      }
-    }
 
     const query: Query = async (statement, ...values) => {
       for (let tried = 1; ; tried += 1) {
+        const begin = performance.now();
+        const client = await connect();
+        if (performance.now() - begin > TIME_LIMITS.queue) {
+          // The caller has given up.
+          client.release();
+          throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
+        }
         try {
-          return await run(statement, values);
+          const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
+          client.release();
+          return rows.map(([value]) => value);
         } catch (failure) {
+          // The server may be silent on this connection.
+          client.release(true);
           if (!mustBeRepeated(failure) || tried === MAX_TRIES) throw failure;
         }
       }
     };
 
     // A pool whose first connection fails holds nothing.
-    (await connect(Infinity)).release();
+    (await connect()).release();
     return { query, end: () => pool.end() };
   };
 }

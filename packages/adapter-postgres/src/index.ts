@@ -7,7 +7,7 @@ import { createConnect, parseUrl } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches, createPostgresPetStore } from './pets.ts';
-import { checkWritable, openSchema } from './schema.ts';
+import { LOCK_STATE, openSchema } from './schema.ts';
 
 export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */
@@ -41,7 +41,9 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
     location: server.location,
     warnings: server.warnings,
 
-    ready: () => database.call(({ query }) => checkWritable(query)),
+    async ready() {
+      await database.call(({ query }) => query(LOCK_STATE));
+    },
 
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),

@@ -1,6 +1,6 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import { type Query, type Statement, statement, TIME_LIMITS } from './connection.ts';
+import { type Statement, statement, TIME_LIMITS } from './connection.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
@@ -101,9 +101,4 @@ export async function openSchema(client: pg.ClientBase, known: string | null): P
     throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
   }
   return state.id;
-}
-
-/** Succeeds if the database can be written now. */
-export async function checkWritable(query: Query): Promise<void> {
-  await query(LOCK_STATE);
 }
