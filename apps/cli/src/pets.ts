@@ -15,17 +15,13 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
     .command('list')
     .description('Lists pets in ascending order of id.')
     .addOption(status())
-    .option('--limit <integer>', `at most so many pets, ${min} to ${max} (default: ${usual})`, integer)
+    .option('--limit <integer>', `at most so many pets, ${min} to ${max} (default: ${usual})`, count)
     .option('--after <id>', 'only pets whose id is greater', integer)
     .addOption(new Option('--all', 'all pets').conflicts('limit'))
-    .action(({ status, limit, after, all }: { status?: PetStatus; limit?: bigint; after?: bigint; all?: true }) =>
+    .action(({ status, limit, after, all }: { status?: PetStatus; limit?: number; after?: bigint; all?: true }) =>
       withStorage(async ({ catalogue }) => {
         if (all) return printAll(stdout, allPets(catalogue, { status, after }));
-        const { pets } = await catalogue.listPets({
-          status,
-          limit: limit === undefined ? limit : Number(limit),
-          after,
-        });
+        const { pets } = await catalogue.listPets({ status, limit, after });
         return printAll(stdout, pets);
       }),
     );
@@ -54,4 +50,8 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
 function integer(text: string): bigint {
   if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError(MESSAGES.integer);
   return BigInt(text);
+}
+
+function count(text: string): number {
+  return Number(integer(text));
 }
