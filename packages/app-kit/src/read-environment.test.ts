@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { readApiKeys } from './api-keys.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { readEnvironment } from './read-environment.ts';
 import { STORAGES } from './storages.ts';
@@ -69,10 +70,15 @@ describe('readEnvironment', () => {
     const folder = freshFolder();
     const empty = join(folder, 'empty');
     writeFileSync(empty, '\n');
-    expect(read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') }).errors).toEqual([
+    const unread = read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') });
+    expect(unread.errors).toEqual([
       `API_KEYS_FILE: ${folder} can't be read: illegal operation on a directory`,
       `MONGODB_URL_FILE: ${join(folder, 'nothing')} can't be read: no such file or directory`,
     ]);
-    expect(read({ API_KEYS_FILE: empty }).errors).toEqual([`API_KEYS_FILE: ${empty} is empty`]);
+    const { complete, errors } = read({ API_KEYS_FILE: empty });
+    expect(errors).toEqual([`API_KEYS_FILE: ${empty} is empty`]);
+    // No rule about the content adds an error.
+    for (const secrets of [unread.complete, complete]) expect(readApiKeys(secrets, errors).size).toBe(1);
+    expect(errors).toHaveLength(1);
   });
 });

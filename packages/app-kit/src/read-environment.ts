@@ -24,7 +24,9 @@ export function readEnvironment<T>(
   const ofStorages = storageVariables(storages).flatMap(({ name, secret }) => (secret ? name : []));
   for (const name of [...secrets, ...ofStorages]) {
     const path = environment[`${name}_FILE`];
-    if (path) complete[name] = readSecretFile(name, path, environment[name], errors);
+    if (!path) continue;
+    if (environment[name]) errors.push(`${name} and ${name}_FILE are both set: remove one`);
+    complete[name] = readSecretFile(name, path, errors);
   }
   const settings = read(complete, errors);
   if (errors.length > 0) throw new ConfigurationError(errors.join('; '));
@@ -32,16 +34,15 @@ export function readEnvironment<T>(
 }
 
 /** The content of the file that the variable with the suffix _FILE names, without the line end at its end. */
-function readSecretFile(name: string, path: string, given: string | undefined, errors: string[]): string {
-  if (given) errors.push(`${name} and ${name}_FILE are both set: remove one`);
+function readSecretFile(name: string, path: string, errors: string[]): string {
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
     if (content === '') errors.push(`${name}_FILE: ${path} is empty`);
-    return given || content || UNREAD;
+    return content || UNREAD;
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException;
     const reason = errno === undefined ? message : getSystemErrorMessage(errno);
     errors.push(`${name}_FILE: ${path} can't be read: ${reason}`);
-    return given || UNREAD;
+    return UNREAD;
   }
 }
