@@ -17,15 +17,6 @@ const TICK = 5;
 /** How much more is offered than the service can serve. */
 const FACTOR = 2;
 
-interface Offered {
-  readonly offered: number;
-  readonly succeeded: number;
-  readonly rejected: number;
-  /** Requests for which no connection was free. */
-  readonly unsent: number;
-  readonly seconds: number;
-}
-
 /** Offers a service twice the requests that it can serve, and measures what it, a probe and an honest client get. */
 export async function measureOverload(seconds: number): Promise<void> {
   const server = await animalStore.start({ STORAGE: 'memory' });
@@ -64,7 +55,7 @@ export async function measureOverload(seconds: number): Promise<void> {
  * Sends requests at a rate, whether responses come or not (an open loop). A connection has one request at a time; a request
  * for which none is free is not sent.
  */
-async function offer({ url, api, headers }: Server, perSecond: number, seconds: number): Promise<Offered> {
+async function offer({ url, api, headers }: Server, perSecond: number, seconds: number) {
   const request = bytesOf(api({ kind: 'get', id: '7' }), headers);
   const counts = { offered: 0, succeeded: 0, rejected: 0, unsent: 0 };
   const free: Socket[] = [];
