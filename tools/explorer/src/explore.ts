@@ -252,15 +252,16 @@ class Explorer {
     await this.#run.world.step(option);
   }
 
-  /** Runs the events that `pick` chooses, until it chooses none. */
-  async #play(pick: (options: readonly Option[], hasEnded: boolean) => Option | undefined): Promise<Failing | null> {
+  /** Runs the events of a list as far as they are possible, then whatever must still happen. */
+  async #play(path: readonly string[]): Promise<Failing | null> {
+    const rest = [...path];
     await this.#replay([]);
     for (const events: string[] = []; ; ) {
       const { world } = this.#run;
       const options = world.options();
       const hasEnded = world.hasEnded(options);
       if (world.failure !== null) return { events, error: world.failure };
-      const option = pick(options, hasEnded);
+      const option = nextOf(rest, options) ?? (hasEnded ? undefined : options.find(({ may }) => !may));
       if (option === undefined) return null;
       events.push(option.name);
       await this.#take(option.name);
@@ -272,7 +273,7 @@ class Explorer {
     for (let one = 0; one < best.events.length; one += 1) {
       for (let other = one; other < best.events.length; other += 1) {
         const rest = best.events.filter((_, index) => index !== one && index !== other);
-        const found = await this.#play(following(rest));
+        const found = await this.#play(rest);
         if (found !== null && found.events.length < best.events.length) return this.#shortest(found);
       }
     }
@@ -280,19 +281,16 @@ class Explorer {
   }
 }
 
-/** Chooses the events of a list as far as they are possible, then whatever must still happen. */
-function following(path: readonly string[]): (options: readonly Option[], hasEnded: boolean) => Option | undefined {
-  const rest = [...path];
+/** Takes names from a list until one is possible. */
+function nextOf(rest: string[], options: readonly Option[]): Option | undefined {
   // The number of a command depends on earlier commands of its kind.
   const withoutNumber = (name: string) => name.split(' #')[0];
-  return (options, hasEnded) => {
-    for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
-      const same = options.find((option) => option.name === name);
-      const alike = options.find((option) => withoutNumber(option.name) === withoutNumber(name as string));
-      if (same !== undefined || alike !== undefined) return same ?? alike;
-    }
-    return hasEnded ? undefined : options.find(({ may }) => !may);
-  };
+  for (let name = rest.shift(); name !== undefined; name = rest.shift()) {
+    const same = options.find((option) => option.name === name);
+    const alike = options.find((option) => withoutNumber(option.name) === withoutNumber(name as string));
+    if (same !== undefined || alike !== undefined) return same ?? alike;
+  }
+  return undefined;
 }
 
 /** The number of open resources, except for standard output and error, which Node.js opens at their first use. */
