@@ -16,12 +16,6 @@ export interface Sample {
   readonly failed: number;
 }
 
-export interface LoadOptions {
-  readonly catalogue: Catalogue;
-  readonly connections: number;
-  readonly seconds: number;
-}
-
 /** Operations that a run chooses in advance: about as many as a second needs, so that caches don't make them cheap. */
 const VARIETY = 20_000;
 
@@ -30,9 +24,11 @@ const VARIETY = 20_000;
  *
  * @throws Error If no response was successful.
  */
-export async function runLoad(server: Server, workload: Workload, options: LoadOptions): Promise<Sample> {
-  const { name, url, api, headers, cpuSeconds } = server;
-  const { catalogue, connections, seconds } = options;
+export async function runLoad(
+  { name, url, api, headers, cpuSeconds }: Server,
+  workload: Workload,
+  { catalogue, connections, seconds }: { catalogue: Catalogue; connections: number; seconds: number },
+): Promise<Sample> {
   // Runs with the same number of connections choose the same operations.
   const random = seededRandom(connections);
   const requests = Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, catalogue)), headers));

@@ -45,15 +45,13 @@ export async function checkConsistency(
 
   // Otherwise the history shows nothing.
   const { added, found, listed, unknown } = countsOf(history);
-  for (const fault of Object.keys(faults)) expect(counts).toHaveProperty([fault], expect.toSatisfy(isPositive));
+  expect(Object.values(counts)).not.toContain(0);
   expect(added).toBeGreaterThan(10 * seconds);
   expect(found).toBeGreaterThan(4 * seconds);
   expect(listed).toBeGreaterThan(2 * seconds);
   expect(unknown).toBeGreaterThan(0);
   expect(history.stored.length).toBeGreaterThan(10 * seconds);
 }
-
-const isPositive = (value: number): boolean => value > 0;
 
 function countsOf({ operations }: History) {
   const successes = operations.filter(({ result }) => typeof result !== 'string');

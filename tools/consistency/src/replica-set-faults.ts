@@ -15,9 +15,7 @@ const FAULTS = {
     await aWhile();
     await set.resume(member);
   },
-  'step down': async (set) => {
-    await stepDown(set);
-  },
+  'step down': stepDown,
   isolate: async (set, member) => {
     set.isolate(member);
     await aWhile();
