@@ -115,8 +115,12 @@ describe('createBatches', () => {
     await begun[0]?.end((item) => item);
     expect(await late).toBe(unavailable().message);
     expect(items()).toEqual([[1], [3]]);
+    const [another] = await call(4);
+    vi.advanceTimersByTime(2_201);
     await begun[1]?.end((item) => item);
     expect(await later).toBe(3);
+    expect(await another).toBe(unavailable().message);
+    expect(items()).toEqual([[1], [3]]);
   });
 
   test('continues after work that throws synchronously', async () => {
