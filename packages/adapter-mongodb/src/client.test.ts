@@ -43,6 +43,7 @@ describe('parseUrl', () => {
     ['ssl=true&tlsAllowInvalidCertificates=true', [NOT_VERIFIED]],
     ['tls=true&tlsAllowInvalidHostnames=true', [expect.stringMatching(/^tlsAllowInvalidHostnames: .* not verified/)]],
     ['tls=true', []],
+    ['tls=false', []],
   ])('warns of what %s weakens', (query, warnings) => {
     const url = `mongodb://us%3Aer:${SECRET}@one:1,two:2/animals?authSource=admin&replicaSet=rs0&${query}`;
     expect(parseUrl(url).warnings).toEqual(warnings);
