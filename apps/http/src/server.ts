@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from './http/http-error.ts';
 import { bytesOf, MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
@@ -12,6 +11,9 @@ export const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, kee
 /** How long a connection may be inactive while it has a request, and be open after a rejection, in milliseconds. */
 export const INACTIVITY_TIMEOUT = 35_000;
 const LINGER_TIMEOUT = 2_000;
+
+/** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
+const FIRST_BYTES_TIMEOUT = 1_000;
 
 /** How many requests of a connection may wait for their responses. The connection of another is closed. */
 export const UNANSWERED_MAX = 50;
@@ -57,7 +59,7 @@ interface Connection {
  */
 export async function startServer(listener: RequestListener, options: ServerOptions): Promise<RunningServer> {
   const { host, port, maxConnections, reject, onDrop } = options;
-  const connections = new Map<Duplex, Connection>();
+  const connections = new Map<Socket, Connection>();
   let stopping = false;
   const server = createServer({
     ...{ connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
@@ -143,11 +145,16 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       let cut = 0;
       const closed = once(server, 'close');
       server.close();
+      // Node does not count them as idle. Browsers open connections ahead of requests.
+      const silent = setTimeout(() => {
+        for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
+      }, FIRST_BYTES_TIMEOUT);
       const timer = setTimeout(() => {
         cut = connections.size;
         server.closeAllConnections();
       }, deadline);
       await closed;
+      clearTimeout(silent);
       clearTimeout(timer);
       return cut;
     },
