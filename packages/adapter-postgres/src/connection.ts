@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
+import { getSystemErrorMessage } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
-import { causeOfConnecting, mustBeRepeated, POOLER } from './failures.ts';
+import { causeOfConnecting, isRejection, mustBeRepeated, POOLER } from './failures.ts';
 
 /** A statement with one column. */
 export interface Statement {
@@ -99,10 +100,11 @@ function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl:
   try {
     return new pg.Client({ connectionString: url });
   } catch (error) {
-    const { syscall, code } = error as NodeJS.ErrnoException;
+    const { errno } = error as NodeJS.ErrnoException;
     // The driver's messages may quote the URL.
-    if (syscall === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
-    throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${code}`);
+    if (errno === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
+    const reason = getSystemErrorMessage(errno);
+    throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`);
   }
 }
 
@@ -177,9 +179,10 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
           client.release();
           return rows.map(([value]) => value);
         } catch (failure) {
-          // The server may be silent on this connection.
-          client.release(true);
-          if (!mustBeRepeated(failure) || tried === MAX_TRIES) throw failure;
+          const repeat = mustBeRepeated(failure);
+          // Unless the server has responded, it may be silent on this connection.
+          client.release(!repeat && !isRejection(failure));
+          if (!repeat || tried === MAX_TRIES) throw failure;
         }
       }
     };

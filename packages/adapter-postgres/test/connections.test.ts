@@ -61,6 +61,19 @@ describeWithPostgres('the pool', () => {
     expect(await failureOf(ready)).toBeNull();
   });
 
+  test('keeps a connection whose statement the server has rejected', async () => {
+    const url = `${freshDatabase()}&application_name=rejecting`;
+    const { pets } = openStorage(url);
+    const connections = () => sql("SELECT pid FROM pg_stat_activity WHERE application_name = 'rejecting' ORDER BY pid");
+    await added(pets);
+    const before = await connections();
+    const tooLong = rex({ name: 'x'.repeat(201) });
+    for (let index = 0; index < 5; index += 1) {
+      await expect(added(pets, tooLong)).rejects.toMatchObject({ constraint: 'pets_name_length' });
+    }
+    expect(await connections()).toEqual(before);
+  });
+
   test.each(['40001', '40P01'])('repeats a statement that was rolled back with %s, and gives up', async (code) => {
     const url = freshDatabase();
     const { pets, ready } = openStorage(url);
@@ -105,6 +118,9 @@ describeWithPostgres('TLS', () => {
       );
       return row?.['ssl'];
     };
+    const cause = { message: expect.stringMatching(/does not support SSL/) };
+    const withoutTls = await failureOf(() => isEncrypted('sslmode=verify-full'));
+    expect(withoutTls).toMatchObject({ code: 'storage_unavailable', cause });
     const folder = mkdtempSync(join(tmpdir(), 'animal-store-tls-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const [certificate, key] = [join(folder, 'server.crt'), join(folder, 'server.key')];
@@ -125,7 +141,10 @@ describeWithPostgres('TLS', () => {
 
     // The server reads its files later.
     await expect.poll(() => isEncrypted('sslmode=no-verify').catch(() => null)).toBe(true);
-    expect(await isEncrypted(`sslmode=require&sslrootcert=${certificate}`)).toBe(true);
+    for (const mode of ['verify-full', 'require']) {
+      expect(await isEncrypted(`sslmode=${mode}&sslrootcert=${certificate}`)).toBe(true);
+    }
+    expect(await isEncrypted('sslmode=disable')).toBe(false);
     for (const mode of ['sslmode=require', 'sslmode=verify-full', 'ssl=true']) {
       const cause = { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
       expect(await failureOf(() => isEncrypted(mode)), mode).toMatchObject({ code: 'storage_unavailable', cause });

@@ -117,6 +117,12 @@ describeWithPostgres('the operator gets one line about', () => {
     expect(misconfigurationOf(await failureOf(storage.ready))).toMatch(line);
   });
 
+  test('a missing password', async () => {
+    const cause = { message: expect.stringMatching(/password/) };
+    const failure = await failureOf(openStorage(freshDatabase().replace(/:[^:@]*@/, '@')).ready);
+    expect(failure).toMatchObject({ code: 'storage_unavailable', cause });
+  });
+
   test('a database whose encoding is not UTF8', async () => {
     const name = `latin_${crypto.randomUUID().slice(0, 8)}`;
     await sql(`CREATE DATABASE ${name} ENCODING 'LATIN1' LOCALE 'C' TEMPLATE template0`);

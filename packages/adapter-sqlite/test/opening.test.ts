@@ -134,6 +134,10 @@ describe('opening rejects in one line', () => {
     expect(await rejectionOf(file)).toBe('it must be a regular file');
   });
 
+  test('a file in a folder that does not exist', async () => {
+    expect(await rejectionOf(`${freshFile()}/animals.db`)).toMatch(/^it must be a file in a folder that exists/);
+  });
+
   test('a file on a network', async () => {
     vi.mocked(statfsSync).mockReturnValueOnce({ type: 0x6969 } as StatsFs);
     expect(await rejectionOf(freshFile())).toBe('it is on a network (NFS): put it on a local disk');
