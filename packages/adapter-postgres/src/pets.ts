@@ -53,35 +53,36 @@ export const PET_STATEMENTS = {
   listByStatus: page('(status, id) > ($1, $2::bigint) AND status <= $1', 'status, id', '$3::bigint'),
 } as const;
 
-/** The values of a new pet and its idempotency key. */
-type NewRow = readonly [
-  name: string,
-  categoryId: string,
-  status: PetStatus | undefined,
-  holder: string | undefined,
-  key: string | undefined,
-  fingerprint: string | undefined,
-];
+/** A new pet with its idempotency key. */
+interface NewRow extends Partial<Idempotency> {
+  readonly name: string;
+  readonly categoryId: string;
+  readonly status: PetStatus | undefined;
+}
+
+/** The values of the statements that create. */
+const valuesOf = ({ name, categoryId, status, holder, key, fingerprint }: NewRow) =>
+  [name, categoryId, status, holder, key, fingerprint] as const;
 
 /** Combined calls of one pool of connections. */
 export function createPetBatches(query: Query) {
   async function insert(rows: readonly NewRow[]): Promise<(Creation | null | Error)[]> {
     const [ids = []] =
       rows.length === 1
-        ? [await query<number>(PET_STATEMENTS.createOne, ...(rows[0] as NewRow))]
-        : await query<(number | null)[]>(PET_STATEMENTS.create, JSON.stringify(rows));
+        ? [await query<number>(PET_STATEMENTS.createOne, ...valuesOf(rows[0] as NewRow))]
+        : await query<(number | null)[]>(PET_STATEMENTS.create, JSON.stringify(rows.map(valuesOf)));
     const repeated = rows.filter((_, index) => typeof ids[index] !== 'number');
     // A failure is not that of the pets that were created.
     const earlier = await findCreated(repeated).catch((failure) => repeated.map(() => failure));
-    return rows.map(([name, categoryId, status = null], index) => {
+    return rows.map(({ name, categoryId, status = null }, index) => {
       const id = ids[index];
       return typeof id === 'number' ? { pet: petOf([id, name, categoryId, status]), created: true } : earlier.shift();
     });
   }
 
   async function findCreated(rows: readonly NewRow[]): Promise<(Creation | null | Error)[]> {
-    const earlier = await Promise.all(rows.map(([, , , holder, key]) => findByKey([holder, key])));
-    return rows.map(([, , , , , fingerprint], index) => {
+    const earlier = await Promise.all(rows.map(({ holder, key }) => findByKey([holder, key])));
+    return rows.map(({ fingerprint }, index) => {
       const [pet, ofEarlier] = earlier[index] ?? [];
       if (pet === undefined) return unavailable(new Error('the pet of an idempotency key was just deleted'));
       return ofEarlier === fingerprint ? { pet: petOf(pet), created: false } : null;
@@ -130,8 +131,8 @@ export function createPetBatches(query: Query) {
 type Database = Resource<{ readonly pets: ReturnType<typeof createPetBatches> }>;
 export function createPostgresPetStore({ call }: Database): PetStore {
   return {
-    add({ name, categoryId, status }, { holder, key, fingerprint }: Partial<Idempotency> = {}) {
-      const row: NewRow = [name, String(categoryId), status, holder, key, fingerprint];
+    add({ name, categoryId, status }, idempotency) {
+      const row = { name, categoryId: String(categoryId), status, ...idempotency };
       return call(({ pets }) => pets.create(row));
     },
 
