@@ -102,17 +102,19 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   /** Rejects what the parser gives no response object for, after the responses to the requests before it. */
   function rejectBytes(error: HttpError, socket: Socket): void {
     const connection = connections.get(socket);
-    // The parser fails again with each packet that follows. A client gets its response only if these are read, too.
-    if (connection?.closing) return;
-    if (connection === undefined || !socket.writable) return void socket.destroy();
+    if (connection === undefined) return void socket.destroy();
     const { last } = connection;
-    connection.closing = true;
     if (last?.req.complete === false) {
       if (last.headersSent) return void socket.destroy();
+      connection.closing = true;
       last.setHeader('connection', 'close');
       rejectBody(last.req, error);
       return;
     }
+    // The parser fails again with each packet that follows. A client gets its response only if these are read, too.
+    if (connection.closing) return;
+    if (!socket.writable) return void socket.destroy();
+    connection.closing = true;
     const respond = () => {
       socket.end(bytesOf(reject(error, null, socket)));
       setTimeout(() => socket.destroy(), LINGER_TIMEOUT).unref();
