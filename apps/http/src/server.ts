@@ -64,6 +64,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   const server = createServer({
     ...{ connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
     ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
+    // Requests without a body, most of them, have no events of its stream.
+    optimizeEmptyRequests: true,
   });
   server.maxConnections = maxConnections;
   // Otherwise Node drops fields silently, Authorization and Idempotency-Key among them. The size is limited.

@@ -116,6 +116,11 @@ describe('the body of createPet', () => {
     expect(received.slice(9, 12)).toBe(String(status));
   });
 
+  test('without a body and its length is empty', async ({ shared: { raw } }) => {
+    const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
+    expect(await raw(`POST /v1/pets HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`)).toMatch(/ 400 .*body is empty/s);
+  });
+
   test('gets the first status of several errors', async () => {
     const { add, call } = await startService({ RATE_LIMIT: '4' });
     const used = { 'idempotency-key': 'used' };

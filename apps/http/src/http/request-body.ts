@@ -56,6 +56,8 @@ function receive(request: IncomingMessage): Promise<Buffer> {
   const tooLarge = () => reject(new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)));
   const incomplete = () => reject(invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete));
   if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) tooLarge();
+  // No body was declared.
+  else if (request.readableEnded) resolve(Buffer.alloc(0));
   else if (request.destroyed) incomplete();
   else {
     let body: Buffer | undefined;
