@@ -84,17 +84,30 @@ test('serves and ends while the reader of its log does not read', async () => {
   expect(running.output.err).toBe('');
 });
 
-test('writes the last line although others are being written', () => {
+/** Runs statements with a `log`, in a process whose output is read to its end. */
+function runWithLog(statements: string): { stdout: string; stderr: string } {
   const program = `
     import { createLog } from '${new URL('../src/observability/log.ts', import.meta.url)}';
     const log = await createLog('info', false);
-    log.print('first\\n');
-    log.info('last');
+    ${statements}
     if (!(await log.close())) throw new Error('late');
     log.info('after the end');`;
   const words = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
-  const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  return spawnSync(process.execPath, words, { encoding: 'utf8', maxBuffer: 100_000_000 });
+}
+
+test('writes the last line although others are being written', () => {
+  const { stdout, stderr } = runWithLog(`log.print('first\\n'); log.info('last');`);
   expect([stdout, stderr]).toEqual([expect.stringMatching(/^first\n\{.*"msg":"last"\}\n$/), '']);
+});
+
+test('writes each line or counts it as dropped', () => {
+  // 16 MB, which nothing can write meanwhile.
+  const { stdout, stderr } = runWithLog(`
+    for (let count = 0; count < 16_000; count += 1) log.info('x'.repeat(1_000));
+    process.stderr.write(String(log.dropped()));`);
+  expect(Number(stderr)).toBeGreaterThan(1_000);
+  expect(stdout.match(/\n/g)?.length).toBe(16_000 - Number(stderr));
 });
 
 const script = spawnSync('script', ['--version'], { encoding: 'utf8' });
