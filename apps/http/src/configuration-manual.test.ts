@@ -5,7 +5,7 @@ import { IN_FLIGHT_MAX } from './app.ts';
 import { VARIABLES } from './configuration.ts';
 import { MAX_HEADER_SIZE } from './http/rejection.ts';
 import { BODY_MAX_BYTES, CHUNKS_MAX } from './http/request-body.ts';
-import { INACTIVITY_TIMEOUT, TIME_LIMITS, UNANSWERED_MAX } from './server.ts';
+import { FIRST_BYTES_TIMEOUT, INACTIVITY_TIMEOUT, TIME_LIMITS, UNANSWERED_MAX } from './server.ts';
 
 const ofStorages = Object.values(STORAGES).flatMap((adapter) => ('variable' in adapter ? adapter.variable : []));
 const secrets = ['API_KEYS', ...ofStorages.filter(({ secret }) => secret).map(({ name }) => name)];
@@ -35,11 +35,12 @@ test('docs/settings.md has the fixed limits that the code has', () => {
   const kibibytes = (bytes: number) => `${bytes / 1_024} KiB`;
   const lines = manual.slice(manual.indexOf('## Fixed limits')).matchAll(/^- (.*)$/gm);
   expect([...lines].map(([, line]) => line)).toEqual([
-    `header section of a request: arrives within ${seconds('headersTimeout')}, at most ${kibibytes(MAX_HEADER_SIZE)}`,
+    `header section of a request: arrives within ${seconds('headersTimeout')}, at most ${kibibytes(MAX_HEADER_SIZE)} without the separators of its fields`,
     `whole request: arrives within ${seconds('requestTimeout')}`,
     `body: at most ${kibibytes(BODY_MAX_BYTES)}`,
     `idle connection: closed after ${seconds('keepAliveTimeout')}`,
     `connection without activity during a request: closed after ${INACTIVITY_TIMEOUT / 1_000} s`,
+    `connection that has sent nothing when the service stops: closed after ${FIRST_BYTES_TIMEOUT / 1_000} s`,
     `connection with more than ${UNANSWERED_MAX} requests that have no response: closed`,
     `body that arrives in more than ${CHUNKS_MAX.toLocaleString('en')} chunks, or packets: its connection is closed`,
     `operations while more than ${IN_FLIGHT_MAX.toLocaleString('en')} requests are in flight: 503`,

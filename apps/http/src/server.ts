@@ -13,7 +13,7 @@ export const INACTIVITY_TIMEOUT = 35_000;
 const LINGER_TIMEOUT = 2_000;
 
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
-const FIRST_BYTES_TIMEOUT = 1_000;
+export const FIRST_BYTES_TIMEOUT = 1_000;
 
 /** How many requests of a connection may wait for their responses. The connection of another is closed. */
 export const UNANSWERED_MAX = 50;
@@ -64,7 +64,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   const server = createServer({
     ...{ connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
     ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
-    // Requests without a body, most of them, have no events of its stream.
+    // Most requests have no body: Node then emits no stream events.
     optimizeEmptyRequests: true,
   });
   server.maxConnections = maxConnections;
@@ -107,7 +107,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     if (connection === undefined) return void socket.destroy();
     const { last } = connection;
     if (last?.req.complete === false) {
-      if (last.headersSent) return void socket.destroy();
+      if (last.headersSent || !socket.writable) return void socket.destroy();
       connection.closing = true;
       last.setHeader('connection', 'close');
       rejectBody(last.req, error);
@@ -149,10 +149,12 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       let cut = 0;
       const closed = once(server, 'close');
       server.close();
-      // Node does not count them as idle. Browsers open connections ahead of requests.
-      const silent = setTimeout(() => {
+      // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
+      const closeSilent = () => {
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
-      }, FIRST_BYTES_TIMEOUT);
+      };
+      // What has arrived is read between a timer and an immediate.
+      const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
       const timer = setTimeout(() => {
         cut = connections.size;
         server.closeAllConnections();

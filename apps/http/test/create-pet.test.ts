@@ -116,7 +116,7 @@ describe('the body of createPet', () => {
     expect(received.slice(9, 12)).toBe(String(status));
   });
 
-  test('without a body and its length is empty', async ({ shared: { raw } }) => {
+  test('without a body and without its length gets 400', async ({ shared: { raw } }) => {
     const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
     expect(await raw(`POST /v1/pets HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`)).toMatch(/ 400 .*body is empty/s);
   });

@@ -97,6 +97,21 @@ function signalOnLoading(signal: string): Record<string, string> {
 }
 
 describe('a stop', () => {
+  test('does not wait for a request whose client has gone', async () => {
+    const running = startProcess({ API_KEYS: KEY, STOP_DEADLINE_SECONDS: '300' });
+    const { port, call } = await running.listens();
+    const headers = { authorization: `Bearer ${KEY}`, 'content-type': 'application/json', connection: 'keep-alive' };
+    const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path: '/v1/pets', headers });
+    request.on('error', () => {});
+    request.write('{"name":"Rex",');
+    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    running.process.kill('SIGTERM');
+    await running.says(/"stopping"/);
+    request.destroy();
+    expect(await running.exit).toBe(0);
+    expect(running.output.out).toMatch(/"connectionsClosed":0,.*"stopped"/);
+  });
+
   test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)(
     'finishes requests in flight on %s, and ends with 0',
     async (signal) => {

@@ -28,7 +28,7 @@ async function serviceOnFailingStorage(
 }
 
 const REX = '{"name":"Rex","categoryId":7}';
-/** A generated key with a right checksum that no storage holds: asking for it needs the storage. */
+/** A well-formed key that no storage holds: asking for it needs the storage. */
 const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 
 test('responds with 503 to requests that need the storage while it is unavailable, and recovers', async () => {
