@@ -22,14 +22,18 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
         }),
         { numRuns: 150, endOnFailure: true, examples: notoriousPets.map((newPet) => [newPet]) },
       );
+      // Calls at the same time may share a statement.
+      const created = await Promise.all(notoriousPets.map((newPet) => added(pets, newPet)));
+      expect(created).toStrictEqual(notoriousPets.map((newPet, index) => ({ id: created[index]?.id, ...newPet })));
+      expect(await Promise.all(created.map(({ id }) => pets.find(id)))).toStrictEqual(created);
     });
 
     test('finds nothing for an id that was never assigned', async () => {
       const pets = await petStore();
       const { id } = await added(pets);
-      for (const odd of [id + 1n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max]) {
-        expect(await pets.find(odd), String(odd)).toBeNull();
-      }
+      const odd = [id + 1n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max];
+      for (const each of odd) expect(await pets.find(each), String(each)).toBeNull();
+      expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual([null, null, null, null]);
     });
 
     test('assigns every id above those of all pets that were acknowledged when the call began', async () => {

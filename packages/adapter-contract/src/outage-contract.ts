@@ -108,7 +108,7 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
       const opening = await opened(adapter, place);
       const calls = [() => added(storage.pets, sold, idempotency), () => storage.ready(), () => opening.ready()];
       // More than a pool has connections; each failure could lose one.
-      const many = Array.from({ length: 100 }, () => () => storage.keys.recordUse(apiKey().id, 1));
+      const many = Array.from({ length: 100 }, () => () => storage.keys.add(apiKey()));
       for (const failure of await Promise.all([...calls, ...many].map(failureOf))) expectUnavailable(failure, storage);
       await end();
       await recovered(storage);

@@ -20,7 +20,7 @@ export interface BatchOptions {
  *
  * @param work If it rejects, each of its items does.
  * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
- * waited for 2.2 seconds, after which its call has ended.
+ * waited for 2.2 seconds, the limit of a call (`createResource`).
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,

@@ -16,7 +16,10 @@ export type PetRow = readonly [id: number, name: string, categoryId: string, sta
 /** The elements of the JSON array $1. */
 const GIVEN = 'jsonb_array_elements($1) WITH ORDINALITY AS given (item, number)';
 
-/** Statements with one result: that for the values $1, $2 …, and an array of those for each element, an array of values. */
+/**
+ * Two statements for one read. `one` has the values as $1, $2 …; `each` has a JSON array of such lists as $1, and returns an
+ * array of the results.
+ */
 function read(result: string): { readonly one: Statement; readonly each: Statement } {
   const ofItem = result.replaceAll(/\$(\d)/g, (_, number) => `(item ->> ${number - 1})`);
   return {

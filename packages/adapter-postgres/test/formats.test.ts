@@ -82,6 +82,14 @@ describeWithPostgres('the operator gets one line about', () => {
     await sql(damage, url);
     expect(misconfigurationOf(await failureOf(openStorage(url).ready))).toMatch(line);
   });
+
+  test('a table that an open storage loses', async () => {
+    const url = freshDatabase();
+    const { ready } = openStorage(url);
+    await ready();
+    await sql('DROP TABLE api_keys', url);
+    expect(misconfigurationOf(await failureOf(ready))).toMatch(/^a table is missing: restore the database: /);
+  });
 });
 
 describeWithPostgres('a database that comes back empty', () => {
