@@ -12,7 +12,7 @@ export const NEXT = id('^[1-9][0-9]{0,18}$', 'The "after" of the next page. Abse
 
 export const STATUS = { type: 'string', enum: [...PET_STATUSES], description: 'Availability of the animal.' };
 
-/** The members of an animal to be added. */
+/** The members of a pet to be created. */
 export const NEW_PET = {
   name: { type: 'string', minLength: 1, maxLength: LIMITS.name.maxLength },
   categoryId: id('^(0|-?[1-9][0-9]{0,18})$', 'The category of the animal, a 64-bit integer.'),

@@ -57,7 +57,7 @@ export interface Client {
 /**
  * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
- * @throws TypeError if an option is not as described. It repeats neither the URL nor the key.
+ * @throws TypeError if the URL or the key is not as described. It repeats neither of them. A wrong number rejects each call.
  * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })
  */
 export function createClient({ url, key, onDeprecation = console.warn, ...retries }: ClientOptions): Client {

@@ -33,7 +33,7 @@ export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
  *
  * @param init Repeated as it is: a POST needs an idempotency key.
  * @returns What was read from a response of 2xx.
- * @throws AnimalStoreError; TypeError if a number is none; the signal's reason
+ * @throws AnimalStoreError; TypeError if `timeout` or `maxRetries` is not a number, 0 or more; the signal's reason
  */
 export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: CallOptions & RetryOptions) {
   const { signal, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY, onRetry } = options;
