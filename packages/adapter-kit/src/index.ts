@@ -1,4 +1,5 @@
 /** @module @animal-store/adapter-kit */
 
 export { type BatchOptions, type BatchWork, createBatches } from './batches.ts';
+export { readPages } from './pages.ts';
 export { createResource, type Resource, type ResourceOptions } from './resource.ts';

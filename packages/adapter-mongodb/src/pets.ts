@@ -1,4 +1,4 @@
-import { createBatches, type Resource } from '@animal-store/adapter-kit';
+import { createBatches, type Resource, readPages } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
 import type { Creation, Idempotency, PetArchive, PetSelection, PetStore, StoredPet } from '@animal-store/domain/ports';
 import {
@@ -146,7 +146,7 @@ export function createPetOperations(
   }
 
   /** Reads several pages by one command, which costs the server less than a command for each. */
-  async function readPages(selections: readonly PetSelection[]): Promise<Pet[][]> {
+  async function pagesOf(selections: readonly PetSelection[]): Promise<Pet[][]> {
     const [only, ...more] = selections;
     if (only !== undefined && more.length === 0) {
       return [(await query(only.limit, rangeOf(only))).map(decodePet)];
@@ -191,18 +191,15 @@ export function createPetOperations(
 
     list: createBatches<PetSelection, readonly Pet[]>(
       (selections) =>
-        barrier(async () => {
-          // Pages of the same list that begin behind the same pet are parts of the longest of them.
-          const keyOf = ({ status, after }: PetSelection) => `${status} ${after}`;
-          const ascending = selections.toSorted((a, b) => a.limit - b.limit);
-          const longest = new Map(ascending.map((selection) => [keyOf(selection), selection]));
-          const distinct = [...longest.values()];
-          const commands: Promise<Pet[][]>[] = [];
-          while (distinct.length > 0) commands.push(readPages(distinct.splice(0, MAX_PAGES)));
-          const pages = (await Promise.all(commands)).flat();
-          const byKey = new Map([...longest.keys()].map((key, index) => [key, pages[index] as Pet[]]));
-          return selections.map((selection) => (byKey.get(keyOf(selection)) as Pet[]).slice(0, selection.limit));
-        }),
+        barrier(() =>
+          readPages(selections, async (longest) => {
+            const commands: Promise<Pet[][]>[] = [];
+            for (let done = 0; done < longest.length; done += MAX_PAGES) {
+              commands.push(pagesOf(longest.slice(done, done + MAX_PAGES)));
+            }
+            return (await Promise.all(commands)).flat();
+          }),
+        ),
       { maxItems: MAX_SELECTIONS, timeout },
     ),
 

@@ -1,12 +1,18 @@
-import { createBatches, type Resource } from '@animal-store/adapter-kit';
+import { createBatches, type Resource, readPages } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
-import { type Creation, type Idempotency, type PetStore, unavailable } from '@animal-store/domain/ports';
+import {
+  type Creation,
+  type Idempotency,
+  type PetSelection,
+  type PetStore,
+  unavailable,
+} from '@animal-store/domain/ports';
 import { type Query, type Statement, statement } from './connection.ts';
 import { isRejection } from './failures.ts';
 
-/** How many items one statement has at most. A page has up to 101 pets. */
+/** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
 const MAX_PETS = 500;
-const MAX_PAGES = 20;
+const MAX_PAGES = 50;
 
 /** A pet in JSON, in which a number of 64 bits is a text. */
 export const PET = 'json_build_array(id, name, category_id::text, status)';
@@ -103,31 +109,35 @@ export function createPetBatches(query: Query) {
     }
   }
 
-  /** Reads what several calls select by one statement, and what is selected twice once. */
-  function reads<Row, R>({ one, each }: ReturnType<typeof read>, decode: (row: Row) => R, maxItems: number) {
-    return createBatches<readonly unknown[], R>(
-      async (given) => {
-        const texts = given.map((values) => JSON.stringify(values));
-        const distinct = [...new Set(texts)];
-        const rows =
-          distinct.length === 1
-            ? await query<Row>(one, ...(given[0] as unknown[]))
-            : ((await query<Row[]>(each, `[${distinct}]`))[0] as Row[]);
-        const results = new Map(distinct.map((text, index) => [text, decode(rows[index] as Row)]));
-        return texts.map((text) => results.get(text) as R);
-      },
-      { maxItems },
-    );
+  /** The results for different lists of values. */
+  async function resultsOf<Row>({ one, each }: ReturnType<typeof read>, given: readonly (readonly unknown[])[]) {
+    const [only, ...more] = given;
+    if (only !== undefined && more.length === 0) return query<Row>(one, ...only);
+    return (await query<Row[]>(each, JSON.stringify(given)))[0] as Row[];
   }
 
-  const findByKey = reads(PET_STATEMENTS.findCreated, (row: readonly [PetRow, string] | null) => row, MAX_PETS);
-  const decodePage = (rows: readonly PetRow[]) => rows.map(petOf);
+  const reads = <Row, R>(statements: ReturnType<typeof read>, decode: (row: Row) => R) =>
+    createBatches<readonly unknown[], R>(async (given) => (await resultsOf<Row>(statements, given)).map(decode), {
+      maxItems: MAX_PETS,
+    });
+
+  const pages = (statements: ReturnType<typeof read>, valuesOf: (selection: PetSelection) => readonly unknown[]) =>
+    createBatches<PetSelection, readonly Pet[]>(
+      (selections) =>
+        readPages(selections, async (longest) => {
+          const rows = await resultsOf<readonly PetRow[]>(statements, longest.map(valuesOf));
+          return rows.map((page) => page.map(petOf));
+        }),
+      { maxItems: MAX_PAGES },
+    );
+
+  const findByKey = reads(PET_STATEMENTS.findCreated, (row: readonly [PetRow, string] | null) => row);
   return {
     // One at a time: the ids of a batch are above those of the batch before.
     create: createBatches(create, { maxItems: MAX_PETS }),
-    find: reads(PET_STATEMENTS.find, (row: PetRow | null) => row && petOf(row), MAX_PETS),
-    list: reads(PET_STATEMENTS.list, decodePage, MAX_PAGES),
-    listByStatus: reads(PET_STATEMENTS.listByStatus, decodePage, MAX_PAGES),
+    find: reads(PET_STATEMENTS.find, (row: PetRow | null) => row && petOf(row)),
+    list: pages(PET_STATEMENTS.list, ({ after, limit }) => [String(after), limit]),
+    listByStatus: pages(PET_STATEMENTS.listByStatus, ({ status, after, limit }) => [status, String(after), limit]),
   };
 }
 
@@ -141,10 +151,8 @@ export function createPostgresPetStore({ call }: Database): PetStore {
 
     find: (id) => call(({ pets }) => pets.find([String(id)])),
 
-    list: ({ status, after, limit }) =>
-      call(({ pets }) =>
-        status === undefined ? pets.list([String(after), limit]) : pets.listByStatus([status, String(after), limit]),
-      ),
+    list: (selection) =>
+      call(({ pets }) => (selection.status === undefined ? pets.list(selection) : pets.listByStatus(selection))),
   };
 }
 
