@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { getSystemErrorMessage } from 'node:util';
+import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import { causeOfConnecting, isRejection, mustBeRepeated, POOLER } from './failures.ts';
@@ -103,7 +103,7 @@ function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl:
     const { errno } = error as NodeJS.ErrnoException;
     // The driver's messages may quote the URL.
     if (errno === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
-    const reason = getSystemErrorMessage(errno);
+    const [, reason] = getSystemErrorMap().get(errno) ?? [];
     throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`);
   }
 }
