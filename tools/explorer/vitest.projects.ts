@@ -2,4 +2,11 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 
 const MODEL = ['test/model.test.ts'];
 
-export default [{ exclude: MODEL }, { name: 'model', release: true, include: MODEL }] satisfies ProjectOptions[];
+/** It takes longer than all other tests together. */
+const LONGEST = 'repeated-keys';
+
+export default [
+  { exclude: MODEL, env: { SCENARIOS: `!(${LONGEST})` } },
+  { name: 'model', release: true, include: MODEL },
+  { name: LONGEST, release: true, include: ['test/scenarios.test.ts'], env: { SCENARIOS: LONGEST } },
+] satisfies ProjectOptions[];
