@@ -42,7 +42,7 @@ const KEYS = '(idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT
 const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint';
 
 export const PET_STATEMENTS = {
-  /** With one caller a third faster than `create`. */
+  /** For a creation that is alone. */
   createOne: statement(`INSERT INTO pets (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ${KEYS} DO NOTHING
     RETURNING to_json(id)`),
   // The order of the keys prevents deadlocks of processes that repeat the same creations.
