@@ -55,29 +55,24 @@ function receive(request: IncomingMessage): Promise<Buffer> {
   const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
   const tooLarge = () => reject(new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)));
   const incomplete = () => reject(invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete));
-  if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) tooLarge();
+  // Absent if the body is chunked.
+  const declared = Number(request.headers['content-length'] ?? BODY_MAX_BYTES);
+  if (declared > BODY_MAX_BYTES) tooLarge();
   // No body was declared.
   else if (request.readableEnded) resolve(Buffer.alloc(0));
   else if (request.destroyed) incomplete();
   else {
-    let body: Buffer | undefined;
+    // The chunks are copied: an object for each can take a hundred times its length.
+    const body = Buffer.allocUnsafe(declared);
     let length = 0;
     let chunks = 0;
     request.on('data', (chunk: Buffer) => {
       chunks += 1;
       if (chunks > CHUNKS_MAX) return request.destroy();
-      const start = length;
-      length += chunk.length;
-      if (length > BODY_MAX_BYTES) return tooLarge();
-      if (start === 0) body = chunk;
-      else {
-        // The chunks are copied: an object for each can take a hundred times its length.
-        if (length > (body as Buffer).length)
-          body = Buffer.concat([body as Buffer], Math.min(2 * length, BODY_MAX_BYTES));
-        chunk.copy(body as Buffer, start);
-      }
+      if (length + chunk.length > body.length) return tooLarge();
+      length += chunk.copy(body, length);
     });
-    request.on('end', () => resolve(body?.subarray(0, length) ?? Buffer.alloc(0)));
+    request.on('end', () => resolve(body.subarray(0, length)));
     onBodyRejected(request, reject);
     request.on('error', incomplete);
     request.on('close', () => {
