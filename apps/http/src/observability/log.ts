@@ -60,18 +60,14 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   const stream = isTerminal ? (await import('pino-pretty')).default({ sync: true, ignore: 'pid,hostname' }) : { write };
   const logger = pino({ level, base: null }, stream);
   const warnedAt = new Map<string, number>();
-  return {
-    debug: logger.debug.bind(logger),
-    info: logger.info.bind(logger),
-    warn: logger.warn.bind(logger),
-    error: logger.error.bind(logger),
-    warnThrottled(message, details = {}) {
+  return Object.assign(logger, {
+    warnThrottled(message: string, details: object = {}) {
       const now = performance.now();
       if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < THROTTLE) return;
       warnedAt.set(message, now);
       logger.warn(details, message);
     },
-    print(text) {
+    print(text: string) {
       write(text);
       output.flush();
     },
@@ -86,7 +82,7 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
       setTimeout(resolve, CLOSE_TIMEOUT, false).unref();
       return promise;
     },
-  };
+  });
 }
 
 /** Called every few seconds by machines. */
