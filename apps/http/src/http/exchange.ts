@@ -59,15 +59,12 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Version 00 has exactly 55 characters, later ones may have more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** A request, or the known part of one that could not be read. */
-type Given = Pick<IncomingMessage, 'headers' | 'socket' | 'method'>;
-
 /**
  * The address of the client. Behind proxies that is the entry of X-Forwarded-For that the outermost of them wrote: the entries
  * before it come from the client and may be forged.
  */
-function clientAddress({ headers, socket }: Given, proxies: number): string | null {
-  const entry = proxies > 0 ? String(headers['x-forwarded-for']).split(',').at(-proxies)?.trim() : undefined;
+function clientAddress(forwarded: unknown, socket: Socket, proxies: number): string | null {
+  const entry = proxies > 0 ? String(forwarded).split(',').at(-proxies)?.trim() : undefined;
   return entry !== undefined && isIP(entry) !== 0 ? entry : (socket.remoteAddress ?? null);
 }
 
@@ -86,15 +83,21 @@ export function createExchange(observe: Observe, trustedProxies: number): Exchan
   let inFlight = 0;
   const endOfTurn = createTurn();
 
-  function begin({ headers, socket, method = '-' }: Given, route: string, responseHeaders: Headers): RequestRecord {
-    const { 'x-request-id': id, traceparent } = headers;
+  function begin(
+    request: IncomingMessage | null,
+    socket: Socket,
+    route: string,
+    responseHeaders: Headers,
+  ): RequestRecord {
+    const { headers = {}, method = '-' } = request ?? {};
+    const { 'x-request-id': id, traceparent, 'x-forwarded-for': forwarded } = headers;
     return {
       id: typeof id === 'string' && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
       method,
       route,
       traceId: typeof traceparent === 'string' ? (TRACEPARENT.exec(traceparent)?.[1] ?? null) : null,
       startedAt: performance.now(),
-      client: clientAddress({ headers, socket }, trustedProxies),
+      client: clientAddress(forwarded, socket, trustedProxies),
       key: null,
       rejectedKey: null,
       error: null,
@@ -102,42 +105,37 @@ export function createExchange(observe: Observe, trustedProxies: number): Exchan
     };
   }
 
-  function fail(record: RequestRecord, error: unknown): HttpResponse {
-    record.error = error;
-    return errorResponse(error);
+  function finish(record: RequestRecord, response: HttpResponse): HttpResponse {
+    observe(record, response);
+    return { ...response, headers: { ...record.headers, ...response.headers, 'x-request-id': record.id } };
   }
 
   return {
     inFlight: () => inFlight,
-    handler(route, handle, headers) {
-      const fixed = { ...SECURITY_HEADERS, ...headers };
+    handler(route, handle, fixed = {}) {
+      const fixedHeaders = { ...SECURITY_HEADERS, ...fixed };
       return async (c) => {
-        const record = begin(c.env.incoming, route, fixed);
+        const { incoming } = c.env;
+        const record = begin(incoming, incoming.socket, route, fixedHeaders);
         inFlight += 1;
         let response: HttpResponse;
         try {
           response = await handle(c, record);
         } catch (error) {
-          response = fail(record, error);
+          record.error = error;
+          response = errorResponse(error);
         }
         inFlight -= 1;
         await endOfTurn();
-        observe(record, response);
         // A plain object of header fields and a string: @hono/node-server writes them without a Fetch API response.
-        const { status, body } = response;
-        return new Response(body, {
-          status,
-          headers: { ...record.headers, ...response.headers, 'x-request-id': record.id },
-        });
+        const { status, headers, body } = finish(record, response);
+        return new Response(body, { status, headers });
       };
     },
     reject(error, request, socket) {
-      const { headers = {}, method } = request ?? {};
-      const route = request === null ? UNPARSABLE : UNMATCHED;
-      const record = begin({ headers, socket, ...(method && { method }) }, route, SECURITY_HEADERS);
-      const response = fail(record, error);
-      observe(record, response);
-      return { ...response, headers: { ...record.headers, ...response.headers, 'x-request-id': record.id } };
+      const record = begin(request, socket, request === null ? UNPARSABLE : UNMATCHED, SECURITY_HEADERS);
+      record.error = error;
+      return finish(record, errorResponse(error));
     },
   };
 }
