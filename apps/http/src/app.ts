@@ -7,7 +7,7 @@ import { type Env, type Exchange, type Handle, UNMATCHED } from './http/exchange
 import { CLIENT_MESSAGES, HttpError, type HttpResponse, JSON_TYPE, OVERLOADED } from './http/http-error.ts';
 import { bodiesInProgress } from './http/request-body.ts';
 import type { Metrics } from './observability/metrics.ts';
-import type { Readiness } from './observability/readiness.ts';
+import type { CheckStorage } from './observability/readiness.ts';
 import type { Operation } from './pets/operation.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -21,10 +21,10 @@ export interface AppOptions {
   readonly authenticate: Authenticate;
   /** null: no holder has a limit. */
   readonly rateLimit: RateLimit | null;
-  readonly readiness: Readiness;
+  readonly checkStorage: CheckStorage;
   /** Whether the service is stopping, and so not ready. */
   readonly isStopping: () => boolean;
-  readonly metrics: Pick<Metrics, 'contentType' | 'read'>;
+  readonly registry: Metrics['registry'];
 }
 
 /** How many requests whose body has arrived may be in flight; operations beyond are rejected. */
@@ -53,7 +53,7 @@ const json = (body: string): HttpResponse => ({ status: 200, headers: JSON_TYPE,
 
 /** The routes of the service. Each has one handler: a second one makes Hono compose them with promises, at half the speed. */
 export function createApp(options: AppOptions): Hono<Env> {
-  const { basePath, corsOrigins, operations, exchange, metrics, readiness, isStopping } = options;
+  const { basePath, corsOrigins, operations, exchange, registry, checkStorage, isStopping } = options;
   const paths = [...new Set(operations.map(({ path }) => basePath + path))];
   const app = new Hono<Env>();
   if (corsOrigins.size > 0) {
@@ -85,14 +85,14 @@ export function createApp(options: AppOptions): Hono<Env> {
 
   const ready: Handle = async () => {
     if (isStopping()) throw STOPPING;
-    await readiness.check();
+    await checkStorage();
     return json('{"status":"ready"}');
   };
   get('/livez', () => json('{"status":"live"}'));
   get('/readyz', ready);
   get('/healthz', ready);
-  const metricsHeaders = { 'content-type': metrics.contentType };
-  get('/metrics', async () => ({ status: 200, headers: metricsHeaders, body: await metrics.read() }));
+  const metricsHeaders = { 'content-type': registry.contentType };
+  get('/metrics', async () => ({ status: 200, headers: metricsHeaders, body: await registry.metrics() }));
 
   let document: Promise<string> | undefined;
   get('/openapi.json', async () => {
@@ -102,11 +102,7 @@ export function createApp(options: AppOptions): Hono<Env> {
   });
   mountDocs(app);
 
-  app.onError((error, c) =>
-    exchange.handler(UNMATCHED, () => {
-      throw error;
-    })(c),
-  );
+  app.onError((error, c) => exchange.handler(UNMATCHED, () => Promise.reject(error))(c));
   const reject = async ({ req }: Context<Env>): Promise<never> => {
     // Middleware matches every method.
     const routed = Object.entries(METHODS).filter(([method]) =>

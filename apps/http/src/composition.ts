@@ -15,7 +15,7 @@ import { errorResponse } from './http/http-error.ts';
 import { BAD_TARGET } from './http/rejection.ts';
 import { createRequestLog, type Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
-import { createReadiness, type Readiness } from './observability/readiness.ts';
+import { type CheckStorage, createStorageCheck } from './observability/readiness.ts';
 import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
 import { listPets } from './pets/list-pets.ts';
@@ -41,7 +41,7 @@ export const TOKENS = {
   catalogue: token<Catalogue>('catalogue'),
   authenticate: token<Authenticate>('authenticate'),
   metrics: token<Metrics>('metrics'),
-  readiness: token<Readiness>('readiness'),
+  checkStorage: token<CheckStorage>('checkStorage'),
   exchange: token<Exchange>('exchange'),
   listener: token<RequestListener>('listener'),
 };
@@ -60,13 +60,13 @@ export function compose({
   const provide = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) =>
     container.register(name, { useFactory: instanceCachingFactory(make) });
 
-  provide(TOKENS.readiness, () => createReadiness(storage, log));
+  provide(TOKENS.checkStorage, () => createStorageCheck(storage, log));
   provide(TOKENS.metrics, (c) =>
     createMetrics({
       version: { ...version },
       inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
       droppedLines: log.dropped,
-      isStorageUp: () => c.resolve(TOKENS.readiness).isUp(),
+      checkStorage: c.resolve(TOKENS.checkStorage),
     }),
   );
   provide(TOKENS.storage, (c) => c.resolve(TOKENS.metrics).instrument(storage));
@@ -97,8 +97,8 @@ export function compose({
       exchange: c.resolve(TOKENS.exchange),
       authenticate: c.resolve(TOKENS.authenticate),
       rateLimit: limit === 0 ? null : createRateLimit(limit),
-      readiness: c.resolve(TOKENS.readiness),
-      metrics: c.resolve(TOKENS.metrics),
+      checkStorage: c.resolve(TOKENS.checkStorage),
+      registry: c.resolve(TOKENS.metrics).registry,
     });
     return createListener(app);
   });

@@ -69,8 +69,7 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
 
   // The service starts without its storage, too. An error that only an operator can mend ends it.
   const problem = await container
-    .resolve(TOKENS.readiness)
-    .check()
+    .resolve(TOKENS.checkStorage)()
     .then(() => missingKeys(configuration, storage))
     .catch(misconfiguration);
   if (problem === null || isStopping) return;

@@ -3,7 +3,7 @@ import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { expect, test, vi } from 'vitest';
 import { readConfiguration } from '../src/configuration.ts';
-import { createReadiness } from '../src/observability/readiness.ts';
+import { createStorageCheck } from '../src/observability/readiness.ts';
 import { errorLike, KEY, type Service, serve } from './service.ts';
 
 /** A service whose storage can be made to fail. */
@@ -85,7 +85,7 @@ test('responds to an unknown key with 503 while the storage is unavailable, and 
 
 test('shares one check of the storage among readiness probes at the same time', async () => {
   const ready = vi.fn(async () => {});
-  const { check } = createReadiness({ location: 'memory', ready }, { info() {}, warn() {} });
+  const check = createStorageCheck({ location: 'memory', ready }, { info() {}, warn() {} });
   await Promise.all([check(), check()]);
   expect(ready).toHaveBeenCalledTimes(1);
   await check();
@@ -99,10 +99,13 @@ test('logs the begin and the end of an outage, once each', async () => {
   const ready = async () => {
     if (failure !== null) throw failure;
   };
-  const { isUp } = createReadiness({ location: 'memory', ready }, { info: note, warn: note });
+  const check = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note });
   for (const is of [true, false, false, true, true]) {
     failure = is ? null : new DomainError('storage_unavailable', 'the storage is unavailable: try again');
-    expect(await isUp()).toBe(is);
+    await check().then(
+      () => expect(is).toBe(true),
+      (error) => expect(error).toBe(failure),
+    );
   }
   expect(messages).toEqual([
     'the storage is unavailable: requests that need it are rejected with 503',

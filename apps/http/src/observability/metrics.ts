@@ -2,6 +2,7 @@ import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../http/exchange.ts';
+import type { CheckStorage } from './readiness.ts';
 
 type Ports = Pick<PetStorage, 'pets' | 'keys'>;
 
@@ -12,8 +13,7 @@ export interface MetricsOptions {
   readonly inFlight: () => number;
   /** How many lines of the log were dropped since the start. */
   readonly droppedLines: () => number;
-  /** Whether the storage is available now. */
-  readonly isStorageUp: () => Promise<boolean>;
+  readonly checkStorage: CheckStorage;
 }
 
 export interface Metrics {
@@ -21,16 +21,14 @@ export interface Metrics {
   readonly observe: Observe;
   /** The ports of a storage, whose calls are timed. */
   instrument(storage: Ports): Ports;
-  /** The media type of what `read` returns. */
-  readonly contentType: string;
   /** The metrics in Prometheus' text format. */
-  read(): Promise<string>;
+  readonly registry: Registry;
 }
 
 /** In seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: MetricsOptions): Metrics {
+export function createMetrics({ version, inFlight, droppedLines, checkStorage }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -56,7 +54,12 @@ export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: 
       },
     });
   gauge('http_requests_in_flight', 'Requests that have no response yet.', inFlight);
-  gauge('storage_up', 'Whether the storage is available (1) or not (0).', async () => ((await isStorageUp()) ? 1 : 0));
+  gauge('storage_up', 'Whether the storage is available (1) or not (0).', () =>
+    checkStorage().then(
+      () => 1,
+      () => 0,
+    ),
+  );
   new Counter({
     name: 'log_lines_dropped_total',
     help: 'Lines of the log that were not written, because the reader is slow or gone, or the disk is full.',
@@ -102,7 +105,6 @@ export function createMetrics({ version, inFlight, droppedLines, isStorageUp }: 
       pets: timed(storage.pets, 'pets', ['add', 'find', 'list']),
       keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'prune', 'recordUse']),
     }),
-    contentType: registry.contentType,
-    read: () => registry.metrics(),
+    registry,
   };
 }
