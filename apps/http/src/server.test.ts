@@ -12,6 +12,17 @@ const OPTIONS: ServerOptions = {
   },
 };
 
+test('a stop serves the connections that wait to be accepted', async () => {
+  const server = await startServer((_, response) => response.end('served'), { ...OPTIONS, maxConnections: 100 });
+  const sockets = Array.from({ length: 50 }, () => connect(server.address.port, '127.0.0.1'));
+  for (const socket of sockets) socket.write('GET / HTTP/1.1\r\nHost: animals\r\n\r\n');
+  const responses = sockets.map(async (socket) => String(await once(socket, 'data')));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const stopped = server.stop({ grace: 0, deadline: 600_000 });
+  for (const response of await Promise.all(responses)) expect(response).toMatch(/^HTTP\/1.1 200 .*served$/s);
+  expect(await stopped).toBe(0);
+});
+
 test('a stop closes a connection whose response had begun before it, when the response ends', async () => {
   const { promise: begun, resolve: begin } = Promise.withResolvers<ServerResponse>();
   const server = await startServer((_, response) => {

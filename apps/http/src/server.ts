@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from './http/http-error.ts';
 import { bytesOf, MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
 
@@ -14,6 +14,9 @@ const LINGER_TIMEOUT = 2_000;
 
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
 export const FIRST_BYTES_TIMEOUT = 1_000;
+
+/** How many connections may wait to be accepted. */
+const BACKLOG = 511;
 
 /** How many requests of a connection may wait for their responses. The connection of another is closed. */
 export const UNANSWERED_MAX = 50;
@@ -60,6 +63,7 @@ interface Connection {
 export async function startServer(listener: RequestListener, options: ServerOptions): Promise<RunningServer> {
   const { host, port, maxConnections, reject, onDrop } = options;
   const connections = new Map<Socket, Connection>();
+  let accepted = 0;
   let stopping = false;
   const server = createServer({
     ...{ connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
@@ -108,10 +112,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     const { last } = connection;
     if (last?.req.complete === false) {
       if (last.headersSent || !socket.writable) return void socket.destroy();
-      connection.closing = true;
-      last.setHeader('connection', 'close');
-      rejectBody(last.req, error);
-      return;
+      closeAfterLast(connection);
+      return void rejectBody(last.req, error);
     }
     // The parser fails again with each packet that follows. A client gets its response only if these are read, too.
     if (connection.closing) return;
@@ -126,6 +128,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   }
 
   server.on('connection', (socket) => {
+    accepted += 1;
     connections.set(socket, { unanswered: 0, last: null, closing: false });
     // Node leaves the socket of a CONNECT without a listener: a reset would end the process.
     socket.on('error', () => {});
@@ -137,7 +140,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   server.on('checkExpectation', accept);
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
   server.on('connect', (request) => rejectBytes(noTunnel, request.socket));
-  server.listen(port, host);
+  server.listen({ port, host, backlog: BACKLOG });
   await once(server, 'listening');
 
   return {
@@ -146,6 +149,12 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       stopping = true;
       for (const connection of connections.values()) closeAfterLast(connection);
       if (grace > 0) await sleep(grace);
+      // Connections that wait are accepted one in each turn of the event loop. The end of listening resets the others.
+      await turn();
+      for (let before = -1, turns = 0; accepted > before && turns < BACKLOG; turns += 1) {
+        before = accepted;
+        await turn();
+      }
       let cut = 0;
       const closed = once(server, 'close');
       server.close();
