@@ -25,15 +25,37 @@ export function optionalHeader(description: string, example?: string) {
   return { ...header(description, example), required: false };
 }
 
+/** A parameter of an operation. Those of a path are required. */
+export function parameter(place: 'query' | 'header' | 'path', name: string, description: string, schema: object) {
+  return { name, in: place, ...(place === 'path' && { required: true }), description, schema };
+}
+
 /** A JSON body whose schema is a component. */
 export function jsonContent(schema: string, example: unknown) {
   return { 'application/json': { schema: ref('schemas', schema), example } };
 }
 
+/** When operations respond with a code. */
+const REASONS = {
+  invalid_request: 'a parameter, a field or the body breaks a rule; the message names each violation.',
+  unauthorized: 'missing or invalid API key.',
+  pet_not_found: 'no animal with this identifier.',
+  not_found:
+    'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
+    'request or a header section that is too large.',
+  endpoint_removed: 'the operation has been removed.',
+  payload_too_large: 'the body is too large.',
+  unsupported_media_type: 'the body is not declared as plain application/json.',
+  idempotency_key_reused: 'the Idempotency-Key already stands for another animal.',
+  too_many_requests: 'this holder has used up its quota for now.',
+  internal_error: 'a defect of the service.',
+  service_unavailable: 'the storage is unavailable, or the service is overloaded or stopping.',
+} satisfies Partial<Record<ErrorCode, string>>;
+
 /** A response with an Error body. `message` is that of the example, as the service words it. */
-export function errorContent(code: ErrorCode, description: string, message: string, headers: Objects = {}) {
+export function errorContent(code: keyof typeof REASONS, message: string, headers: Objects = {}) {
   const content = jsonContent('Error', { code, message, status: ERROR_STATUS[code] });
-  return { description: `${code}: ${description}`, headers, content };
+  return { description: `${code}: ${REASONS[code]}`, headers, content };
 }
 
 // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
@@ -69,34 +91,14 @@ export function withHeaders(response: { readonly headers?: Objects }, own: Objec
 /** The responses that operations share, by the name of their component. */
 export function sharedResponses(operationPaths: readonly string[]) {
   const retryAfter = { 'Retry-After': ref('headers', 'RetryAfter') };
+  const challenge = { 'WWW-Authenticate': ref('headers', 'WwwAuthenticate') };
+  const allow = { Allow: ref('headers', 'Allow') };
   return {
-    BadRequest: errorContent(
-      'invalid_request',
-      'a parameter, a field or the body breaks a rule; the message names each violation.',
-      'name is required; categoryId is required',
-    ),
-    Unauthorized: errorContent('unauthorized', 'missing or invalid API key.', CLIENT_MESSAGES.missingKey, {
-      'WWW-Authenticate': ref('headers', 'WwwAuthenticate'),
-    }),
-    TooManyRequests: errorContent(
-      'too_many_requests',
-      'this holder has used up its quota for now.',
-      CLIENT_MESSAGES.quotaUsedUp(600, 60, 7),
-      retryAfter,
-    ),
-    InternalError: errorContent('internal_error', 'a defect of the service.', CLIENT_MESSAGES.unexpected),
-    ServiceUnavailable: errorContent(
-      'service_unavailable',
-      'the storage is unavailable, or the service is overloaded or stopping.',
-      CLIENT_MESSAGES.overloaded,
-      retryAfter,
-    ),
-    OtherError: errorContent(
-      'not_found',
-      'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
-        'request or a header section that is too large.',
-      CLIENT_MESSAGES.noPath(operationPaths),
-      { Allow: ref('headers', 'Allow') },
-    ),
+    BadRequest: errorContent('invalid_request', 'name is required; categoryId is required'),
+    Unauthorized: errorContent('unauthorized', CLIENT_MESSAGES.missingKey, challenge),
+    TooManyRequests: errorContent('too_many_requests', CLIENT_MESSAGES.quotaUsedUp(600, 60, 7), retryAfter),
+    InternalError: errorContent('internal_error', CLIENT_MESSAGES.unexpected),
+    ServiceUnavailable: errorContent('service_unavailable', CLIENT_MESSAGES.overloaded, retryAfter),
+    OtherError: errorContent('not_found', CLIENT_MESSAGES.noPath(operationPaths), allow),
   };
 }

@@ -9,10 +9,13 @@ import {
   header,
   jsonContent,
   optionalHeader,
+  parameter,
   ref,
 } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
+
+const { maxLength: MAX_LENGTH, pattern: PATTERN } = LIMITS.idempotencyKey;
 
 /** `POST /pets`: creates a pet; with an Idempotency-Key, one pet however often it is sent. */
 export function createPet({ catalogue, basePath }: OperationDependencies): Operation {
@@ -35,17 +38,12 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
         'Adds a new animal. A request with an Idempotency-Key can be repeated after a lost response: the animal is added once, and ' +
         'each repetition gets the first response again. Keys are kept as long as the animal.',
       parameters: [
-        {
-          name: 'Idempotency-Key',
-          in: 'header',
-          description: 'Names this creation among those of the holder of the API key. Visible ASCII characters.',
-          schema: {
-            type: 'string',
-            minLength: 1,
-            maxLength: LIMITS.idempotencyKey.maxLength,
-            pattern: LIMITS.idempotencyKey.pattern.source,
-          },
-        },
+        parameter(
+          'header',
+          'Idempotency-Key',
+          'Names this creation among those of the holder of the API key. Visible ASCII characters.',
+          { type: 'string', minLength: 1, maxLength: MAX_LENGTH, pattern: PATTERN.source },
+        ),
       ],
       requestBody: {
         required: true,
@@ -65,19 +63,10 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
           content: jsonContent('Pet', EXAMPLE_PET),
         },
         400: ref('responses', 'BadRequest'),
-        413: errorContent(
-          'payload_too_large',
-          'the body is too large.',
-          CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES),
-        ),
-        415: errorContent(
-          'unsupported_media_type',
-          'the body is not declared as plain application/json.',
-          CLIENT_MESSAGES.contentType,
-        ),
+        413: errorContent('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)),
+        415: errorContent('unsupported_media_type', CLIENT_MESSAGES.contentType),
         422: errorContent(
           'idempotency_key_reused',
-          'the Idempotency-Key already stands for another animal.',
           'this idempotency key was used for another pet: use a new key, or send the first pet again',
         ),
       },

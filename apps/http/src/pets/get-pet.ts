@@ -1,7 +1,7 @@
 import { LIMITS } from '@animal-store/domain';
 import { quote } from '@animal-store/domain/transport';
 import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
-import { EXAMPLE_PET, errorContent, jsonContent } from '../openapi/responses.ts';
+import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
 
@@ -12,6 +12,7 @@ const DEPRECATED_AT = Date.UTC(2026, 10, 20);
 const REMOVED_AT = Date.UTC(2030, 11, 5);
 
 const DECIMAL = /^[1-9]\d{0,18}$/;
+const ID = { type: 'integer', format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max };
 
 /** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
 export function getPet({ catalogue, clock, basePath }: OperationDependencies): Operation {
@@ -37,15 +38,7 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
       summary: 'Get an animal',
       description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
       deprecated: true,
-      parameters: [
-        {
-          name: 'petId',
-          in: 'path',
-          required: true,
-          description: 'Identifier of the animal to retrieve.',
-          schema: { type: 'integer', format: 'int64', minimum: LIMITS.id.min, maximum: LIMITS.id.max },
-        },
-      ],
+      parameters: [parameter('path', 'petId', 'Identifier of the animal to retrieve.', ID)],
       headers: {
         Deprecation: 'Since when the operation is deprecated (RFC 9745).',
         Sunset: 'When the operation is removed (RFC 8594).',
@@ -53,8 +46,8 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
       },
       responses: {
         200: { description: 'The animal.', content: jsonContent('Pet', EXAMPLE_PET) },
-        404: errorContent('pet_not_found', 'no animal with this identifier.', 'no pet has the id 7'),
-        410: errorContent('endpoint_removed', 'the operation has been removed.', removed),
+        404: errorContent('pet_not_found', 'no pet has the id 7'),
+        410: errorContent('endpoint_removed', removed),
       },
     },
   };

@@ -1,11 +1,13 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
 import { CLIENT_MESSAGES, invalidRequest, JSON_TYPE } from '../http/http-error.ts';
-import { EXAMPLE_PET, jsonContent, optionalHeader, ref } from '../openapi/responses.ts';
+import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
 import { cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
 
 const DECIMAL = /^[1-9]\d*$/;
+const { min, max, default: fallback } = LIMITS.page;
+const LIMIT = { type: 'integer', minimum: min, maximum: max, default: fallback };
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
 export function listPets({ catalogue, basePath }: OperationDependencies): Operation {
@@ -30,29 +32,19 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
         'Returns a page of animals in ascending order of id. If there are more, the Link header field has the URL of the next page: ' +
         'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
       parameters: [
-        {
-          name: 'limit',
-          in: 'query',
-          description: 'Maximum number of animals returned.',
-          schema: {
-            type: 'integer',
-            minimum: LIMITS.page.min,
-            maximum: LIMITS.page.max,
-            default: LIMITS.page.default,
-          },
-        },
-        {
-          name: 'status',
-          in: 'query',
-          description: 'Returns only animals with this availability status.',
-          schema: ref('schemas', 'PetStatus'),
-        },
-        {
-          name: 'cursor',
-          in: 'query',
-          description: 'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-          schema: { type: 'string' },
-        },
+        parameter('query', 'limit', 'Maximum number of animals returned.', LIMIT),
+        parameter(
+          'query',
+          'status',
+          'Returns only animals with this availability status.',
+          ref('schemas', 'PetStatus'),
+        ),
+        parameter(
+          'query',
+          'cursor',
+          'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
+          { type: 'string' },
+        ),
       ],
       responses: {
         200: {
@@ -85,6 +77,6 @@ function readQuery(url: string): PetQuery {
   const after = cursor === undefined ? undefined : readCursor(cursor);
   if (after === null) throw invalidRequest(CLIENT_MESSAGES.badCursor);
   // An integer out of range stays text, so that the error quotes it as it was given.
-  const isInRange = limit !== undefined && DECIMAL.test(limit) && Number(limit) <= LIMITS.page.max;
+  const isInRange = limit !== undefined && DECIMAL.test(limit) && Number(limit) <= max;
   return { limit: isInRange ? Number(limit) : limit, status, after } as PetQuery;
 }
