@@ -23,21 +23,17 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
     const violation = violationOf(entry);
     if (violation !== null) errors.push(`API_KEYS entry ${index + 1} ${violation}`);
   }
-  return holdersOf(entries);
+  const digests = entries.map((entry) =>
+    DIGEST.test(entry) ? entry.replace(DIGEST_PREFIX, '').toLowerCase() : sha256(entry),
+  );
+  // The name of a holder is the same in every process and after a restart.
+  return new Map(digests.map((digest) => [digest, `configured-${apiKeyId(digest)}`]));
 }
 
 /** Generates a key that is valid while this process runs, for an application that has no other. */
 export function createDevelopmentKey(): { readonly key: string; readonly configuredKeys: ConfiguredKeys } {
   const key = generateApiKey(randomBytes);
-  return { key, configuredKeys: holdersOf([key]) };
-}
-
-/** The name of a holder is the same in every process and after a restart. */
-function holdersOf(entries: readonly string[]): ConfiguredKeys {
-  const digests = entries.map((entry) =>
-    DIGEST.test(entry) ? entry.replace(DIGEST_PREFIX, '').toLowerCase() : sha256(entry),
-  );
-  return new Map(digests.map((digest) => [digest, `configured-${apiKeyId(digest)}`]));
+  return { key, configuredKeys: readApiKeys({ API_KEYS: key }, []) };
 }
 
 function violationOf(entry: string): string | null {
