@@ -1,4 +1,3 @@
-import type { RequestListener } from 'node:http';
 import { isatty } from 'node:tty';
 import {
   ConfigurationError,
@@ -12,8 +11,8 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { isUsable } from '@animal-store/domain/transport';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
-import { createLog, type Log } from './observability/log.ts';
-import { type RunningServer, type ServerOptions, startServer } from './server.ts';
+import { createLog } from './observability/log.ts';
+import { type RunningServer, startServer } from './server.ts';
 import { welcome } from './welcome.ts';
 
 /** How long a stopping service serves as before in production, in milliseconds, so that load balancers notice its `/readyz`. */
@@ -28,7 +27,7 @@ const DROPPED = {
 } as const;
 
 /** Runs the service as its environment says, until it is stopped. Throws ConfigurationError. */
-export async function startService({ onStop, reportMisconfiguration }: Run): Promise<void> {
+export async function startService({ onStop }: Run): Promise<void> {
   const given = readConfiguration(process.env, await findStorages(process.env));
   const { configuration, developmentKey } = withDevelopmentKey(given);
   const version = readVersion(process.env);
@@ -36,14 +35,13 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
   let isStopping = false;
   const container = compose({ configuration, version, storage, log, isStopping: () => isStopping });
-  const server = await listen(
-    container.resolve(TOKENS.listener),
-    container.resolve(TOKENS.exchange).reject,
-    configuration,
-    log,
-  ).catch(async (error) => {
+  const { HOST: host, PORT: port, MAX_CONNECTIONS: maxConnections } = configuration;
+  const { reject } = container.resolve(TOKENS.exchange);
+  const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);
+  const options = { host, port, maxConnections, reject, onDrop };
+  const server = await startServer(container.resolve(TOKENS.listener), options).catch(async (cause) => {
     await storage.close();
-    throw error;
+    throw new ConfigurationError(`can't listen at HOST ${host}, PORT ${port}: ${cause.message}`, { cause });
   });
 
   async function stop(grace: number, deadline: number): Promise<void> {
@@ -73,20 +71,8 @@ export async function startService({ onStop, reportMisconfiguration }: Run): Pro
     .then(() => missingKeys(configuration, storage))
     .catch(misconfiguration);
   if (problem === null || isStopping) return;
-  reportMisconfiguration(problem);
-  await stop(0, 0);
-}
-
-async function listen(
-  listener: RequestListener,
-  reject: ServerOptions['reject'],
-  { HOST: host, PORT: port, MAX_CONNECTIONS }: Configuration,
-  log: Log,
-) {
-  const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);
-  return startServer(listener, { host, port, maxConnections: MAX_CONNECTIONS, reject, onDrop }).catch((cause) => {
-    throw new ConfigurationError(`can't listen at HOST ${host}, PORT ${port}: ${cause.message}`, { cause });
-  });
+  void stop(0, 0);
+  throw new ConfigurationError(problem);
 }
 
 /** Where to call a server. One that listens at all addresses is called at localhost. */

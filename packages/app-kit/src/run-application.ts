@@ -23,7 +23,7 @@ export function requireNode(name: string): boolean {
 
 type Stop = (signal: NodeJS.Signals) => void;
 
-/** Starts an application. A ConfigurationError that it throws ends the process. */
+/** Starts an application. If it throws a ConfigurationError, the process ends with code 2 when there is nothing left to do. */
 type Start = (run: Run) => Promise<void>;
 
 /** The process of an application. */
@@ -36,8 +36,6 @@ export interface Run {
   onStop(stop: Stop): void;
   /** Writes one line to standard error. */
   writeMessage(message: string): void;
-  /** Reports a configuration error. The process will end with code 2, when there is nothing left to do. */
-  reportMisconfiguration(message: string): void;
 }
 
 /**
@@ -52,29 +50,21 @@ export interface Run {
  */
 export async function runApplication(name: string, description: string, load: () => Promise<Start>): Promise<void> {
   if (!requireNode(name)) return;
-  const run: Run = {
-    onStop: handleSignals(),
-    writeMessage: (message) => void process.stderr.write(`${name}: ${message}\n`),
-    reportMisconfiguration(message) {
-      run.writeMessage(message);
-      process.exitCode = EXIT_MISCONFIGURED;
-    },
-  };
+  const onStop = handleSignals();
+  const writeMessage = (message: string) => void process.stderr.write(`${name}: ${message}\n`);
   // A reader of standard error that is gone must not end the process.
   process.stderr.on('error', () => {});
   try {
     const [argument] = process.argv.slice(2);
-    if (argument !== undefined) {
-      process.stdout.write(await textFor(argument, name, description));
-      return;
-    }
+    if (argument !== undefined) return void process.stdout.write(await textFor(argument, name, description));
     const start = await load();
     // Node delivers the signals that came while modules were loading.
     await setImmediate();
-    await start(run);
+    await start({ onStop, writeMessage });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    run.reportMisconfiguration(error.message);
+    writeMessage(error.message);
+    process.exitCode = EXIT_MISCONFIGURED;
   }
 }
 
