@@ -7,7 +7,7 @@ import { createConnect, parseUrl } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches, createPostgresPetStore } from './pets.ts';
-import { LOCK_STATE, openSchema } from './schema.ts';
+import { checkState, LOCK_STATE, openSchema, type State } from './schema.ts';
 
 export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */
@@ -42,7 +42,7 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
     warnings: server.warnings,
 
     async ready() {
-      await database.call(({ query }) => query(LOCK_STATE));
+      await database.call(async ({ query }) => checkState((await query<State>(LOCK_STATE))[0]));
     },
 
     close: () => database.close(),

@@ -81,8 +81,21 @@ const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FR
     'pets', (SELECT id FROM pets LIMIT 0), 'keys', (SELECT id FROM api_keys LIMIT 0))
   FROM animal_store WHERE only_row`;
 
+export interface State {
+  readonly format: number;
+  /** Tells this database from another one at the same address. */
+  readonly id: string;
+}
+
 /** A read-only server rejects it. */
 export const LOCK_STATE: Statement = statement(`${STATE} FOR NO KEY UPDATE`);
+
+/** @throws StorageMisconfigured if the database has lost its state, or has another format. */
+export function checkState(state: State | undefined): State {
+  if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
+  checkFormat('the database', state.format, FORMAT);
+  return state;
+}
 
 /**
  * Creates the tables, unless it is known to which database connections lead. Returns the id of the database.
@@ -94,11 +107,9 @@ export async function openSchema(client: pg.ClientBase, known: string | null): P
   const create = `SET LOCAL statement_timeout = ${TIME_LIMITS.create}; ${CREATE_TABLES}; ${STATE}`;
   const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: TIME_LIMITS.create } as const;
   const results = [await client.query(query)].flat();
-  const state: { format: number; id: string } | undefined = results.at(-1)?.rows[0]?.[0];
-  if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
-  checkFormat('the database', state.format, FORMAT);
-  if (known !== null && state.id !== known) {
+  const { id } = checkState(results.at(-1)?.rows[0]?.[0]);
+  if (known !== null && id !== known) {
     throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
   }
-  return state.id;
+  return id;
 }

@@ -83,12 +83,15 @@ describeWithPostgres('the operator gets one line about', () => {
     expect(misconfigurationOf(await failureOf(openStorage(url).ready))).toMatch(line);
   });
 
-  test('a table that an open storage loses', async () => {
+  test.each([
+    ['DELETE FROM animal_store', /^the table animal_store has no row: restore the database$/],
+    ['DROP TABLE api_keys', /^a table is missing: restore the database: /],
+  ])('the loss of an open storage: %s', async (damage, line) => {
     const url = freshDatabase();
     const { ready } = openStorage(url);
     await ready();
-    await sql('DROP TABLE api_keys', url);
-    expect(misconfigurationOf(await failureOf(ready))).toMatch(/^a table is missing: restore the database: /);
+    await sql(damage, url);
+    expect(misconfigurationOf(await failureOf(ready))).toMatch(line);
   });
 });
 
