@@ -34,9 +34,13 @@ async function asRole(url: string, settings = ''): Promise<{ url: string; role: 
 }
 
 describeWithPostgres('a connection', () => {
-  test('keeps synchronous_commit=remote_apply', async () => {
-    const url = withOptions(freshDatabase(), '-c synchronous_commit=remote_apply');
-    expect(await settingOf(url, 'synchronous_commit')).toBe('remote_apply');
+  test.each([
+    ['remote_apply', 'remote_apply'],
+    ['remote_write', 'on'],
+    ['local', 'on'],
+  ])('with synchronous_commit=%s has %s', async (given, used) => {
+    const url = withOptions(freshDatabase(), `-c synchronous_commit=${given}`);
+    expect(await settingOf(url, 'synchronous_commit')).toBe(used);
   });
 
   test('has the settings of the adapter although its role has others', async () => {
@@ -111,6 +115,13 @@ describeWithPostgres('the operator gets one line about', () => {
       '-c',
       '-c%20nonsense=1%20-c',
       /^the server rejects the connection: unrecognized .*"nonsense"$/,
+    ],
+    ['a value out of range', '-c', '-c%20work_mem=1%20-c', /^the server rejects the connection: 1 kB is outside /],
+    [
+      'a missing role',
+      '-c',
+      '-c%20role=nobody%20-c',
+      /^the server rejects the connection: role "nobody" does not exist$/,
     ],
   ])('%s', async (_, part, other, line) => {
     const storage = openStorage(freshDatabase().replace(part, other));
