@@ -11,8 +11,7 @@ import { type DependencyContainer, type InjectionToken, instanceCachingFactory, 
 import { createApp } from './app.ts';
 import type { Configuration } from './configuration.ts';
 import { createExchange, type Env, type Exchange, SECURITY_HEADERS } from './http/exchange.ts';
-import { errorResponse } from './http/http-error.ts';
-import { BAD_TARGET } from './http/rejection.ts';
+import { CLIENT_MESSAGES, errorResponse, invalidRequest } from './http/http-error.ts';
 import { createRequestLog, type Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { type CheckStorage, createStorageCheck } from './observability/readiness.ts';
@@ -111,9 +110,9 @@ function createListener(app: Hono<Env>): RequestListener {
     autoCleanupIncoming: false,
     // For an empty Host field.
     hostname: 'localhost',
-    // For request targets that are no URL. Handlers do not throw.
+    // For a Host field or a request target that makes no URL. Handlers do not throw.
     errorHandler() {
-      const { status, headers, body } = errorResponse(BAD_TARGET);
+      const { status, headers, body } = errorResponse(invalidRequest(CLIENT_MESSAGES.badUrl));
       return new Response(body, {
         status,
         headers: { ...SECURITY_HEADERS, ...headers, 'x-request-id': crypto.randomUUID() },

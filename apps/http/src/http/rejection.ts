@@ -7,7 +7,7 @@ export const MAX_HEADER_SIZE = 16 * 1024;
 /** A tunnel (RFC 9110, section 9.3.6) is for proxies. */
 export const noTunnel = invalidRequest(CLIENT_MESSAGES.noTunnel);
 
-export const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
+const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
 
 /** The rejection for an error of Node's event `clientError`. */
 export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
