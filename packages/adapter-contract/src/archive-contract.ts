@@ -1,6 +1,6 @@
 import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
-import { describe, expect, type TestContext, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import {
   added,
   everyPage,
@@ -11,7 +11,7 @@ import {
   notoriousPets,
   rex,
 } from './samples.ts';
-import { opened, type StorageUnderTest } from './storage-under-test.ts';
+import { opened, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 
 const createdAt = 1_800_000_000_123;
 
@@ -22,18 +22,17 @@ const longest = Array.from({ length: 1_000 }, (_, index): StoredPet => {
   return { id: BigInt(3 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
 });
 
-/** Moving pets to another place. An adapter without an archive skips it. */
-export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
-  async function emptyArchive(context: TestContext) {
+/** Declares the tests of a storage that has an archive, which moves pets to another place. */
+export function archiveContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
+  async function emptyArchive() {
     const place = await adapter.freshPlace();
     const storage = await opened(adapter, place);
-    if (storage.archive === undefined) context.skip('no archive');
     return { place, storage, pets: storage.pets, archive: storage.archive as PetArchive };
   }
 
-  describe('the archive', () => {
-    test('reads pets with the idempotency keys and the times of their creation, page by page', async (context) => {
-      const { pets, archive } = await emptyArchive(context);
+  describe(`${name} fulfils the contract of an archive:`, { timeout: TEST_LIMIT }, () => {
+    test('reads pets with the idempotency keys and the times of their creation, page by page', async () => {
+      const { pets, archive } = await emptyArchive();
       expect(await archive.read(0n, 1_000)).toEqual([]);
       const before = Date.now();
       const first = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
@@ -49,12 +48,12 @@ export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await archive.read(second.id, 1)).toEqual([]);
     });
 
-    test('restores any pets as they were, 1,000 in a call', async (context) => {
-      const { archive: another } = await emptyArchive(context);
+    test('restores any pets as they were, 1,000 in a call', async () => {
+      const { archive: another } = await emptyArchive();
       await another.restore(longest);
       expect(await another.read(0n, 1_000)).toStrictEqual(longest);
 
-      const { pets, archive } = await emptyArchive(context);
+      const { pets, archive } = await emptyArchive();
       const samples = fc.sample(fc.tuple(newPets, fc.option(idempotencyKeys)), 100);
       const all = [...notoriousPets.map((pet) => [pet, null] as const), ...samples];
       const stored = all.map(([pet, key], index): StoredPet => {
@@ -69,8 +68,8 @@ export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await everyPage(pets, { status: 'available' })).toStrictEqual(available);
     });
 
-    test('restores idempotency keys, and the next ids are above those of all pets', async (context) => {
-      const { place, storage, pets, archive } = await emptyArchive(context);
+    test('restores idempotency keys, and the next ids are above those of all pets', async () => {
+      const { place, storage, pets, archive } = await emptyArchive();
       const before = await added(pets);
       const idempotency = idempotencyOf(rex(), 'k1');
       await archive.restore([
@@ -88,8 +87,8 @@ export function archiveContract<Place>(adapter: StorageUnderTest<Place>): void {
       expect(await pets.find(before.id)).toEqual(before);
     });
 
-    test('leaves out pets whose id or idempotency key is stored', async (context) => {
-      const { archive } = await emptyArchive(context);
+    test('leaves out pets whose id or idempotency key is stored', async () => {
+      const { archive } = await emptyArchive();
       const first: StoredPet = { id: 5n, ...rex(), createdAt, idempotency: idempotencyOf(rex(), 'k1') };
       const last: StoredPet = { id: 7n, ...rex(), createdAt };
       await archive.restore([first]);

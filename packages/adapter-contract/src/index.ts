@@ -1,15 +1,15 @@
 /** @module @animal-store/adapter-contract */
 
 import { describe } from 'vitest';
-import { archiveContract } from './archive-contract.ts';
 import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
 import { listingContract } from './listing-contract.ts';
 import { outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
-import type { StorageUnderTest } from './storage-under-test.ts';
+import { type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 
+export { archiveContract } from './archive-contract.ts';
 export { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
@@ -20,9 +20,6 @@ export {
   type StorageUnderTest,
 } from './storage-under-test.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
-
-/** Suffices for a storage across a network on a busy machine; tests of outages have a limit of their own. In milliseconds. */
-const TEST_LIMIT = 120_000;
 
 /**
  * Declares every test that a storage adapter must pass.
@@ -38,7 +35,6 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     listingContract(adapter);
     idempotencyContract(adapter);
     keyStoreContract(adapter);
-    archiveContract(adapter);
     placeContract(adapter);
     if (outages !== 'not tested') outageContract(adapter, outages);
   });

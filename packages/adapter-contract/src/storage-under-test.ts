@@ -2,6 +2,9 @@ import type { PetStorage } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
+/** Suffices for a storage across a network on a busy machine; tests of outages have a limit of their own. In milliseconds. */
+export const TEST_LIMIT = 120_000;
+
 /**
  * An adapter as the contract needs it. A place stores pets: a path, a URL, an object. It outlives its storages, which may be
  * several at once.

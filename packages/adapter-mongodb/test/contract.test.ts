@@ -1,4 +1,10 @@
-import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
+import {
+  archiveContract,
+  behindProxy,
+  type ProxiedPlace,
+  type StorageUnderTest,
+  storageContract,
+} from '@animal-store/adapter-contract';
 import { databaseAt, describeWithMongo } from '@animal-store/test-mongodb';
 import type { CollectionInfo } from 'mongodb';
 import { createMongoStorage } from '../src/index.ts';
@@ -27,4 +33,5 @@ describeWithMongo('on a server', () => {
     secrets: [password, encodeURIComponent(password)],
   };
   storageContract('mongodb', adapter);
+  archiveContract('mongodb', adapter);
 });

@@ -1,4 +1,10 @@
-import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
+import {
+  archiveContract,
+  behindProxy,
+  type ProxiedPlace,
+  type StorageUnderTest,
+  storageContract,
+} from '@animal-store/adapter-contract';
 import { describeWithPostgres, lockTables, sql } from '@animal-store/test-postgres';
 import { createPostgresStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
@@ -30,4 +36,5 @@ describeWithPostgres('on a server', () => {
     secrets: [password, encodeURIComponent(password)],
   };
   storageContract('postgres', adapter);
+  archiveContract('postgres', adapter);
 });

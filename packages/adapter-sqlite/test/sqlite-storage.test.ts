@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { storageContract } from '@animal-store/adapter-contract';
+import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
 import { freshPlace } from './fresh-place.ts';
 
@@ -13,7 +13,7 @@ function setFormat(file: string, format: number): void {
   db.close();
 }
 
-storageContract('sqlite', {
+const adapter: StorageUnderTest<string> = {
   freshPlace,
   open: (file) => createSqliteStorage({ file }),
   outages: {
@@ -34,4 +34,7 @@ storageContract('sqlite', {
     begin: (file) => setFormat(file, 1_000),
     end: (file) => setFormat(file, 1),
   },
-});
+};
+
+storageContract('sqlite', adapter);
+archiveContract('sqlite', adapter);
