@@ -127,6 +127,15 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     else last?.once('close', respond);
   }
 
+  /** Accepts the connections that wait. Each turn of the event loop accepts one, and the end of listening resets the others. */
+  async function acceptWaiting(): Promise<void> {
+    await turn();
+    for (let before = -1, turns = 0; accepted > before && turns < BACKLOG; turns += 1) {
+      before = accepted;
+      await turn();
+    }
+  }
+
   server.on('connection', (socket) => {
     accepted += 1;
     connections.set(socket, { unanswered: 0, last: null, closing: false });
@@ -149,12 +158,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       stopping = true;
       for (const connection of connections.values()) closeAfterLast(connection);
       if (grace > 0) await sleep(grace);
-      // Connections that wait are accepted one in each turn of the event loop. The end of listening resets the others.
-      await turn();
-      for (let before = -1, turns = 0; accepted > before && turns < BACKLOG; turns += 1) {
-        before = accepted;
-        await turn();
-      }
+      const end = performance.now() + deadline;
+      await acceptWaiting();
       let cut = 0;
       const closed = once(server, 'close');
       server.close();
@@ -164,10 +169,11 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       };
       // What has arrived is read between a timer and an immediate.
       const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
-      const timer = setTimeout(() => {
+      const closeAll = () => {
         cut = connections.size;
         server.closeAllConnections();
-      }, deadline);
+      };
+      const timer = setTimeout(closeAll, Math.max(0, end - performance.now()));
       await closed;
       clearTimeout(silent);
       clearTimeout(timer);
