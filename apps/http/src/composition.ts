@@ -62,7 +62,7 @@ export function compose({
   provide(TOKENS.checkStorage, () => createStorageCheck(storage, log));
   provide(TOKENS.metrics, (c) =>
     createMetrics({
-      version: { ...version },
+      version,
       inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
       droppedLines: log.dropped,
       checkStorage: c.resolve(TOKENS.checkStorage),

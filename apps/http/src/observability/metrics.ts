@@ -1,3 +1,4 @@
+import type { Version } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
@@ -7,8 +8,7 @@ import type { CheckStorage } from './readiness.ts';
 type Ports = Pick<PetStorage, 'pets' | 'keys'>;
 
 export interface MetricsOptions {
-  /** Labels of the build. */
-  readonly version: Readonly<Record<string, string>>;
+  readonly version: Version;
   /** How many requests have no response yet. */
   readonly inFlight: () => number;
   /** How many lines of the log were dropped since the start. */
