@@ -7,7 +7,7 @@ import { ERROR_STATUS } from '../http/http-error.ts';
 /** A character that is not white space, and no U+0000. Anchored, and with `\x` because validators in Go reject `\u` in patterns. */
 const NAME_PATTERN = '^\\s*[^\\s\\x00][^\\x00]*$';
 
-const nameAndCategory = {
+const newPet = {
   name: Type.String({
     minLength: 1,
     maxLength: LIMITS.name.maxLength,
@@ -22,6 +22,7 @@ const nameAndCategory = {
     description:
       'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
   }),
+  status: Type.Optional(Type.Ref('#/components/schemas/PetStatus')),
 };
 
 const id = Type.Integer({
@@ -31,19 +32,13 @@ const id = Type.Integer({
   description: 'Unique identifier assigned by the service, below 2^53.',
 });
 
-const status = Type.Optional(Type.Ref('#/components/schemas/PetStatus'));
-
 /** Schema Objects by their names in the document. */
 export const SCHEMAS = {
   PetStatus: Type.Enum([...PET_STATUSES], { type: 'string', description: 'Availability of an animal.' }),
-  NewPet: Type.Object(
-    { ...nameAndCategory, status },
-    { description: 'An animal to add. Members that are not listed are ignored, `id` among them.' },
-  ),
-  Pet: Type.Object(
-    { id, ...nameAndCategory, status },
-    { description: 'An animal. `status` is absent if none was given.' },
-  ),
+  NewPet: Type.Object(newPet, {
+    description: 'An animal to add. Members that are not listed are ignored, `id` among them.',
+  }),
+  Pet: Type.Object({ id, ...newPet }, { description: 'An animal. `status` is absent if none was given.' }),
   Pets: Type.Array(Type.Ref('#/components/schemas/Pet'), {
     maxItems: LIMITS.page.max,
     description: 'Animals in ascending order of id.',
