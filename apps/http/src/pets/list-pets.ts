@@ -8,6 +8,7 @@ import { petJson } from './pet-json.ts';
 const DECIMAL = /^[1-9]\d*$/;
 const { min, max, default: fallback } = LIMITS.page;
 const LIMIT = { type: 'integer', minimum: min, maximum: max, default: fallback };
+const STATUS = ref('schemas', 'PetStatus');
 
 /** `GET /pets`: a page of pets, and a Link to the next page (RFC 8288) if there is one. */
 export function listPets({ catalogue, basePath }: OperationDependencies): Operation {
@@ -33,12 +34,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
         'resolve it against the URL of the request. Following it to its end yields every animal that existed at the start exactly once.',
       parameters: [
         parameter('query', 'limit', 'Maximum number of animals returned.', LIMIT),
-        parameter(
-          'query',
-          'status',
-          'Returns only animals with this availability status.',
-          ref('schemas', 'PetStatus'),
-        ),
+        parameter('query', 'status', 'Returns only animals with this availability status.', STATUS),
         parameter(
           'query',
           'cursor',
