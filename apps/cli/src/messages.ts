@@ -22,7 +22,7 @@ export const MESSAGES = {
   usageHint: 'Add --help for usage.',
   environment: (choices: string) =>
     `\n${choices} selects the storage. Results are tables on a terminal, else JSON lines.`,
-  integer: 'It must be an integer.',
+  integer: 'It must be an integer without a leading zero.',
   days: (max: number) => `It must be a number of days from 1 to ${max}.`,
   date: 'It must be a date like 2026-12-24, not in the future.',
   importId: 'It must be 1 to 100 visible ASCII characters.',

@@ -48,7 +48,7 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
 }
 
 function integer(text: string): bigint {
-  if (!/^-?\d+$/.test(text)) throw new InvalidArgumentError(MESSAGES.integer);
+  if (!/^-?(0|[1-9]\d*)$/.test(text)) throw new InvalidArgumentError(MESSAGES.integer);
   return BigInt(text);
 }
 
