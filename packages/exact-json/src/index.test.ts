@@ -26,7 +26,12 @@ describe('parse', () => {
     expect(parse(`{"id":[${text}],"other":"${text}"}`)).toEqual({ id: [value], other: text });
   });
 
-  test('reads an integer of more than 100 characters as a number, in little time', () => {
+  test('reads an integer although more than 100 zeros end it', () => {
+    const zeros = '0'.repeat(120);
+    expect(parse(`[1.${zeros},-1${zeros}e-120,-0.${zeros}]`)).toEqual([1n, -1n, 0n]);
+  });
+
+  test('reads an integer of more than 100 digits as a number, in little time', () => {
     expect(parse('9'.repeat(100))).toBe(10n ** 100n - 1n);
     expect(parse('9'.repeat(101))).toBe(1e101);
     expect(parse(`1${'0'.repeat(1_000_000)}`)).toBe(Number.POSITIVE_INFINITY);

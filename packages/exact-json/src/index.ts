@@ -6,11 +6,11 @@ const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
 if (rawJSON === undefined) throw new Error('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22 has it');
 
 /** Converting digits to a bigint takes time that grows with the square of their number. */
-const MAX_LENGTH = 100;
+const MAX_DIGITS = 100;
 
 /**
  * Like `JSON.parse`, with every integer as a bigint of all its digits, however it is written: `1.0` and `1e3` are integers,
- * as in JSON Schema. Other numbers, and those of more than 100 characters, are numbers.
+ * as in JSON Schema. Other numbers, and those of more than 100 digits before the zeros at their end, are numbers.
  *
  * @throws SyntaxError if the text is not JSON (RFC 8259), or is nested some thousand levels deep.
  */
@@ -30,14 +30,15 @@ export function stringify(value: unknown): string {
 }
 
 function integerOf(literal: string): bigint | null {
-  if (literal.length > MAX_LENGTH) return null;
   const [decimal, exponent = 0] = literal.split(/e/i) as [string, string?];
   const [whole, fraction = ''] = decimal.split('.') as [string, string?];
-  const shift = Number(exponent) - fraction.length;
-  const digits = BigInt(whole + fraction);
-  if (digits === 0n) return digits;
-  if (Math.abs(shift) > MAX_LENGTH) return null;
-  const numerator = digits * 10n ** BigInt(Math.max(shift, 0));
-  const denominator = 10n ** BigInt(Math.max(-shift, 0));
-  return numerator % denominator === 0n ? numerator / denominator : null;
+  const digits = whole + fraction;
+  // Not /0+$/, whose time grows with the square of the zeros.
+  let end = digits.length;
+  while (digits[end - 1] === '0') end -= 1;
+  const significant = digits.slice(0, end);
+  if (significant === '' || significant === '-') return 0n;
+  const zeros = digits.length - end - fraction.length + Number(exponent);
+  if (significant.length > MAX_DIGITS || zeros < 0 || zeros > MAX_DIGITS) return null;
+  return BigInt(significant) * 10n ** BigInt(zeros);
 }
