@@ -16,6 +16,15 @@ test('a file that the URL names is reported as a misconfiguration if it cannot b
   expect(misconfigurationOf(error)).toMatch(/^a file that the URL names cannot be read: ENOENT.*'\/nowhere.pem'$/);
 });
 
+test("a server that can't be reached is unavailable, and no misconfiguration", async () => {
+  const error = await failureOf(openStorage('mongodb://127.0.0.1:1/animals?replicaSet=rs0').ready);
+  expect(error).toMatchObject({
+    code: 'storage_unavailable',
+    cause: { message: expect.stringContaining('ECONNREFUSED') },
+  });
+  expect(misconfigurationOf(error)).toBeNull();
+});
+
 describeWithMongo('a standalone', () => {
   let server: LoneServer;
   beforeAll(async () => {
