@@ -61,11 +61,12 @@ describe('createResource', () => {
   test('never starts the work of a call whose opening has blocked the thread for its time', async () => {
     const { call, open, use } = resource();
     open.mockImplementationOnce(async () => {
-      vi.advanceTimersByTime(3_000);
+      vi.advanceTimersByTime(2_200);
       return 7;
     });
     const write = vi.fn(async () => 'written');
-    await expect(call(write)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    const cause = { message: 'the storage opened after more than 2200 ms' };
+    await expect(call(write)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
     expect(write).not.toHaveBeenCalled();
     expect(await use()).toBe(7);
   });
