@@ -61,6 +61,13 @@ describeWithPostgres('the pool', () => {
     expect(await failureOf(ready)).toBeNull();
   });
 
+  test('replaces a connection that the server ends while it is idle', async () => {
+    const { ready } = openStorage(`${freshDatabase()}&application_name=idle`);
+    await ready();
+    await sql("SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE application_name = 'idle'");
+    await expect.poll(() => failureOf(ready)).toBeNull();
+  });
+
   test('keeps a connection whose statement the server has rejected', async () => {
     const url = `${freshDatabase()}&application_name=rejecting`;
     const { pets } = openStorage(url);
