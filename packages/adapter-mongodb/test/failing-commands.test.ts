@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import type { PetStore } from '@animal-store/domain/ports';
+import type { PetStorage, PetStore } from '@animal-store/domain/ports';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -18,13 +18,13 @@ describeWithMongo('commands that fail', () => {
   afterAll(() => server?.stop());
 
   /** Pets in a database of their own, so many that some ids are reserved. */
-  async function prepared(): Promise<{ pets: PetStore; count(): Promise<number> }> {
+  async function prepared(): Promise<Pick<PetStorage, 'pets' | 'keys'> & { count(): Promise<number> }> {
     const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
-    const { pets } = await isReady(openStorage(url));
+    const { pets, keys } = await isReady(openStorage(url));
     for (let index = 0; index < 10; index += 1) await added(pets, rex(), idempotencyOf(rex(), `old-${index}`));
     // The first read confirms the primary, too.
     await pets.find(1n);
-    return { pets, count: () => databaseAt(url).collection('pets').countDocuments() };
+    return { pets, keys, count: () => databaseAt(url).collection('pets').countDocuments() };
   }
 
   /** Makes commands of the service fail as the server's failCommand describes it. The result ends that. */
@@ -66,9 +66,11 @@ describeWithMongo('commands that fail', () => {
   });
 
   test('are repeated once if they read, whatever the URL says', async () => {
-    const { pets } = await prepared();
+    const { pets, keys } = await prepared();
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
     expect(await pets.find(1n)).toMatchObject(rex());
+    await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
+    expect(await keys.find('0'.repeat(64))).toBeNull();
     await failing({ times: 1 }, { failCommands: ['aggregate'], errorCode: 11_602 });
     const pages = await Promise.all(times(2, (index) => pets.list({ after: BigInt(index), limit: 1 })));
     expect(pages.map(([pet]) => pet?.id)).toEqual([1n, 2n]);
