@@ -25,7 +25,7 @@ export interface Parts {
   readonly configuration: Configuration;
   readonly version: Version;
   readonly storage: PetStorage;
-  readonly log: Pick<Log, 'debug' | 'info' | 'warn' | 'error' | 'warnThrottled' | 'dropped'>;
+  readonly log: Omit<Log, 'print' | 'close'>;
   /** Whether the service is stopping. */
   readonly isStopping: () => boolean;
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. */

@@ -97,6 +97,7 @@ export async function serve(
   const log: Parts['log'] = {
     ...{ debug() {}, info() {}, warn() {}, warnThrottled() {} },
     error: ({ err }: { err: unknown }) => void unexpectedErrors.push(err),
+    child: () => log,
     dropped: () => 0,
   };
   const container = compose({ ...parts, clock, version: { version: '1.2.3' }, log, isStopping: () => false });

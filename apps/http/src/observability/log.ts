@@ -20,6 +20,8 @@ const THROTTLE = 60_000;
 
 /** The log of a service. A reader that is slow or gone, or a full disk, neither delays nor ends the service: lines are dropped. */
 export interface Log extends Pick<Logger, 'debug' | 'info' | 'warn' | 'error'> {
+  /** A log whose lines have these fields, too. */
+  child(fields: object): Pick<Logger, 'debug' | 'info'>;
   /** A warning that may occur very often: at most one a minute for each message. */
   warnThrottled(message: string, details?: object): void;
   /** Writes text as it is, at any level. */
@@ -92,16 +94,21 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
  * Writes a line for each request. Successful probes and requests without a valid key, which anyone can send, have level debug.
  * Warns of overload and of a storage that fails, and reports unexpected errors with their stack.
  */
-export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'warnThrottled'>): Observe {
+export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
+  /** By their fields, which have few values: pino writes the fields of a child as text once. */
+  const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
   return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error }, { status, body }) => {
     if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
     else if (status === 503 && DomainError.is(error)) {
       log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
     } else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
+    const kind = `${method} ${status} ${route}`;
+    let child = children.get(kind);
+    if (child === undefined) {
+      child = log.child({ method, route, status });
+      children.set(kind, child);
+    }
     const line = {
-      method,
-      route,
-      status,
       duration: Math.round((performance.now() - startedAt) * 1000) / 1000,
       bytes: Buffer.byteLength(body),
       requestId: id,
@@ -111,7 +118,7 @@ export function createRequestLog(log: Pick<Log, 'debug' | 'info' | 'error' | 'wa
       keyId: key?.id,
       holder: key?.holder,
     };
-    if (status === 401 || (status < 400 && PROBES.has(route))) log.debug(line, 'request');
-    else log.info(line, 'request');
+    if (status === 401 || (status < 400 && PROBES.has(route))) child.debug(line, 'request');
+    else child.info(line, 'request');
   };
 }
