@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from './http/http-error.ts';
 import { bytesOf, MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
 
@@ -15,8 +15,9 @@ const LINGER_TIMEOUT = 2_000;
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
 export const FIRST_BYTES_TIMEOUT = 1_000;
 
-/** How many connections may wait to be accepted. */
-const BACKLOG = 511;
+/** A stop ends listening once no connection has come for this time, in milliseconds, which it waits for so often at most. */
+const QUIET_TIME = 10;
+const QUIET_TIMES_MAX = 10;
 
 /** How many requests of a connection may wait for their responses. The connection of another is closed. */
 export const UNANSWERED_MAX = 50;
@@ -65,6 +66,8 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   const connections = new Map<Socket, Connection>();
   let accepted = 0;
   let stopping = false;
+  /** The requests that wait for the end of listening. */
+  let held: (() => void)[] | null = null;
   const server = createServer({
     ...{ connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
     ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
@@ -100,9 +103,11 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     // Another protocol may follow: the request is served as HTTP/1.1 (RFC 9110, section 7.8).
     if (stopping || request.headers.upgrade !== undefined) closeAfterLast(connection);
     const error = requestRejection(request);
-    if (error === null) return void listener(request, response);
-    const { status, headers, body } = reject(error, request, socket);
-    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    if (error !== null) {
+      const { status, headers, body } = reject(error, request, socket);
+      response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+    } else if (held === null) listener(request, response);
+    else held.push(() => listener(request, response));
   }
 
   /** Rejects what the parser gives no response object for, after the responses to the requests before it. */
@@ -127,13 +132,19 @@ export async function startServer(listener: RequestListener, options: ServerOpti
     else last?.once('close', respond);
   }
 
-  /** Accepts the connections that wait. Each turn of the event loop accepts one, and the end of listening resets the others. */
-  async function acceptWaiting(): Promise<void> {
-    await turn();
-    for (let before = -1, turns = 0; accepted > before && turns < BACKLOG; turns += 1) {
+  /**
+   * Ends listening, which resets the connections that wait to be accepted. So requests get no response until none waits:
+   * clients connect again once they have their responses.
+   */
+  async function endListening(): Promise<void> {
+    held = [];
+    for (let before = -1, times = 0; accepted > before && times < QUIET_TIMES_MAX; times += 1) {
       before = accepted;
-      await turn();
+      await sleep(QUIET_TIME);
     }
+    server.close();
+    for (const serve of held) serve();
+    held = null;
   }
 
   server.on('connection', (socket) => {
@@ -149,7 +160,7 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   server.on('checkExpectation', accept);
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
   server.on('connect', (request) => rejectBytes(noTunnel, request.socket));
-  server.listen({ port, host, backlog: BACKLOG });
+  server.listen(port, host);
   await once(server, 'listening');
 
   return {
@@ -159,10 +170,9 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       for (const connection of connections.values()) closeAfterLast(connection);
       if (grace > 0) await sleep(grace);
       const end = performance.now() + deadline;
-      await acceptWaiting();
       let cut = 0;
       const closed = once(server, 'close');
-      server.close();
+      await endListening();
       // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
       const closeSilent = () => {
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
