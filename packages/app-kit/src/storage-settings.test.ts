@@ -49,7 +49,7 @@ describe('readStorageSettings', () => {
   test.each<[Record<string, string>, string | RegExp]>([
     ...['Memory', 'constructor'].map((STORAGE): [Record<string, string>, string] => [
       { STORAGE },
-      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was not found from the folder ${process.cwd()}`,
+      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
     ]),
     [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, /^SQLITE_FILE must be set if STORAGE is sqlite/],

@@ -34,7 +34,7 @@ export function readStorageSettings(
   const setting = variable === undefined ? '' : (environment[variable.name] ?? '');
   if (!Object.hasOwn(storages, name)) {
     errors.push(
-      `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${JSON.stringify(name)} was not found from the folder ${process.cwd()}`,
+      `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${JSON.stringify(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
     );
   } else if (given === '' && set.length > 1) {
     errors.push(`STORAGE must say which to use: ${set.map(({ variable }) => variable).join(' and ')} are set`);
