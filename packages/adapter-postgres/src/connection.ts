@@ -189,6 +189,6 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
 
     // A pool whose first connection fails holds nothing.
     (await connect()).release();
-    return { query, end: () => pool.end() };
+    return { query, id: known, end: () => pool.end() };
   };
 }

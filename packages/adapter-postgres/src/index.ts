@@ -26,8 +26,8 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
   const connect = createConnect(server, openSchema);
   const database = createResource({
     async open() {
-      const { query, end } = await connect();
-      return { query, end, pets: createPetBatches(query) };
+      const connection = await connect();
+      return { ...connection, pets: createPetBatches(connection.query) };
     },
     close: ({ end }) => end(),
     // The pool replaces lost connections.
@@ -42,7 +42,7 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
     warnings: server.warnings,
 
     async ready() {
-      await database.call(async ({ query }) => checkState((await query<State>(LOCK_STATE))[0]));
+      await database.call(async ({ query, id }) => checkState((await query<State>(LOCK_STATE))[0], id));
     },
 
     close: () => database.close(),

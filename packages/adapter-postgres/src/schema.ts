@@ -90,11 +90,19 @@ export interface State {
 /** A read-only server rejects it. */
 export const LOCK_STATE: Statement = statement(`${STATE} FOR NO KEY UPDATE`);
 
-/** @throws StorageMisconfigured if the database has lost its state, or has another format. */
-export function checkState(state: State | undefined): State {
+/**
+ * Returns the id of the database.
+ *
+ * @param known The id of the database that this process has used; null if it has used none.
+ * @throws StorageMisconfigured if the database has lost its state, has another format, or is not the known one.
+ */
+export function checkState(state: State | undefined, known: string | null): string {
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
-  return state;
+  if (known !== null && state.id !== known) {
+    throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
+  }
+  return state.id;
 }
 
 /**
@@ -107,9 +115,5 @@ export async function openSchema(client: pg.ClientBase, known: string | null): P
   const create = `SET LOCAL statement_timeout = ${TIME_LIMITS.create}; ${CREATE_TABLES}; ${STATE}`;
   const query = { text: known === null ? create : STATE, rowMode: 'array', query_timeout: TIME_LIMITS.create } as const;
   const results = [await client.query(query)].flat();
-  const { id } = checkState(results.at(-1)?.rows[0]?.[0]);
-  if (known !== null && id !== known) {
-    throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
-  }
-  return id;
+  return checkState(results.at(-1)?.rows[0]?.[0], known);
 }

@@ -86,7 +86,11 @@ describeWithPostgres('the operator gets one line about', () => {
   test.each([
     ['DELETE FROM animal_store', /^the table animal_store has no row: restore the database$/],
     ['DROP TABLE api_keys', /^a table is missing: restore the database: /],
-  ])('the loss of an open storage: %s', async (damage, line) => {
+    [
+      "UPDATE animal_store SET created_at = created_at + interval '1 s'",
+      /^the database is not the one that this process /,
+    ],
+  ])('an open storage whose database changed by %s', async (damage, line) => {
     const url = freshDatabase();
     const { ready } = openStorage(url);
     await ready();

@@ -38,7 +38,7 @@ describeWithPostgres('a connection', () => {
     ['remote_apply', 'remote_apply'],
     ['remote_write', 'on'],
     ['local', 'on'],
-  ])('with synchronous_commit=%s has %s', async (given, used) => {
+  ])('whose synchronous_commit was %s has %s', async (given, used) => {
     const url = withOptions(freshDatabase(), `-c synchronous_commit=${given}`);
     expect(await settingOf(url, 'synchronous_commit')).toBe(used);
   });
