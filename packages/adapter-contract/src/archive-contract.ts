@@ -27,6 +27,7 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
   async function emptyArchive() {
     const place = await adapter.freshPlace();
     const storage = await opened(adapter, place);
+    expect(storage.archive, 'the archive of the storage').toBeDefined();
     return { place, storage, pets: storage.pets, archive: storage.archive as PetArchive };
   }
 

@@ -38,11 +38,13 @@ describe('with the oldest libraries in the ranges of its peers', () => {
   test.each(ADAPTERS)('%s passes the contract', async (name) => {
     const { freshPlace } = await import(join(folderOf(name), 'test/fresh-place.ts'));
     const tests = `
-      import { storageContract } from '@animal-store/adapter-contract';
+      import { archiveContract, storageContract } from '@animal-store/adapter-contract';
       import { adapter } from '@animal-store/${name}/adapter';
 
       const places = ${JSON.stringify(Array.from({ length: 200 }, freshPlace))};
-      storageContract('${name}', { freshPlace: () => places.pop(), open: (place) => adapter.open(place), outages: 'not tested' });
+      const tested = { freshPlace: () => places.pop(), open: (place) => adapter.open(place), outages: 'not tested' };
+      storageContract('${name}', tested);
+      archiveContract('${name}', tested);
     `;
     expectContractToPass(oldConsumer(), name, tests);
   });
