@@ -10,7 +10,8 @@ const MAX_DIGITS = 100;
 
 /**
  * Like `JSON.parse`, with every integer as a bigint of all its digits, however it is written: `1.0` and `1e3` are integers,
- * as in JSON Schema. Other numbers, and those of more than 100 digits before the zeros at their end, are numbers.
+ * as in JSON Schema. Other numbers, and integers of more than 100 digits (a sign counts, the zeros at the end do not) or of
+ * more than 100 zeros at their end, are numbers.
  *
  * @throws SyntaxError if the text is not JSON (RFC 8259), or is nested some thousand levels deep.
  */
