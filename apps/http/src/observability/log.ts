@@ -62,7 +62,12 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   const stream = isTerminal ? (await import('pino-pretty')).default({ sync: true, ignore: 'pid,hostname' }) : { write };
   const logger = pino({ level, base: null }, stream);
   const warnedAt = new Map<string, number>();
-  return Object.assign(logger, {
+  return {
+    child: logger.child.bind(logger),
+    debug: logger.debug.bind(logger),
+    info: logger.info.bind(logger),
+    warn: logger.warn.bind(logger),
+    error: logger.error.bind(logger),
     warnThrottled(message: string, details: object = {}) {
       const now = performance.now();
       if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < THROTTLE) return;
@@ -84,7 +89,7 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
       setTimeout(resolve, CLOSE_TIMEOUT, false).unref();
       return promise;
     },
-  });
+  };
 }
 
 /** Called every few seconds by machines. */
@@ -95,7 +100,7 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
  * Warns of overload and of a storage that fails, and reports unexpected errors with their stack.
  */
 export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
-  /** By their fields, which have few values: pino writes the fields of a child as text once. */
+  // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
   return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error }, { status, body }) => {
     if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
