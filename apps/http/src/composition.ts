@@ -110,9 +110,9 @@ function createListener(app: Hono<Env>): RequestListener {
     autoCleanupIncoming: false,
     // For an empty Host field.
     hostname: 'localhost',
-    // For a Host field or a request target that makes no URL. Handlers do not throw.
+    // For a Host field in another form than that of URLs. Handlers do not throw.
     errorHandler() {
-      const { status, headers, body } = errorResponse(invalidRequest(CLIENT_MESSAGES.badUrl));
+      const { status, headers, body } = errorResponse(invalidRequest(CLIENT_MESSAGES.badHostForm));
       return new Response(body, {
         status,
         headers: { ...SECURITY_HEADERS, ...headers, 'x-request-id': crypto.randomUUID() },

@@ -43,8 +43,8 @@ const CODE_OF_DOMAIN_ERROR = {
 export const CLIENT_MESSAGES = {
   badCursor: 'cursor must be one that a Link header of this service gave',
   badHost: 'send one Host field that names a host, or host:port',
+  badHostForm: 'the Host field must have the form that URLs give a host, like [::1]',
   badTarget: 'the request target must be a path, or an http URL with a host',
-  badUrl: 'the Host field or the request target is malformed: write an address as URLs do, like [::1]',
   bodyBeginsWithMark: 'the body must not begin with a byte order mark',
   bodyIsEmpty: 'the body is empty: send a JSON object with name and categoryId',
   bodyIsIncomplete: 'the request ended before its body did',

@@ -54,5 +54,5 @@ const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
  */
 export function requestRejection({ headers: { host }, httpVersion, url = '' }: IncomingMessage): HttpError | null {
   if (host === undefined ? httpVersion !== '1.0' : !isHost(host)) return invalidRequest(CLIENT_MESSAGES.badHost);
-  return TARGET.test(url) ? null : BAD_TARGET;
+  return TARGET.test(url) && (url.startsWith('/') || URL.canParse(url)) ? null : BAD_TARGET;
 }
