@@ -1,7 +1,6 @@
 import { once } from 'node:events';
-import type { ServerResponse } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { type ServerOptions, startServer } from './server.ts';
 
@@ -14,7 +13,12 @@ const OPTIONS: ServerOptions = {
 };
 
 test('a stop resets no connection of clients that open one for each request', async () => {
-  const server = await startServer((_, response) => response.end('served'), { ...OPTIONS, maxConnections: 100 });
+  let requests = 0;
+  const onRequest: RequestListener = (_, response) => {
+    requests += 1;
+    response.end('served');
+  };
+  const server = await startServer(onRequest, { ...OPTIONS, maxConnections: 100 });
   const errors = new Set<string | undefined>();
   async function callUntilRefused(): Promise<void> {
     while (!errors.has('ECONNREFUSED')) {
@@ -25,10 +29,31 @@ test('a stop resets no connection of clients that open one for each request', as
     }
   }
   const clients = Array.from({ length: 50 }, callUntilRefused);
-  await sleep(100);
+  await expect.poll(() => requests).toBeGreaterThan(100);
   await server.stop({ grace: 0, deadline: 600_000 });
   await Promise.all(clients);
   expect([...errors]).toEqual(['ECONNREFUSED']);
+});
+
+// All at once they would be an overload.
+test('a stop serves the requests that wait for the end of listening one after the other', async () => {
+  let ofTurn = 0;
+  const ofTurns: number[] = [];
+  const onRequest: RequestListener = (_, response) => {
+    ofTurn += 1;
+    ofTurns.push(ofTurn);
+    setImmediate(() => {
+      ofTurn = 0;
+    });
+    response.end('served');
+  };
+  const server = await startServer(onRequest, { ...OPTIONS, maxConnections: 100 });
+  const sockets = Array.from({ length: 20 }, () => connect(server.address.port, '127.0.0.1'));
+  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
+  const stopped = server.stop({ grace: 0, deadline: 600_000 });
+  for (const socket of sockets) socket.resume().write('GET / HTTP/1.1\r\nHost: animals\r\n\r\n');
+  expect(await stopped).toBe(0);
+  expect(ofTurns).toEqual(Array(20).fill(1));
 });
 
 test('a stop closes a connection whose response had begun before it, when the response ends', async () => {

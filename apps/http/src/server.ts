@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from './http/http-error.ts';
 import { bytesOf, MAX_HEADER_SIZE, noTunnel, parserRejection, rejectBody, requestRejection } from './http/rejection.ts';
 
@@ -15,8 +15,9 @@ const LINGER_TIMEOUT = 2_000;
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
 export const FIRST_BYTES_TIMEOUT = 1_000;
 
-/** A stop ends listening once no connection has come for this time, in milliseconds, which it waits for so often at most. */
+/** A stopping server ends listening once no connection has come for this time, in milliseconds. */
 const QUIET_TIME = 10;
+/** How often it waits for that time at most. */
 const QUIET_TIMES_MAX = 10;
 
 /** How many requests of a connection may wait for their responses. The connection of another is closed. */
@@ -38,9 +39,9 @@ export interface RunningServer {
   readonly address: AddressInfo;
   /**
    * Stops the server. During the grace it serves as before, but each response closes its connection. Then it stops
-   * listening. At the deadline it closes the connections that are left.
+   * listening, for which requests wait at most 100 ms. At the deadline it closes the connections that are left.
    *
-   * @param times In milliseconds; the deadline begins after the grace.
+   * @param times In milliseconds; the deadline begins once it has stopped listening.
    * @returns How many connections were closed at the deadline.
    */
   stop(times: { grace: number; deadline: number }): Promise<number>;
@@ -133,18 +134,23 @@ export async function startServer(listener: RequestListener, options: ServerOpti
   }
 
   /**
-   * Ends listening, which resets the connections that wait to be accepted. So requests get no response until none waits:
-   * clients connect again once they have their responses.
+   * Ends listening, which resets the connections that wait to be accepted. New requests are held until no connection waits,
+   * because clients connect again once they have their responses.
    */
   async function endListening(): Promise<void> {
-    held = [];
+    const waiting: (() => void)[] = [];
+    held = waiting;
     for (let before = -1, times = 0; accepted > before && times < QUIET_TIMES_MAX; times += 1) {
       before = accepted;
       await sleep(QUIET_TIME);
     }
     server.close();
-    for (const serve of held) serve();
     held = null;
+    for (const serve of waiting) {
+      serve();
+      // All at once would be an overload.
+      await turn();
+    }
   }
 
   server.on('connection', (socket) => {
@@ -169,7 +175,6 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       stopping = true;
       for (const connection of connections.values()) closeAfterLast(connection);
       if (grace > 0) await sleep(grace);
-      const end = performance.now() + deadline;
       let cut = 0;
       const closed = once(server, 'close');
       await endListening();
@@ -179,11 +184,10 @@ export async function startServer(listener: RequestListener, options: ServerOpti
       };
       // What has arrived is read between a timer and an immediate.
       const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
-      const closeAll = () => {
+      const timer = setTimeout(() => {
         cut = connections.size;
         server.closeAllConnections();
-      };
-      const timer = setTimeout(closeAll, Math.max(0, end - performance.now()));
+      }, deadline);
       await closed;
       clearTimeout(silent);
       clearTimeout(timer);
