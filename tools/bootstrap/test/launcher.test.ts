@@ -23,8 +23,8 @@ describe('npm start', () => {
       /SIGHUP/,
     ],
     ['npm gets SIGTERM', (npm) => process.kill(npm.pid, 'SIGTERM'), /(SIGTERM.*){3}/],
-    // A terminal sends it to npm and to the launcher, which gets a second copy from npm. The system may join the two.
-    ['Ctrl-C is pressed', (npm) => process.kill(-npm.pid, 'SIGINT'), /(SIGINT.*){3}/],
+    // A terminal sends it to npm and to the launcher, which gets a second copy from npm.
+    ['Ctrl-C is pressed', pressCtrlC, /(SIGINT.*){4}/],
   ])('finishes the request in flight and frees the port if %s', async (_, stop, signals) => {
     const npm = await startService();
     const request = await beginRequest(npm.port);
@@ -53,6 +53,14 @@ describe('npm start', () => {
     expect(npm.output()).not.toContain('"stopped"');
   });
 });
+
+/** Signals the launcher first: the system would join its signal with the copy from npm if both were pending (signal(7)). */
+async function pressCtrlC(npm: Npm): Promise<void> {
+  const [, launcher] = npm.signals().match(/(?<=pid:)\d+/g) ?? [];
+  process.kill(Number(launcher), 'SIGINT');
+  await expect.poll(npm.signals).toMatch(/SIGINT/);
+  process.kill(npm.pid, 'SIGINT');
+}
 
 interface Npm {
   readonly pid: number;
