@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { type ServerOptions, startServer } from './server.ts';
 
 const OPTIONS: ServerOptions = {
@@ -13,11 +13,7 @@ const OPTIONS: ServerOptions = {
 };
 
 test('a stop resets no connection of clients that open one for each request', async () => {
-  let requests = 0;
-  const onRequest: RequestListener = (_, response) => {
-    requests += 1;
-    response.end('served');
-  };
+  const onRequest = vi.fn<RequestListener>((_, response) => response.end('served'));
   const server = await startServer(onRequest, { ...OPTIONS, maxConnections: 100 });
   const errors = new Set<string | undefined>();
   async function callUntilRefused(): Promise<void> {
@@ -29,13 +25,12 @@ test('a stop resets no connection of clients that open one for each request', as
     }
   }
   const clients = Array.from({ length: 50 }, callUntilRefused);
-  await expect.poll(() => requests).toBeGreaterThan(100);
+  await expect.poll(() => onRequest.mock.calls.length).toBeGreaterThan(100);
   await server.stop({ grace: 0, deadline: 600_000 });
   await Promise.all(clients);
   expect([...errors]).toEqual(['ECONNREFUSED']);
 });
 
-// All at once they would be an overload.
 test('a stop serves the requests that wait for the end of listening one after the other', async () => {
   let ofTurn = 0;
   const ofTurns: number[] = [];

@@ -68,13 +68,13 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
     info: logger.info.bind(logger),
     warn: logger.warn.bind(logger),
     error: logger.error.bind(logger),
-    warnThrottled(message: string, details: object = {}) {
+    warnThrottled(message, details = {}) {
       const now = performance.now();
       if (now - (warnedAt.get(message) ?? Number.NEGATIVE_INFINITY) < THROTTLE) return;
       warnedAt.set(message, now);
       logger.warn(details, message);
     },
-    print(text: string) {
+    print(text) {
       write(text);
       output.flush();
     },
