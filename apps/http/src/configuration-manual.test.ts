@@ -1,11 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { STORAGES } from '@animal-store/app-kit';
 import { expect, test } from 'vitest';
-import { IN_FLIGHT_MAX } from './app.ts';
+import { IN_FLIGHT_MAX } from './app/exchange.ts';
+import { BODY_MAX_BYTES } from './app/messages.ts';
 import { VARIABLES } from './configuration.ts';
-import { MAX_HEADER_SIZE } from './http/rejection.ts';
-import { BODY_MAX_BYTES, CHUNKS_MAX } from './http/request-body.ts';
-import { FIRST_BYTES_TIMEOUT, INACTIVITY_TIMEOUT, TIME_LIMITS, UNANSWERED_MAX } from './server.ts';
+import { UNANSWERED_MAX } from './server/connection.ts';
+import { MAX_HEADER_SIZE } from './server/rejection.ts';
+import { CHUNKS_MAX } from './server/request.ts';
+import { FIRST_BYTES_TIMEOUT, INACTIVITY_TIMEOUT, TIME_LIMITS } from './server/server.ts';
 
 const ofStorages = Object.values(STORAGES).flatMap((adapter) => ('variable' in adapter ? adapter.variable : []));
 const secrets = ['API_KEYS', ...ofStorages.filter(({ secret }) => secret).map(({ name }) => name)];

@@ -12,7 +12,7 @@ import { isUsable } from '@animal-store/domain/transport';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration } from './configuration.ts';
 import { createLog } from './observability/log.ts';
-import { type RunningServer, startServer } from './server.ts';
+import { type RunningServer, startServer } from './server/server.ts';
 import { welcome } from './welcome.ts';
 
 /** How long a stopping service serves as before in production, in milliseconds, so that load balancers notice its `/readyz`. */
@@ -34,7 +34,7 @@ export async function startService({ onStop }: Run): Promise<void> {
   const log = await createLog(configuration.LOG_LEVEL, isatty(1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
   let isStopping = false;
-  const container = compose({ configuration, version, storage, log, isStopping: () => isStopping });
+  const container = compose({ configuration, version, storage, log, isStopping: () => isStopping, clock: Date.now });
   const { HOST: host, PORT: port, MAX_CONNECTIONS: maxConnections } = configuration;
   const { reject } = container.resolve(TOKENS.exchange);
   const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);

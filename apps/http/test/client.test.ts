@@ -4,7 +4,7 @@ import { stripTypeScriptTypes } from 'node:module';
 import type { AddressInfo } from 'node:net';
 import { createClient, type ErrorCode, type Pet } from '@animal-store/client';
 import { describe, expect, expectTypeOf, onTestFinished, test, vi } from 'vitest';
-import type { ErrorCode as ServiceErrorCode } from '../src/http/http-error.ts';
+import type { ErrorCode as ServiceErrorCode } from '../src/app/errors.ts';
 import { describeInBrowser, HOST } from './browser.ts';
 import { KEY, startService } from './service.ts';
 

@@ -62,6 +62,13 @@ test.for([
   ['200', 'GET http://example.org/livez HTTP/1.1\r\nHost: example.org'],
   ['200', 'GET https://example.org:443/livez?x=y HTTP/1.1\r\nHost: example.org'],
   ['200', 'GET /livez HTTP/1.1\r\nHost: [::1]:3000'],
+  ['200', 'GET /livez HTTP/1.1\r\nHost: [0:0::1]'],
+  ['200', 'GET /livez HTTP/1.1\r\nHost: localhost:'],
+  ['200', 'GET /livez HTTP/1.1\r\nHost: LOCALHOST:80'],
+  ['200', 'GET HTTP://example.org/livez HTTP/1.1\r\nHost: x'],
+  ['400', 'GET http:///livez HTTP/1.1\r\nHost: x'],
+  ['400', 'GET /livez HTTP/1.1\r\nHost: [::1'],
+  ['400', 'GET /livez HTTP/1.1\r\nHost: a:b'],
   // As load balancers probe.
   ['200', 'GET /livez HTTP/1.0'],
   ['302', 'GET http://example.org HTTP/1.1\r\nHost: x'],

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { createRateLimit } from '../src/rate-limit.ts';
+import { createRateLimit } from '../src/app/rate-limit.ts';
 import { errorLike, OTHER_KEY, startService, test } from './service.ts';
 
 test('counts nothing without RATE_LIMIT', async ({ service: { call } }) => {

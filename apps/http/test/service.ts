@@ -9,7 +9,7 @@ import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import { startServer } from '../src/server.ts';
+import { startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';

@@ -2,8 +2,8 @@ import { DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
 import pino, { type Logger } from 'pino';
 import sonicBoom from 'sonic-boom';
-import type { Observe } from '../http/exchange.ts';
-import { isUnexpected, OVERLOADED } from '../http/http-error.ts';
+import { isUnexpected, OVERLOADED } from '../app/errors.ts';
+import type { Observe } from '../app/exchange.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

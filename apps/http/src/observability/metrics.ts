@@ -2,7 +2,7 @@ import type { Version } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observe } from '../http/exchange.ts';
+import type { Observe } from '../app/exchange.ts';
 import type { CheckStorage } from './readiness.ts';
 
 type Ports = Pick<PetStorage, 'pets' | 'keys'>;
@@ -21,8 +21,9 @@ export interface Metrics {
   readonly observe: Observe;
   /** The ports of a storage, whose calls are timed. */
   instrument(storage: Ports): Ports;
-  /** The metrics in Prometheus' text format. */
-  readonly registry: Registry;
+  readonly contentType: string;
+  /** The metrics in Prometheus' text format. Calls at the same time share one text. */
+  read(): Promise<string>;
 }
 
 /** In seconds. */
@@ -97,6 +98,7 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
     return Object.fromEntries(entries);
   }
 
+  let reading: Promise<string> | undefined;
   return {
     observe({ method, route, startedAt }, { status }) {
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
@@ -105,6 +107,12 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
       pets: timed(storage.pets, 'pets', ['add', 'find', 'list']),
       keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'prune', 'recordUse']),
     }),
-    registry,
+    contentType: registry.contentType,
+    read() {
+      reading ??= registry.metrics().finally(() => {
+        reading = undefined;
+      });
+      return reading;
+    },
   };
 }

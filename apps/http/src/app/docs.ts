@@ -4,9 +4,9 @@ import type { Hono } from 'hono';
 import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
 import { secureHeaders } from 'hono/secure-headers';
-import type { Env } from './http/exchange.ts';
+import type { Env } from './exchange.ts';
 
-const ASSETS = fileURLToPath(new URL('../assets', import.meta.url));
+const ASSETS = fileURLToPath(new URL('../../assets', import.meta.url));
 const SWAGGER_UI = fileURLToPath(new URL('.', import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
 
 const [SELF, NONE] = ["'self'", "'none'"];

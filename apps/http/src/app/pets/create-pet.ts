@@ -1,7 +1,7 @@
-import type { IncomingMessage } from 'node:http';
 import { type IdempotencyKey, LIMITS, type NewPet } from '@animal-store/domain';
-import { CLIENT_MESSAGES, invalidRequest, JSON_TYPE } from '../http/http-error.ts';
-import { BODY_MAX_BYTES, parseJson, readBody, requireJson } from '../http/request-body.ts';
+import { invalidRequest, JSON_TYPE } from '../errors.ts';
+import { type Incoming, parseJson, requireJson } from '../incoming.ts';
+import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../messages.ts';
 import {
   EXAMPLE_NEW_PET,
   EXAMPLE_PET,
@@ -22,10 +22,9 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
   return {
     method: 'post',
     path: '/pets',
-    async handle({ env: { incoming } }, holder) {
+    async handle(_, { incoming, holder, readBody }) {
       requireJson(incoming);
-      const bytes = await readBody(incoming);
-      const newPet = parseJson(bytes) as NewPet;
+      const newPet = parseJson(await readBody()) as NewPet;
       const { pet, created } = await catalogue.createPet(newPet, idempotencyKey(incoming, holder));
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
@@ -61,9 +60,16 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
             ),
           },
           content: jsonContent('Pet', EXAMPLE_PET),
+          links: {
+            getPet: {
+              operationId: 'getPet',
+              parameters: { petId: '$response.body#/id' },
+              description: 'Reads the animal.',
+            },
+          },
         },
         400: ref('responses', 'BadRequest'),
-        413: errorContent('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge(BODY_MAX_BYTES)),
+        413: errorContent('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge),
         415: errorContent('unsupported_media_type', CLIENT_MESSAGES.contentType),
         422: errorContent(
           'idempotency_key_reused',
@@ -74,11 +80,11 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
   };
 }
 
-/** Node joins repeated fields with a comma and a space, which no key may contain. */
-function idempotencyKey(request: IncomingMessage, holder: string): IdempotencyKey | undefined {
-  const key = request.headers['idempotency-key'] as string | undefined;
+/** Repeated fields are joined with a comma and a space, which no key may contain. */
+function idempotencyKey(incoming: Incoming, holder: string): IdempotencyKey | undefined {
+  const key = incoming.header('idempotency-key');
   if (key === undefined) return undefined;
-  const count = key.includes(', ') ? (request.headersDistinct['idempotency-key'] as string[]).length : 1;
+  const count = key.split(', ').length;
   if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
   return { holder, key };
 }

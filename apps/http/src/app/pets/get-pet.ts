@@ -1,6 +1,7 @@
 import { LIMITS } from '@animal-store/domain';
 import { quote } from '@animal-store/domain/transport';
-import { CLIENT_MESSAGES, HttpError, JSON_TYPE } from '../http/http-error.ts';
+import { HttpError, JSON_TYPE } from '../errors.ts';
+import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
@@ -16,19 +17,27 @@ const ID = { type: 'integer', format: 'int64', minimum: LIMITS.id.min, maximum: 
 
 /** `GET /pets/{petId}`: one pet, until the operation's removal; 410 from then on. */
 export function getPet({ catalogue, clock, basePath }: OperationDependencies): Operation {
-  const start = `${basePath}/pets/`.length;
   const removed = CLIENT_MESSAGES.removed(basePath);
   return {
     method: 'get',
     path: '/pets/{petId}',
     headers: {
-      deprecation: `@${DEPRECATED_AT / 1000}`,
-      sunset: new Date(REMOVED_AT).toUTCString(),
-      link: `<${basePath}/pets>; rel="successor-version"`,
+      Deprecation: {
+        value: `@${DEPRECATED_AT / 1000}`,
+        description: 'Since when the operation is deprecated (RFC 9745).',
+      },
+      Sunset: {
+        value: new Date(REMOVED_AT).toUTCString(),
+        description: 'When the operation is removed (RFC 8594).',
+      },
+      Link: {
+        value: `<${basePath}/pets>; rel="successor-version"`,
+        description: 'The replacement of the operation (RFC 5829).',
+      },
     },
     async handle({ req }) {
       if (clock() >= REMOVED_AT) throw new HttpError('endpoint_removed', removed);
-      const text = req.path.slice(start);
+      const text = req.param('petId') ?? '';
       if (!DECIMAL.test(text) || BigInt(text) > LIMITS.id.max)
         throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
       return { status: 200, headers: JSON_TYPE, body: petJson(await catalogue.getPet(BigInt(text))) };
@@ -38,12 +47,7 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
       summary: 'Get an animal',
       description: 'Returns one animal. Removed on 5 December 2030: use `GET /pets` with the status filter instead.',
       deprecated: true,
-      parameters: [parameter('path', 'petId', 'Identifier of the animal to retrieve.', ID)],
-      headers: {
-        Deprecation: 'Since when the operation is deprecated (RFC 9745).',
-        Sunset: 'When the operation is removed (RFC 8594).',
-        Link: 'The replacement of the operation (RFC 5829).',
-      },
+      parameters: [parameter('path', 'petId', 'Identifier of the animal to retrieve.', ID, 1)],
       responses: {
         200: { description: 'The animal.', content: jsonContent('Pet', EXAMPLE_PET) },
         404: errorContent('pet_not_found', 'no pet has the id 7'),

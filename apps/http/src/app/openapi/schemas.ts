@@ -1,6 +1,6 @@
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import Type from 'typebox';
-import { ERROR_STATUS } from '../http/http-error.ts';
+import { ERROR_STATUS } from '../errors.ts';
 
 // JSON Schema 2020-12 of everything on the wire. Every bound is the domain's own.
 

@@ -1,7 +1,9 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
-import { CLIENT_MESSAGES, invalidRequest, JSON_TYPE } from '../http/http-error.ts';
+import type { HonoRequest } from 'hono';
+import { invalidRequest, JSON_TYPE } from '../errors.ts';
+import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
-import { cursorAfter, readCursor } from './cursor.ts';
+import { CURSOR_PATTERN, cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
 import { petJson } from './pet-json.ts';
 
@@ -19,8 +21,8 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
   return {
     method: 'get',
     path: '/pets',
-    async handle({ req: { url } }) {
-      const query = readQuery(url);
+    async handle({ req }) {
+      const query = readQuery(req);
       const { pets, next } = await catalogue.listPets(query);
       // A page that is not the last is full.
       const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query.status, next) };
@@ -39,7 +41,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
           'query',
           'cursor',
           'Where the page begins. Opaque: clients take it from a Link header field and never make one.',
-          { type: 'string' },
+          { type: 'string', pattern: CURSOR_PATTERN.source },
         ),
       ],
       responses: {
@@ -59,13 +61,11 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
   };
 }
 
-/** The query of a request's URL. Parameters that the interface does not know are ignored; the catalogue rejects other values. */
-function readQuery(url: string): PetQuery {
-  const start = url.indexOf('?');
-  if (start === -1) return {};
-  const parameters = new URLSearchParams(url.slice(start));
+/** The query of a request. Parameters that the interface does not know are ignored; the catalogue rejects other values. */
+function readQuery(req: HonoRequest): PetQuery {
+  const parameters = req.queries();
   const read = (name: string): string | undefined => {
-    const [value, ...more] = parameters.getAll(name);
+    const [value, ...more] = parameters[name] ?? [];
     if (more.length > 0) throw invalidRequest(CLIENT_MESSAGES.notOnce(name, more.length + 1));
     return value;
   };

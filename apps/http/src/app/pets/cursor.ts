@@ -4,7 +4,7 @@ import { LIMITS } from '@animal-store/domain';
 const VERSION = 1;
 
 /** A version byte and an id in eight make twelve characters, without padding. */
-const TEXT = /^[\w-]{12}$/;
+export const CURSOR_PATTERN = /^[\w-]{12}$/;
 
 // One for all calls: allocating a Buffer costs more than the rest.
 const bytes = Buffer.alloc(9, VERSION);
@@ -17,7 +17,7 @@ export function cursorAfter(id: bigint): string {
 
 /** The id of the pet after which the page of a cursor begins; null if the text is no cursor. */
 export function readCursor(text: string): bigint | null {
-  if (!TEXT.test(text)) return null;
+  if (!CURSOR_PATTERN.test(text)) return null;
   const given = Buffer.from(text, 'base64url');
   const id = given.readBigInt64BE(1);
   return given[0] === VERSION && id >= LIMITS.id.min ? id : null;

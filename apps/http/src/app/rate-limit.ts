@@ -1,4 +1,5 @@
-import { CLIENT_MESSAGES, type Headers, HttpError } from './http/http-error.ts';
+import { type Headers, HttpError } from './errors.ts';
+import { CLIENT_MESSAGES } from './messages.ts';
 
 /** In milliseconds. */
 const WINDOW = 60_000;
@@ -29,7 +30,8 @@ export function createRateLimit(limit: number, clock = () => performance.now()):
   // As many as there are holders of valid keys.
   const windows = new Map<string, Window>();
   return (holder) => {
-    const now = clock();
+    // Whole: a sum of fractions may be rounded up.
+    const now = Math.floor(clock());
     let window = windows.get(holder);
     if (window === undefined || now >= window.endsAt) {
       window = { requests: 0, endsAt: now + WINDOW };

@@ -63,16 +63,17 @@ export function openApiDocument(operations: readonly Operation[], basePath: stri
 }
 
 /** The Operation Object with the responses that all share, and the operation's own header fields on each response. */
-function operationObject({ headers: values = {}, description }: Operation, shared: ReturnType<typeof sharedResponses>) {
-  const { headers, responses, ...rest } = description;
-  const own = mapValues(headers ?? {}, (text, name) => header(text, values[name.toLowerCase()]));
+function operationObject({ headers = {}, description }: Operation, shared: ReturnType<typeof sharedResponses>) {
+  const { responses, ...rest } = description;
+  const own = mapValues(headers, ({ description, value }) => header(description, value));
+  const hasOwn = Object.keys(own).length > 0;
   return {
     tags: ['Pets'],
     ...rest,
     responses: {
       ...mapValues(responses, (response) => ('$ref' in response ? response : withHeaders(response, own))),
       ...mapValues(SHARED, (name, status) =>
-        headers !== undefined && status !== 'default' ? withHeaders(shared[name], own) : ref('responses', name),
+        hasOwn && status !== 'default' ? withHeaders(shared[name], own) : ref('responses', name),
       ),
     },
   };

@@ -1,12 +1,11 @@
-import { CLIENT_MESSAGES, ERROR_STATUS, type ErrorCode } from '../http/http-error.ts';
+import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
+import { CLIENT_MESSAGES } from '../messages.ts';
 
 type Objects = Readonly<Record<string, object>>;
 
 /** What the document says of an operation: an Operation Object (OpenAPI 3.1.1, section 4.8.10). */
 export interface OperationDescription {
   readonly [member: string]: unknown;
-  /** Descriptions of the header fields that each of its responses has, by name. */
-  readonly headers?: Readonly<Record<string, string>>;
   /** Without the responses and header fields that all operations share. */
   readonly responses: Objects;
 }
@@ -26,8 +25,14 @@ export function optionalHeader(description: string, example?: string) {
 }
 
 /** A parameter of an operation. Those of a path are required. */
-export function parameter(place: 'query' | 'header' | 'path', name: string, description: string, schema: object) {
-  return { name, in: place, ...(place === 'path' && { required: true }), description, schema };
+export function parameter(
+  place: 'query' | 'header' | 'path',
+  name: string,
+  description: string,
+  schema: object,
+  example?: unknown,
+) {
+  return { name, in: place, ...(place === 'path' && { required: true }), description, schema, example };
 }
 
 /** A JSON body whose schema is a component. */

@@ -1,0 +1,180 @@
+import type { AuthenticatedKey } from '@animal-store/domain/transport';
+import type { Context } from 'hono';
+import { errorResponse, type Headers, type HttpError, type HttpResponse, OVERLOADED } from './errors.ts';
+import { forwardedAddress } from './forwarded.ts';
+import { fromFetch, type Incoming } from './incoming.ts';
+import { createTurn } from './turn.ts';
+
+/** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `incoming`. */
+export interface Env {
+  Bindings: { readonly incoming?: Incoming };
+}
+
+/** What a handler gets besides Hono's context. */
+export interface Call {
+  readonly incoming: Incoming;
+  /** Whose key the request has; empty for a route without keys. */
+  readonly holder: string;
+  /** `incoming.readBody`; the request does not count for load shedding meanwhile: its client decides how long that takes. */
+  readBody(): Promise<Buffer>;
+}
+
+/** Responds to a request, or throws the error that becomes the response. */
+export type Handle = (c: Context<Env>, call: Call) => HttpResponse | Promise<HttpResponse>;
+
+/** Whether a request is served, and what its record and its response say of that. */
+export interface Admission {
+  /** null if no key is valid. */
+  readonly key: AuthenticatedKey | null;
+  /** The visible prefix of the key, if a well-formed one was rejected. */
+  readonly rejectedKey: string | null;
+  /** Header fields of the response, whatever it is. */
+  readonly headers: Headers;
+  readonly rejection: HttpError | null;
+}
+
+export type Admit = (incoming: Incoming) => Promise<Admission>;
+
+export interface HandlerOptions {
+  /** Header fields of each response, errors included. */
+  readonly headers?: Headers;
+  /** Absent: everyone is served, also under overload. */
+  readonly admit?: Admit;
+}
+
+/**
+ * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
+ * run.
+ */
+const SECURITY_HEADERS: Headers = {
+  'x-content-type-options': 'nosniff',
+  'cache-control': 'no-store',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+};
+
+/** The route of requests that match none, in records. */
+export const UNMATCHED = 'unmatched';
+/** The route of bytes that are no request, in records. */
+const UNPARSABLE = 'unparsable';
+
+/** How many requests whose body has arrived may be in flight; those that need admission are rejected beyond. */
+export const IN_FLIGHT_MAX = 1_000;
+
+/** One request for the log and the metrics. */
+export interface RequestRecord {
+  /** The X-Request-Id of the request if it is well-formed, otherwise a new UUID; returned with the response. */
+  readonly id: string;
+  readonly method: string;
+  /** The path with the names of its parameters, or `unmatched`: one of few values, whatever a client sends. */
+  readonly route: string;
+  /** The trace id of the request's traceparent (W3C Trace Context, level 2), or null. */
+  readonly traceId: string | null;
+  /** On the monotonic clock of `performance.now()`, in milliseconds. */
+  readonly startedAt: number;
+  /** The address of the client; null if it is unknown. */
+  readonly client: string | null;
+  /** The key of the request, if it is valid. */
+  readonly key: AuthenticatedKey | null;
+  /** The visible prefix of the key, if a well-formed one was rejected. */
+  readonly rejectedKey: string | null;
+  /** The error that became the response, or null. */
+  readonly error: unknown;
+}
+
+/** Is notified of each request with its response. */
+export type Observe = (record: RequestRecord, response: HttpResponse) => void;
+
+const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+/** Version 00 has exactly 55 characters, later ones may have more. */
+const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
+
+/** Wraps what becomes a response: records, request ids, errors as bodies. */
+export interface Exchange {
+  /** How many requests have no response yet. */
+  inFlight(): number;
+  /** Makes the one handler of a route. */
+  handler(route: string, handle: Handle, options?: HandlerOptions): (c: Context<Env>) => Promise<Response>;
+  /** The response to a request that no handler gets. `incoming` is null for bytes that are no request. */
+  reject(
+    error: unknown,
+    incoming: (Incoming & { method?: string | undefined }) | null,
+    address: string | null,
+  ): HttpResponse;
+}
+
+/** @param trustedProxies How many proxies in front of the service add the address of the client to X-Forwarded-For. */
+export function createExchange(observe: Observe = () => {}, trustedProxies = 0): Exchange {
+  let inFlight = 0;
+  /** How many of them wait for their bodies. */
+  let receiving = 0;
+  const endOfTurn = createTurn();
+
+  function begin(incoming: Incoming | null, method: string, route: string, address: string | null) {
+    const id = incoming?.header('x-request-id');
+    const traceparent = incoming?.header('traceparent');
+    const forwarded = trustedProxies > 0 ? incoming?.header('x-forwarded-for') : undefined;
+    return {
+      id: id !== undefined && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
+      method,
+      route,
+      traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
+      startedAt: performance.now(),
+      client: forwarded === undefined ? address : (forwardedAddress(forwarded, trustedProxies) ?? address),
+      key: null as AuthenticatedKey | null,
+      rejectedKey: null as string | null,
+      error: null as unknown,
+    };
+  }
+
+  async function receive(incoming: Incoming): Promise<Buffer> {
+    receiving += 1;
+    try {
+      return await incoming.readBody();
+    } finally {
+      receiving -= 1;
+    }
+  }
+
+  return {
+    inFlight: () => inFlight,
+    handler(route, handle, { headers = {}, admit } = {}) {
+      const fixedHeaders = { ...SECURITY_HEADERS, ...headers };
+      return async (c) => {
+        // `app.request()` gives no environment.
+        const incoming = c.env?.incoming ?? fromFetch(c.req.raw);
+        const record = begin(incoming, c.req.method, route, incoming.clientAddress);
+        let headers = fixedHeaders;
+        let response: HttpResponse;
+        inFlight += 1;
+        try {
+          if (admit !== undefined) {
+            if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
+            const admission = await admit(incoming);
+            record.key = admission.key;
+            record.rejectedKey = admission.rejectedKey;
+            headers = { ...headers, ...admission.headers };
+            if (admission.rejection !== null) throw admission.rejection;
+          }
+          const holder = record.key?.holder ?? '';
+          response = await handle(c, { incoming, holder, readBody: () => receive(incoming) });
+        } catch (error) {
+          record.error = error;
+          response = errorResponse(error);
+        }
+        inFlight -= 1;
+        await endOfTurn();
+        observe(record, response);
+        // A string and a plain header object take node-server's fast path.
+        const { status, body } = response;
+        return new Response(body, { status, headers: { ...headers, ...response.headers, 'x-request-id': record.id } });
+      };
+    },
+    reject(error, incoming, address) {
+      const route = incoming === null ? UNPARSABLE : UNMATCHED;
+      const record = { ...begin(incoming, incoming?.method ?? '-', route, address), error };
+      const response = errorResponse(error);
+      observe(record, response);
+      return { ...response, headers: { ...SECURITY_HEADERS, ...response.headers, 'x-request-id': record.id } };
+    },
+  };
+}

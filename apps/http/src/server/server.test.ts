@@ -1,0 +1,45 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { connect } from 'node:net';
+import { expect, test } from 'vitest';
+import { type ServerOptions, startServer } from './server.ts';
+
+const OPTIONS: ServerOptions = {
+  ...{ host: '127.0.0.1', port: 0, maxConnections: 3 },
+  onDrop() {},
+  reject() {
+    throw new Error('nothing is rejected');
+  },
+};
+
+test('a stop closes a connection whose response had begun before it, when the response ends', async () => {
+  const { promise: begun, resolve: begin } = Promise.withResolvers<ServerResponse>();
+  const server = await startServer((_, response) => {
+    response.write('begun');
+    begin(response);
+  }, OPTIONS);
+  const socket = connect(server.address.port, '127.0.0.1');
+  socket.write('GET / HTTP/1.1\r\nHost: animals\r\n\r\n');
+  await once(socket, 'data');
+  const stopping = server.stop({ grace: 0, deadline: 600_000 });
+  (await begun).end();
+  expect(await stopping).toBe(0);
+});
+
+// Node itself would close it after INACTIVITY_TIMEOUT.
+test('a stop closes a connection that sends nothing, and serves one whose request is late', {
+  timeout: 20_000,
+}, async () => {
+  const server = await startServer((_, response) => response.end('served'), OPTIONS);
+  const silent = connect(server.address.port, '127.0.0.1');
+  const late = connect(server.address.port, '127.0.0.1');
+  await Promise.all([once(silent, 'connect'), once(late, 'connect')]);
+  const closed = once(silent, 'close');
+  // The server has accepted both when it responds to a third connection.
+  await fetch(`http://127.0.0.1:${server.address.port}`, { headers: { connection: 'close' } });
+  const stopping = server.stop({ grace: 0, deadline: 600_000 });
+  late.write('GET / HTTP/1.1\r\nHost: animals\r\n\r\n');
+  expect(String(await once(late, 'data'))).toMatch(/^HTTP\/1.1 200 .*served$/s);
+  expect(await stopping).toBe(0);
+  await closed;
+});

@@ -1,0 +1,142 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo, Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { HttpError, HttpResponse } from '../app/errors.ts';
+import { Connection } from './connection.ts';
+import { bytesOf, MAX_HEADER_SIZE, normalizeRequest, noTunnel, parserRejection } from './rejection.ts';
+import { addressOf, NodeRequest } from './request.ts';
+
+/** In milliseconds. */
+export const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
+
+/** How long a connection may be inactive while it has a request, in milliseconds. */
+export const INACTIVITY_TIMEOUT = 35_000;
+
+/** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
+export const FIRST_BYTES_TIMEOUT = 1_000;
+
+export type Listener = RequestListener<typeof NodeRequest>;
+
+export interface ServerOptions {
+  /** `::` for all addresses, those of IPv4 included. */
+  readonly host: string;
+  /** 0 for any free port. */
+  readonly port: number;
+  /** Further connections are closed at once. */
+  readonly maxConnections: number;
+  /** The response to a request that the listener does not get; `request` is null for bytes that are no request. */
+  readonly reject: (error: HttpError, request: NodeRequest | null, clientAddress: string | null) => HttpResponse;
+  /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
+  readonly onDrop: (reason: 'connections' | 'requests') => void;
+}
+
+export interface RunningServer {
+  readonly address: AddressInfo;
+  /**
+   * Stops the server. During the grace it serves as before, but each response closes its connection. Then it stops
+   * listening. At the deadline it closes the connections that are left.
+   *
+   * @param times In milliseconds; the deadline begins after the grace.
+   * @returns How many connections were closed at the deadline.
+   */
+  stop(times: { grace: number; deadline: number }): Promise<number>;
+}
+
+/**
+ * Serves HTTP/1.1 with limits.
+ *
+ * @throws The system's error if the server can't listen on the address.
+ */
+export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {
+  const { host, port, maxConnections, reject, onDrop } = options;
+  const connections = new Map<Socket, Connection>();
+  let stopping = false;
+  const server = createServer({
+    ...{ IncomingMessage: NodeRequest, connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
+    ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
+    // Most requests have no body: Node then emits no stream events.
+    optimizeEmptyRequests: true,
+  });
+  server.maxConnections = maxConnections;
+  // Otherwise Node drops fields silently, Authorization and Idempotency-Key among them. The size is limited.
+  server.maxHeadersCount = 0;
+  server.setTimeout(INACTIVITY_TIMEOUT);
+
+  type Response = ServerResponse<NodeRequest>;
+  const accept = (waitsForContinue: boolean) => (request: NodeRequest, response: Response) => {
+    const { socket } = request;
+    request.begin(response, waitsForContinue);
+    const serve = () => {
+      const error = normalizeRequest(request);
+      if (error === null) listener(request, response);
+      else rejectRequest(error, request, response);
+    };
+    // Absent if the socket is closed.
+    if (connections.get(socket)?.accept(response, stopping || closes(request), serve) !== false) return;
+    onDrop('requests');
+    socket.destroy();
+  };
+
+  async function rejectRequest(error: HttpError, request: NodeRequest, response: Response): Promise<void> {
+    const { status, headers, body } = reject(error, request, request.clientAddress);
+    await request.discardBody();
+    response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
+  }
+
+  function rejectBytes(error: HttpError, socket: Socket): void {
+    const connection = connections.get(socket);
+    if (connection === undefined) socket.destroy();
+    else connection.reject(error, () => bytesOf(reject(error, null, addressOf(socket))));
+  }
+
+  server.on('connection', (socket) => {
+    // Node leaves it open if the response had begun before the stop.
+    connections.set(socket, new Connection(socket, () => void (server.listening || socket.end())));
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('drop', () => onDrop('connections'));
+  server.on('request', accept(false));
+  server.on('checkContinue', accept(true));
+  // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
+  server.on('checkExpectation', accept(false));
+  server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
+  server.on('connect', (request) => rejectBytes(noTunnel, request.socket));
+  // Without a host Node listens on `::`, or on 0.0.0.0 if IPv6 is not available.
+  server.listen({ port, ...(host !== '::' && { host }) });
+  await once(server, 'listening');
+
+  return {
+    address: server.address() as AddressInfo,
+    async stop({ grace, deadline }) {
+      stopping = true;
+      for (const connection of connections.values()) connection.end();
+      if (grace > 0) await sleep(grace);
+      let cut = 0;
+      const closed = once(server, 'close');
+      server.close();
+      // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
+      const closeSilent = () => {
+        for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
+      };
+      // What has arrived is read between a timer and an immediate.
+      const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
+      const timer = setTimeout(() => {
+        cut = connections.size;
+        server.closeAllConnections();
+      }, deadline);
+      await closed;
+      clearTimeout(silent);
+      clearTimeout(timer);
+      return cut;
+    },
+  };
+}
+
+/**
+ * Whether the response to a request closes its connection. After an Upgrade other bytes may follow: serve this one as HTTP/1.1,
+ * then close (RFC 9110, section 7.8).
+ */
+function closes({ headers, httpVersion }: NodeRequest): boolean {
+  return httpVersion === '1.0' || headers.upgrade !== undefined || /\bclose\b/i.test(headers.connection ?? '');
+}
