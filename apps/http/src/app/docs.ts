@@ -1,13 +1,23 @@
-import { fileURLToPath } from 'node:url';
-import { serveStatic } from '@hono/node-server/serve-static';
+import { createHash } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
 import type { Hono } from 'hono';
-import { compress } from 'hono/compress';
 import { etag } from 'hono/etag';
 import { secureHeaders } from 'hono/secure-headers';
 import type { Env } from './exchange.ts';
 
-const ASSETS = fileURLToPath(new URL('../../assets', import.meta.url));
-const SWAGGER_UI = fileURLToPath(new URL('.', import.meta.resolve('swagger-ui-dist/swagger-ui.css')));
+/** The files of the page by their paths, and the types of their contents. */
+const FILES = {
+  '/docs': [new URL('../../assets/docs.html', import.meta.url), 'text/html; charset=utf-8'],
+  '/docs/docs.js': [new URL('../../assets/docs.js', import.meta.url), 'text/javascript; charset=utf-8'],
+  '/docs/swagger-ui.css': [swaggerUi('swagger-ui.css'), 'text/css; charset=utf-8'],
+  '/docs/swagger-ui-bundle.js': [swaggerUi('swagger-ui-bundle.js'), 'text/javascript; charset=utf-8'],
+} as const;
+
+function swaggerUi(file: string): URL {
+  return new URL(import.meta.resolve(`swagger-ui-dist/${file}`));
+}
 
 const [SELF, NONE] = ["'self'", "'none'"];
 
@@ -28,6 +38,30 @@ const POLICY = {
   },
 };
 
+/** A file in a content coding, as all responses share it. */
+interface Representation {
+  readonly bytes: Uint8Array<ArrayBuffer>;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** Reads a file, and compresses it once. */
+async function load(file: URL, type: string) {
+  const bytes = await readFile(file);
+  const digest = createHash('sha256').update(bytes).digest('base64url');
+  const represent = (bytes: Representation['bytes'], tag: string, coding = {}): Representation => {
+    const length = String(bytes.length);
+    const caching = { etag: `"${tag}"`, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
+    return { bytes, headers: { 'content-type': type, 'content-length': length, ...caching, ...coding } };
+  };
+  return {
+    plain: represent(bytes, digest),
+    gzip: represent(await promisify(gzip)(bytes), `${digest}-gzip`, { 'content-encoding': 'gzip' }),
+  };
+}
+
+/** RFC 9110, section 12.5.3. */
+const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+
 /**
  * Serves the documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so
  * that a proxy can put the page under a prefix.
@@ -36,11 +70,14 @@ export function mountDocs(app: Hono<Env>): void {
   app.get('/', (c) => c.redirect('docs'));
   app.get('/docs/', (c) => c.redirect('../docs'));
   app.use('/docs/*', secureHeaders(POLICY), etag());
-  // Not the bundle: compressing it takes a core 65 ms, and anyone can ask for it.
-  for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui.css']) app.use(path, compress());
-  app.get('/docs', serveStatic({ root: ASSETS, path: 'docs.html' }));
-  app.get('/docs/docs.js', serveStatic({ root: ASSETS, path: 'docs.js' }));
-  for (const file of ['swagger-ui.css', 'swagger-ui-bundle.js']) {
-    app.get(`/docs/${file}`, serveStatic({ root: SWAGGER_UI, path: file }));
+  for (const [path, [file, type]] of Object.entries(FILES)) {
+    let loading: ReturnType<typeof load> | undefined;
+    app.get(path, async (c) => {
+      loading ??= load(file, type);
+      const representations = await loading;
+      const isGzip = ACCEPTS_GZIP.test(c.req.header('accept-encoding') ?? '');
+      const { bytes, headers } = isGzip ? representations.gzip : representations.plain;
+      return new Response(bytes, { headers });
+    });
   }
 }
