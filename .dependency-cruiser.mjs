@@ -49,7 +49,7 @@ const allowed = [
 ];
 
 /** The parts of the OpenAPI document that need TypeBox, in apps/http. */
-const DOCUMENT = ['^apps/http/src/openapi/(?:document|schemas)\\.ts$'];
+const DOCUMENT = ['^apps/http/src/app/openapi/(?:document|schemas)\\.ts$'];
 
 /** @type {Record<string, Omit<import('dependency-cruiser').IForbiddenRuleType, 'name'>>} */
 const forbidden = {
@@ -72,6 +72,16 @@ const forbidden = {
     comment: 'Dependency injection puts an application together. Its parts are written without it.',
     from: { path: '^(?:packages|apps)/', pathNot: '^apps/[^/]+/src/composition\\.ts$' },
     to: { path: npm('tsyringe', 'reflect-metadata') },
+  },
+  'server-knows-no-application': {
+    comment: 'The server is Node.js alone. It rejects requests in the words of the application.',
+    from: { path: '^apps/http/src/server/', pathNot: TESTS },
+    to: { path: [npm('hono', '@hono/[^/]+'), '^apps/http/src/(?!server/|app/(?:errors|messages)\\.ts$)'] },
+  },
+  'application-knows-no-server': {
+    comment: 'The application runs on every runtime for Hono, and in tests without a server.',
+    from: { path: '^apps/http/src/app/', pathNot: TESTS },
+    to: { path: ['^(?:node:)?(?:http|https|http2|net|tls)$', npm('@hono/[^/]+'), '^apps/http/src/(?!app/)'] },
   },
   'document-is-loaded-on-use': {
     comment: 'TypeBox takes 13 MB and a third of the time of a start. Only a request for the document needs it.',
