@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { expect } from 'vitest';
-import { errorLike, KEY, startService, test } from './service.ts';
+import { errorLike, KEY, startApp, test } from './service.ts';
 
 const PLAIN = 'Bearer realm="animal-store"';
 const INVALID = 'Bearer realm="animal-store", error="invalid_token"';
@@ -11,7 +11,7 @@ test.for([
   ['GET', '/v1/pets/x'],
   ['DELETE', '/v1/pets'],
   ['GET', '/%76%31/pets'],
-] as const)('requires a key before anything else: %s %s', async ([method, path], { shared: { call } }) => {
+] as const)('requires a key before anything else: %s %s', async ([method, path], { sharedApp: { call } }) => {
   const body = method === 'POST' ? { body: 'x'.repeat(100_000) } : {};
   const { status, headers, json } = await call(method, path, { key: null, ...body });
   expect([status, json]).toEqual([401, errorLike('unauthorized', 401, /missing API key/)]);
@@ -26,7 +26,7 @@ test.for<[string, number, string?]>([
   [`Bearer ${KEY},${KEY}`, 401, INVALID],
   ['', 401, PLAIN],
   [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
-])('responds to Authorization: %s with %d', async ([authorization, status, challenge], { shared: { call } }) => {
+])('responds to Authorization: %s with %d', async ([authorization, status, challenge], { sharedApp: { call } }) => {
   const response = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
   expect([response.status, response.headers['www-authenticate']]).toEqual([status, challenge]);
 });
@@ -45,14 +45,14 @@ test.for([
 test('accepts a key that is configured by its digest, and not the digest itself', async () => {
   const key = 'a-key-that-is-nowhere-written-down';
   const digest = createHash('sha256').update(key).digest('hex');
-  const { call } = await startService({ API_KEYS: `sha256:${digest}` });
+  const { call } = await startApp({ API_KEYS: `sha256:${digest}` });
   expect((await call('GET', '/v1/pets', { key })).status).toBe(200);
   for (const wrong of [digest, `sha256:${digest}`, KEY]) {
     expect((await call('GET', '/v1/pets', { key: wrong })).status).toBe(401);
   }
 });
 
-test('ignores a key in the query or in another field', async ({ shared: { call } }) => {
+test('ignores a key in the query or in another field', async ({ sharedApp: { call } }) => {
   const headers = {
     ...{ 'x-api-key': KEY, cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` },
     ...{ 'x-fields': 'authorization', 'x-key': `Bearer ${KEY}` },

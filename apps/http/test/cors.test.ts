@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { startService, test } from './service.ts';
+import { startApp, test } from './service.ts';
 
 const ORIGIN = 'https://example.org';
 const preflight = {
@@ -8,7 +8,7 @@ const preflight = {
   'access-control-request-headers': 'authorization',
 };
 
-test('gives scripts of other origins no access without CORS_ORIGINS', async ({ shared: { call } }) => {
+test('gives scripts of other origins no access without CORS_ORIGINS', async ({ sharedApp: { call } }) => {
   const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   expect((await call('OPTIONS', '/v1/pets', { key: null, headers: preflight })).status).toBe(401);
@@ -18,7 +18,7 @@ test.each([
   [`http://localhost:8080, ${ORIGIN}`, ORIGIN],
   ['*', '*'],
 ])('CORS_ORIGINS=%s gives %s access to responses and their header fields', async (origins, allowed) => {
-  const { call } = await startService({ CORS_ORIGINS: origins });
+  const { call } = await startApp({ CORS_ORIGINS: origins });
   // A script must be able to read why it was rejected.
   for (const credentials of [{}, { key: null }]) {
     const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN }, ...credentials });
@@ -40,7 +40,7 @@ test.each([
 });
 
 test('responds to an OPTIONS request that is no preflight as without CORS_ORIGINS', async () => {
-  const { call } = await startService({ CORS_ORIGINS: ORIGIN });
+  const { call } = await startApp({ CORS_ORIGINS: ORIGIN });
   for (const headers of [{}, { origin: ORIGIN }, { 'access-control-request-method': 'POST' }]) {
     expect((await call('OPTIONS', '/v1/pets', { key: null, headers })).status).toBe(401);
     const { status, headers: fields } = await call('OPTIONS', '/v1/pets', { headers });
@@ -49,7 +49,7 @@ test('responds to an OPTIONS request that is no preflight as without CORS_ORIGIN
 });
 
 test('gives an origin that is not listed no access, and sends Vary', async () => {
-  const { call } = await startService({ CORS_ORIGINS: ORIGIN });
+  const { call } = await startApp({ CORS_ORIGINS: ORIGIN });
   for (const origin of ['https://evil.example', `${ORIGIN}.evil.example`, 'null', undefined]) {
     const { headers } = await call('GET', '/v1/pets', { headers: origin === undefined ? {} : { origin } });
     expect([headers['access-control-allow-origin'], headers['vary']]).toEqual([undefined, 'Origin']);

@@ -5,7 +5,7 @@ const JSON_TYPE = { 'content-type': 'application/json' };
 const REX = '{"name":"Rex","categoryId":7}';
 
 describe('createPet', () => {
-  test('returns 201 with the id and the Location of the pet', async ({ service: { add, call } }) => {
+  test('returns 201 with the id and the Location of the pet', async ({ app: { add, call } }) => {
     const reply = await add('{"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
     expect(reply.status).toBe(201);
     expect(reply.headers).toMatchObject({ 'content-type': 'application/json', location: '/v1/pets/1' });
@@ -22,7 +22,7 @@ describe('createPet', () => {
     ['1.0', '1'],
     ['9.223372036854775807E+18', '9223372036854775807'],
     ['922337203685477580700e-2', '9223372036854775807'],
-  ] as const)('returns the categoryId %s as %s', async ([sent, stored], { shared: { add, call } }) => {
+  ] as const)('returns the categoryId %s as %s', async ([sent, stored], { sharedApp: { add, call } }) => {
     const { text, headers } = await add(`{"name":"Rex","categoryId":${sent}}`);
     // There is no status if none was sent.
     expect(text).toMatch(new RegExp(`^{"id":\\d+,"name":"Rex","categoryId":${stored}}$`));
@@ -35,7 +35,7 @@ describe('createPet', () => {
     ['an object', '{}'],
     ['a number out of range', '9'.repeat(60_000)],
     ['a number out of range', '-1e400'],
-  ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { shared: { add } }) => {
+  ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { sharedApp: { add } }) => {
     const message = `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`;
     const { json } = await add(`{"name":"Rex","categoryId":${sent}}`);
     expect(json).toEqual({ code: 'invalid_request', message, status: 400 });
@@ -49,20 +49,20 @@ describe('createPet', () => {
     ['{"name":"Rex","categoryId":7,"status":null}', 'status must be one of available, pending, sold, was null'],
     ['{"name":" \\t\\u00a0\\ufeff","categoryId":7}', 'name must have a character that is not white space'],
     ['{"name":7,"categoryId":7}', 'name must be a string, was 7'],
-  ] as const)('rejects %s and names all violations', async ([body, message], { shared: { add } }) => {
+  ] as const)('rejects %s and names all violations', async ([body, message], { sharedApp: { add } }) => {
     expect((await add(body)).json).toEqual({ code: 'invalid_request', message, status: 400 });
   });
 
   test.for([...['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0001\u2028</script>', '\ufffd', '__proto__']])(
     'keeps the name %j as it was sent',
-    async (name, { shared: { add, call } }) => {
+    async (name, { sharedApp: { add, call } }) => {
       const { json, headers } = await add({ name, categoryId: 1 });
       expect(json).toMatchObject({ name });
       expect((await call('GET', String(headers.location))).json).toEqual(json);
     },
   );
 
-  test('ignores unknown members, an id among them', async ({ service: { add } }) => {
+  test('ignores unknown members, an id among them', async ({ app: { add } }) => {
     const deep = '['.repeat(500) + ']'.repeat(500);
     const reply = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
     expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
@@ -169,7 +169,7 @@ describe('the body of createPet', () => {
 describe('the Idempotency-Key', () => {
   const named = (key: string) => ({ 'idempotency-key': key });
 
-  test('yields the first response again, and one pet', async ({ service: { add, call } }) => {
+  test('yields the first response again, and one pet', async ({ app: { add, call } }) => {
     const first = await add(REX, named('k-1'));
     const again = await add('{ "categoryId": 7.0, "name": "\\u0052ex", "legs": 4 }', named('k-1'));
     expect([again.status, again.text, again.headers.location]).toEqual([201, first.text, first.headers.location]);
@@ -182,14 +182,14 @@ describe('the Idempotency-Key', () => {
     expect((await call('GET', '/v1/pets')).json).toHaveLength(2);
   });
 
-  test('is rejected with 422 for another pet', async ({ service: { add, call } }) => {
+  test('is rejected with 422 for another pet', async ({ app: { add, call } }) => {
     await add(REX, named('k-1'));
     const reply = await add('{"name":"Max","categoryId":7}', named('k-1'));
     expect(reply.json).toEqual(errorLike('idempotency_key_reused', 422, /use a new key/));
     expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
   });
 
-  test('belongs to the holder of the API key', async ({ service: { add, call } }) => {
+  test('belongs to the holder of the API key', async ({ app: { add, call } }) => {
     const first = await add(REX, named('k-1'));
     const headers = { ...JSON_TYPE, ...named('k-1') };
     const other = await call('POST', '/v1/pets', { key: OTHER_KEY, headers, body: '{"name":"Max","categoryId":7}' });
@@ -197,20 +197,20 @@ describe('the Idempotency-Key', () => {
     expect(other.headers.location).not.toBe(first.headers.location);
   });
 
-  test('is not used up by a rejected request', async ({ service: { add } }) => {
+  test('is not used up by a rejected request', async ({ app: { add } }) => {
     expect((await add('{"name":""}', named('k-1'))).status).toBe(400);
     expect((await add('nonsense', named('k-1'))).status).toBe(400);
     expect((await add(REX, named('k-1'))).status).toBe(201);
   });
 
-  test.for(['!', '~'.repeat(255), '"k"', 'a,b'])('can be %j', async (key, { shared: { add } }) => {
+  test.for(['!', '~'.repeat(255), '"k"', 'a,b'])('can be %j', async (key, { sharedApp: { add } }) => {
     expect((await add(REX, named(key))).status).toBe(201);
   });
 
-  test.for(['', 'a b', 'k'.repeat(256), '\u00e9'])('is rejected if it is %j', async (key, { service }) => {
-    const { json } = await service.add(REX, named(key));
+  test.for(['', 'a b', 'k'.repeat(256), '\u00e9'])('is rejected if it is %j', async (key, { app }) => {
+    const { json } = await app.add(REX, named(key));
     expect(json).toEqual(errorLike('invalid_request', 400, /idempotency key must be 1 to 255/));
-    expect((await service.call('GET', '/v1/pets')).json).toEqual([]);
+    expect((await app.call('GET', '/v1/pets')).json).toEqual([]);
   });
 
   test('is rejected in two fields', async ({ shared: { raw } }) => {

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { errorLike, startService, test } from './service.ts';
+import { errorLike, startApp, test } from './service.ts';
 
 const REMOVAL = Date.UTC(2030, 11, 5);
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
@@ -9,7 +9,7 @@ const DEPRECATION = {
   link: '</v1/pets>; rel="successor-version"',
 };
 
-test('returns a pet, and names the date of its removal in every response', async ({ service: { add, call } }) => {
+test('returns a pet, and names the date of its removal in every response', async ({ app: { add, call } }) => {
   const added = await add({ name: 'Rex', categoryId: 7, status: 'pending' });
   const response = await call('GET', '/v1/pets/1');
   expect([response.status, response.text]).toEqual([200, added.text]);
@@ -21,13 +21,13 @@ test('returns a pet, and names the date of its removal in every response', async
 test.for([
   ...['999999', '0', '-1', '+1', '01', '1.0', '1e0', '0x1', 'x', '%20', '1%20', '%2531', '%zz', '1%zz', '1%2F', '1;x'],
   ...['9223372036854775807', '9223372036854775808', '18446744073709551617', '9'.repeat(100), encodeURIComponent('１')],
-])('responds with pet_not_found to %j', async (petId, { shared: { add, call } }) => {
+])('responds with pet_not_found to %j', async (petId, { sharedApp: { add, call } }) => {
   await add({ name: 'Rex', categoryId: 7 });
   const { status, json } = await call('GET', `/v1/pets/${petId}`);
   expect([status, json]).toEqual([404, errorLike('pet_not_found', 404)]);
 });
 
-test('decodes an escape in the path once', async ({ service: { add, call } }) => {
+test('decodes an escape in the path once', async ({ app: { add, call } }) => {
   await add({ name: 'Rex', categoryId: 7 });
   for (const path of ['/v1/pets/%31', '/%76%31/%70ets/1', '/v1/pets/1?limit=0']) {
     expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
@@ -36,7 +36,7 @@ test('decodes an escape in the path once', async ({ service: { add, call } }) =>
 
 test('works until its removal, and responds with 410 from then on', async () => {
   const time = { now: REMOVAL - 1 };
-  const { add, call } = await startService({}, { clock: () => time.now });
+  const { add, call } = await startApp({}, { clock: () => time.now });
   await add({ name: 'Rex', categoryId: 7 });
   expect((await call('GET', '/v1/pets/1')).status).toBe(200);
   time.now = REMOVAL;

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { expect } from 'vitest';
-import { type Service, startService, test } from './service.ts';
+import { type App, startApp, test } from './service.ts';
 
 interface Listed {
   id: number;
@@ -8,7 +8,7 @@ interface Listed {
   status?: string;
 }
 
-async function list({ call }: Service, path: string): Promise<{ pets: Listed[]; next: string | null }> {
+async function list({ call }: App, path: string): Promise<{ pets: Listed[]; next: string | null }> {
   const { status, headers, json } = await call('GET', path);
   expect([path, status, headers['content-type']]).toEqual([path, 200, 'application/json']);
   const { link } = headers;
@@ -18,45 +18,45 @@ async function list({ call }: Service, path: string): Promise<{ pets: Listed[]; 
 }
 
 /** Creates a pet, and returns its id. */
-async function addOne({ add }: Service, status?: string): Promise<number> {
+async function addOne({ add }: App, status?: string): Promise<number> {
   return ((await add({ name: 'Rex', categoryId: 1, status })).json as Listed).id;
 }
 
-test('returns an empty array for an empty catalogue', async ({ service: { call } }) => {
+test('returns an empty array for an empty catalogue', async ({ app: { call } }) => {
   const { status, text, headers } = await call('GET', '/v1/pets');
   expect([status, text, headers['link']]).toEqual([200, '[]', undefined]);
 });
 
-test('returns 20 pets by default, and as many as limit says', async ({ service }) => {
+test('returns 20 pets by default, and as many as limit says', async ({ app }) => {
   const ids: number[] = [];
-  for (let count = 0; count < 101; count += 1) ids.push(await addOne(service));
-  expect((await list(service, '/v1/pets')).pets.map(({ id }) => id)).toEqual(ids.slice(0, 20));
+  for (let count = 0; count < 101; count += 1) ids.push(await addOne(app));
+  expect((await list(app, '/v1/pets')).pets.map(({ id }) => id)).toEqual(ids.slice(0, 20));
   for (const limit of [1, 99, 100]) {
-    const { pets, next } = await list(service, `/v1/pets?limit=${limit}`);
+    const { pets, next } = await list(app, `/v1/pets?limit=${limit}`);
     expect(pets).toHaveLength(limit);
     expect(next).toMatch(new RegExp(`^/v1/pets\\?limit=${limit}&cursor=[\\w-]+$`));
   }
 });
 
-test('accepts a cursor with another limit and status', async ({ service }) => {
-  for (let count = 0; count < 2; count += 1) await addOne(service, 'sold');
-  const other = await addOne(service);
-  const { next } = await list(service, '/v1/pets?status=sold&limit=1');
+test('accepts a cursor with another limit and status', async ({ app }) => {
+  for (let count = 0; count < 2; count += 1) await addOne(app, 'sold');
+  const other = await addOne(app);
+  const { next } = await list(app, '/v1/pets?status=sold&limit=1');
   expect(next).toMatch(/^\/v1\/pets\?limit=1&status=sold&cursor=[\w-]+$/);
   const cursor = new URLSearchParams(next?.split('?')[1]).get('cursor');
-  const { pets } = await list(service, `/v1/pets?limit=4&cursor=${cursor}`);
+  const { pets } = await list(app, `/v1/pets?limit=4&cursor=${cursor}`);
   expect(pets.map(({ id }) => id).slice(1)).toEqual([other]);
 });
 
 test('has the base path in the link', async () => {
-  const service = await startService({ BASE_PATH: '/animals/v1' });
+  const app = await startApp({ BASE_PATH: '/animals/v1' });
   for (let count = 0; count < 2; count += 1) {
     const headers = { 'content-type': 'application/json' };
-    await service.call('POST', '/animals/v1/pets', { headers, body: '{"name":"Rex","categoryId":1}' });
+    await app.call('POST', '/animals/v1/pets', { headers, body: '{"name":"Rex","categoryId":1}' });
   }
-  const { next } = await list(service, '/animals/v1/pets?limit=1');
+  const { next } = await list(app, '/animals/v1/pets?limit=1');
   expect(next).toMatch(/^\/animals\/v1\/pets\?limit=1&cursor=/);
-  expect((await list(service, next as string)).pets).toHaveLength(1);
+  expect((await list(app, next as string)).pets).toHaveLength(1);
 });
 
 test.for([
@@ -77,18 +77,18 @@ test.for([
     'limit=0&status=lost',
     'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
   ],
-] as const)('rejects ?%s and says why', async ([query, message], { shared: { call } }) => {
+] as const)('rejects ?%s and says why', async ([query, message], { sharedApp: { call } }) => {
   expect((await call('GET', `/v1/pets?${query}`)).json).toEqual({ code: 'invalid_request', message, status: 400 });
 });
 
 test.for([
   ...['?page=2', '?Limit=0', '?limit[]=0', '??limit=0', '?', '?&&', '?=', '?%zz=%zz', '?__proto__=1'],
   ...['?%6Cimit=%35', '?status=s%6Fld'],
-])('accepts %s', async (query, { shared: { call } }) => {
+])('accepts %s', async (query, { sharedApp: { call } }) => {
   expect((await call('GET', `/v1/pets${query}`)).status).toBe(200);
 });
 
-test('yields the matching pets in order along the links, for any pets, limit and filter', async ({ service }) => {
+test('yields the matching pets in order along the links, for any pets, limit and filter', async ({ app }) => {
   const added: Listed[] = [];
   const statuses = fc.constantFrom('available', 'pending', 'sold', undefined);
   await fc.assert(
@@ -98,11 +98,11 @@ test('yields the matching pets in order along the links, for any pets, limit and
       statuses,
       async (toAdd, limit, status) => {
         for (const one of toAdd)
-          added.push((await service.add({ name: 'Rex', categoryId: 1, status: one })).json as Listed);
+          added.push((await app.add({ name: 'Rex', categoryId: 1, status: one })).json as Listed);
         const filter = status === undefined ? '' : `&status=${status}`;
         const pets: Listed[] = [];
         for (let at: string | null = `/v1/pets?limit=${limit}${filter}`; at !== null; ) {
-          const page = await list(service, at);
+          const page = await list(app, at);
           pets.push(...page.pets);
           at = page.next;
         }
@@ -113,11 +113,11 @@ test('yields the matching pets in order along the links, for any pets, limit and
   );
 });
 
-test('responds to HEAD like GET, without the body', async ({ service }) => {
-  for (let count = 0; count < 2; count += 1) await addOne(service);
-  const get = await service.call('GET', '/v1/pets?limit=1');
-  const head = await service.call('HEAD', '/v1/pets?limit=1');
+test('responds to HEAD like GET, without the body', async ({ app }) => {
+  for (let count = 0; count < 2; count += 1) await addOne(app);
+  const get = await app.call('GET', '/v1/pets?limit=1');
+  const head = await app.call('HEAD', '/v1/pets?limit=1');
   const { date: _, 'x-request-id': __, 'content-length': ___, ...headers } = get.headers;
   expect(head).toMatchObject({ status: 200, text: '', headers });
-  expect(await service.call('HEAD', '/v1/pets?limit=0')).toMatchObject({ status: 400, text: '' });
+  expect(await app.call('HEAD', '/v1/pets?limit=0')).toMatchObject({ status: 400, text: '' });
 });

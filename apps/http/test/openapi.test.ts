@@ -9,9 +9,9 @@ import {
   type ResponseObject,
   resolve,
 } from './openapi-document.ts';
-import { type Call, KEY, OTHER_KEY, type Reply, type Service, startService, test } from './service.ts';
+import { type App, type Call, KEY, OTHER_KEY, type Reply, startApp, test } from './service.ts';
 
-async function documentOf({ call }: Service): Promise<Document> {
+async function documentOf({ call }: App): Promise<Document> {
   return (await call('GET', '/openapi.json', { key: null })).json as Document;
 }
 
@@ -47,10 +47,10 @@ function checkReply(document: Document, operation: OperationObject, reply: Reply
 describe('the service follows the document', () => {
   test('returns every response of every operation, and no other, errors as the examples word them', async () => {
     const time = { now: Date.now() };
-    const service = await startService({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
-    const document = await documentOf(service);
+    const app = await startApp({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
+    const document = await documentOf(app);
     expect(document.servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
-    const { call } = service;
+    const { call } = app;
     const [pets, pet] = ['/pets', '/pets/{petId}'];
     const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';
     const seen = new Set<string>();
@@ -105,8 +105,8 @@ describe('the service follows the document', () => {
     expect([...errors]).toEqual(expect.arrayContaining(examples));
   });
 
-  test('accepts a body exactly if the schema of NewPet does', { timeout: 180_000 }, async ({ service }) => {
-    const document = await documentOf(service);
+  test('accepts a body exactly if the schema of NewPet does', { timeout: 180_000 }, async ({ app }) => {
+    const document = await documentOf(app);
     const schema = document.components['schemas']?.['NewPet'] as object;
     const oddities = fc.oneof(
       fc.constantFrom('', ' ', '\t', '\u00a0', 'x'.repeat(200), 'x'.repeat(201), '🐕'.repeat(200), '🐕'.repeat(201)),
@@ -132,7 +132,7 @@ describe('the service follows the document', () => {
     await fc.assert(
       fc.asyncProperty(bodies, async (body) => {
         const text = JSON.stringify(body);
-        const { status } = await service.add(text);
+        const { status } = await app.add(text);
         if (status === 201) taken += 1;
         expect([text, status]).toEqual([text, accepts(document, schema, JSON.parse(text)) ? 201 : 400]);
       }),

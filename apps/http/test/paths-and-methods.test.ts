@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { errorLike, startService, test } from './service.ts';
+import { errorLike, startApp, test } from './service.ts';
 
 test.for([
   ['/v1/pets', 'GET, HEAD, POST', 'PUT PATCH DELETE OPTIONS TRACE PROPFIND QUERY'],
@@ -15,17 +15,20 @@ test.for([
   }
 });
 
-test.for(['/livez', '/readyz', '/healthz'])('%s needs no key, for GET and HEAD', async (path, { shared: { call } }) => {
-  const { status, headers } = await call('GET', path, { key: null });
-  expect([status, headers['content-type']]).toEqual([200, 'application/json']);
-  expect(await call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '' });
-  expect(await call('POST', path, { key: null })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-});
+test.for(['/livez', '/readyz', '/healthz'])(
+  '%s needs no key, for GET and HEAD',
+  async (path, { sharedApp: { call } }) => {
+    const { status, headers } = await call('GET', path, { key: null });
+    expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+    expect(await call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '' });
+    expect(await call('POST', path, { key: null })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  },
+);
 
 test.for([
   ...['/v1', '/v1/', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/x', '/v1//pets', '/v1/Pets', '/v1/pet'],
   ...['/v1/store/orders', '/v1/%zz', '/v1/pets%2F1', '/v1/openapi.json'],
-])('responds with not_found to %s below the base path, with a key', async (path, { shared: { call } }) => {
+])('responds with not_found to %s below the base path, with a key', async (path, { sharedApp: { call } }) => {
   for (const method of ['GET', 'POST']) {
     const { status, json } = await call(method, path);
     expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
@@ -35,7 +38,7 @@ test.for([
 
 test.for([...['/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/v1%2Fpets', '/favicon.ico']])(
   'responds with not_found to %s outside the base path, without a key',
-  async (path, { shared: { call } }) => {
+  async (path, { sharedApp: { call } }) => {
     for (const method of ['GET', 'DELETE']) {
       const { status, json } = await call(method, path, { key: null });
       expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
@@ -44,7 +47,7 @@ test.for([...['/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/
 );
 
 test('serves another base path, and nothing at /v1', async () => {
-  const { call } = await startService({ BASE_PATH: '/shop/v1' });
+  const { call } = await startApp({ BASE_PATH: '/shop/v1' });
   expect((await call('GET', '/shop/v1/pets')).status).toBe(200);
   expect((await call('GET', '/shop/v1/pets/1')).headers['link']).toBe('</shop/v1/pets>; rel="successor-version"');
   expect((await call('GET', '/shop/v1', { key: null })).status).toBe(401);
@@ -52,7 +55,7 @@ test('serves another base path, and nothing at /v1', async () => {
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(404);
 });
 
-test('handles a long path in linear time', async ({ shared: { call } }) => {
+test('handles a long path in linear time', async ({ sharedApp: { call } }) => {
   const path = `/${'a'.repeat(15_800)}/`;
   const responses = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([404]));

@@ -1,14 +1,14 @@
 import { expect } from 'vitest';
 import { createRateLimit } from '../src/app/rate-limit.ts';
-import { errorLike, OTHER_KEY, startService, test } from './service.ts';
+import { errorLike, OTHER_KEY, startApp, test } from './service.ts';
 
-test('counts nothing without RATE_LIMIT', async ({ service: { call } }) => {
+test('counts nothing without RATE_LIMIT', async ({ app: { call } }) => {
   const { headers } = await call('GET', '/v1/pets');
   expect(Object.keys(headers).filter((name) => name.startsWith('ratelimit'))).toEqual([]);
 });
 
 test('rejects a holder without quota with 429 and the time to wait, and serves the others', async () => {
-  const { add, call } = await startService({ RATE_LIMIT: '3' });
+  const { add, call } = await startApp({ RATE_LIMIT: '3' });
   const responses = [
     await call('GET', '/v1/pets'),
     await add({ name: 'Rex', categoryId: 1 }),
@@ -32,7 +32,7 @@ test('rejects a holder without quota with 429 and the time to wait, and serves t
 });
 
 test('adds the quota to the other header fields', async () => {
-  const { call } = await startService({ RATE_LIMIT: '1', CORS_ORIGINS: '*' });
+  const { call } = await startApp({ RATE_LIMIT: '1', CORS_ORIGINS: '*' });
   for (const status of [404, 429]) {
     const { headers, ...reply } = await call('GET', '/v1/pets/1');
     expect([reply.status, headers['ratelimit'], headers['access-control-allow-origin'], headers['link']]).toEqual([

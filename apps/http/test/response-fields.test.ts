@@ -5,7 +5,7 @@ const UUID = /^[\da-f]{8}-[\da-f]{4}-4[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/;
 
 const LONG = 'x'.repeat(128);
 
-test('returns a well-formed X-Request-Id of the request, otherwise a new one', async ({ shared: { call } }) => {
+test('returns a well-formed X-Request-Id of the request, otherwise a new one', async ({ sharedApp: { call } }) => {
   const idOf = async (given?: string) => {
     const headers = given === undefined ? {} : { 'x-request-id': given };
     return String((await call('GET', '/v1/pets', { headers })).headers['x-request-id']);
@@ -30,7 +30,7 @@ test.for([
   ['GET', '/nothing', null],
 ] as const)(
   'sends security header fields and an id: %s %s, key %s',
-  async ([method, path, key], { shared: { call } }) => {
+  async ([method, path, key], { sharedApp: { call } }) => {
     const { headers } = await call(method, path, { key });
     expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',

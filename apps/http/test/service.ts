@@ -30,17 +30,21 @@ export interface Call {
   readonly key?: string | null;
 }
 
-/** The service on a port of its own, called over real sockets. */
-export interface Service {
-  readonly port: number;
-  /** Sends one request, its path as it is. */
+/** The service as a Hono application, called without a server. */
+export interface App {
+  /** Sends one request. */
   call(method: string, path: string, call?: Call): Promise<Reply>;
   /** `POST /v1/pets` with the member's JSON text, as it is, or an object. */
   add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
-  /** Sends bytes on a connection and returns all that comes back until the other side closes it. */
-  raw(bytes: string | Buffer): Promise<string>;
   /** Every unexpected error of the service. */
   readonly unexpectedErrors: unknown[];
+}
+
+/** The service on a port of its own, called over real sockets, with each path as it is. */
+export interface Service extends App {
+  readonly port: number;
+  /** Sends bytes on a connection and returns all that comes back until the other side closes it. */
+  raw(bytes: string | Buffer): Promise<string>;
 }
 
 /** The storage that the run of these tests is for; absent: memory. */
@@ -71,10 +75,7 @@ export interface ServiceOptions {
   readonly onEnd?: (stop: () => Promise<void>) => void;
 }
 
-export async function startService(
-  environment: Record<string, string> = {},
-  options: ServiceOptions = {},
-): Promise<Service> {
+async function openParts(environment: Record<string, string>): Promise<Pick<Parts, 'configuration' | 'storage'>> {
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
     ...storageEnvironment(),
@@ -85,14 +86,36 @@ export async function startService(
   if (TEST_STORAGE !== undefined) {
     await expect.poll(() => storage.ready().then(() => null, String), { timeout: 30_000 }).toBe(null);
   }
-  return serve({ configuration, storage }, options);
+  return { configuration, storage };
 }
 
-/** Serves what is put together from these parts. */
-export async function serve(
-  parts: Pick<Parts, 'configuration' | 'storage'>,
-  { clock = Date.now, onEnd = onTestFinished }: ServiceOptions = {},
+export async function startService(
+  environment: Record<string, string> = {},
+  options: ServiceOptions = {},
 ): Promise<Service> {
+  return serve(await openParts(environment), options);
+}
+
+export async function startApp(
+  environment: Record<string, string> = {},
+  { clock = Date.now, onEnd = onTestFinished }: ServiceOptions = {},
+): Promise<App> {
+  const parts = await openParts(environment);
+  const { container, unexpectedErrors } = put(parts, clock);
+  onEnd(() => parts.storage.close());
+  const app = container.resolve(TOKENS.app);
+  const call: App['call'] = async (method, path, { headers = {}, body, key = KEY } = {}) => {
+    const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
+    const init = { method, headers: { ...authorization, ...(headers as Record<string, string>) }, body: body ?? null };
+    const response = await app.request(path, init as RequestInit);
+    const text = await response.text();
+    return replyOf(response.status, Object.fromEntries(response.headers), text);
+  };
+  return { call, add: adding(call), unexpectedErrors };
+}
+
+/** Puts a service together from these parts. */
+function put(parts: Pick<Parts, 'configuration' | 'storage'>, clock: Clock) {
   const unexpectedErrors: unknown[] = [];
   const log: Parts['log'] = {
     ...{ debug() {}, info() {}, warn() {}, warnThrottled() {} },
@@ -101,6 +124,15 @@ export async function serve(
     dropped: () => 0,
   };
   const container = compose({ ...parts, clock, version: { version: '1.2.3' }, log, isStopping: () => false });
+  return { container, unexpectedErrors };
+}
+
+/** Serves what is put together from these parts. */
+export async function serve(
+  parts: Pick<Parts, 'configuration' | 'storage'>,
+  { clock = Date.now, onEnd = onTestFinished }: ServiceOptions = {},
+): Promise<Service> {
+  const { container, unexpectedErrors } = put(parts, clock);
   const server = await startServer(container.resolve(TOKENS.listener), {
     host: '127.0.0.1',
     port: 0,
@@ -118,8 +150,11 @@ export async function serve(
 /** In memory the tests of a file can share a service. On other storages each test has a service and a database of its own. */
 const scope = (TEST_STORAGE === undefined ? 'file' : 'test') as 'file';
 
-/** Gives tests a service with default settings: `service` is theirs alone, `shared` may be used by others of the file. */
+/** Gives tests a service with default settings: the shared ones may be used by others of the file. */
 export const test = base
+  .extend('app', () => startApp())
+  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
+  .extend('sharedApp', { scope }, ({}, { onCleanup }) => startApp({}, { onEnd: onCleanup }))
   .extend('service', () => startService())
   // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
   .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
@@ -159,14 +194,7 @@ export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Servi
         response.on('error', reject);
         response.on('end', () => {
           const text = Buffer.concat(chunks).toString();
-          resolve({
-            status: response.statusCode as number,
-            headers: response.headers,
-            text,
-            get json() {
-              return JSON.parse(text) as unknown;
-            },
-          });
+          resolve(replyOf(response.statusCode as number, response.headers, text));
         });
       });
       request.end(body);
@@ -176,11 +204,7 @@ export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Servi
     port,
     unexpectedErrors,
     call,
-    add: (newPet, headers = {}) =>
-      call('POST', '/v1/pets', {
-        headers: { 'content-type': 'application/json', ...headers },
-        body: typeof newPet === 'string' ? newPet : JSON.stringify(newPet),
-      }),
+    add: adding(call),
     raw: (bytes) =>
       new Promise((resolve, reject) => {
         const chunks: Buffer[] = [];
@@ -190,6 +214,23 @@ export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Servi
         socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
       }),
   };
+}
+
+function replyOf(status: number, headers: IncomingHttpHeaders, text: string): Reply {
+  return {
+    ...{ status, headers, text },
+    get json() {
+      return JSON.parse(text) as unknown;
+    },
+  };
+}
+
+function adding(call: App['call']): App['add'] {
+  return (newPet, headers = {}) =>
+    call('POST', '/v1/pets', {
+      headers: { 'content-type': 'application/json', ...headers },
+      body: typeof newPet === 'string' ? newPet : JSON.stringify(newPet),
+    });
 }
 
 /** The expected Error body of a code and status, with a matching message. */

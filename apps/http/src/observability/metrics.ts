@@ -22,7 +22,7 @@ export interface Metrics {
   /** The ports of a storage, whose calls are timed. */
   instrument(storage: Ports): Ports;
   readonly contentType: string;
-  /** The metrics in Prometheus' text format. Calls at the same time share one text. */
+  /** The metrics in Prometheus' text format. */
   read(): Promise<string>;
 }
 
@@ -98,7 +98,6 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
     return Object.fromEntries(entries);
   }
 
-  let reading: Promise<string> | undefined;
   return {
     observe({ method, route, startedAt }, { status }) {
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
@@ -108,11 +107,6 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
       keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'prune', 'recordUse']),
     }),
     contentType: registry.contentType,
-    read() {
-      reading ??= registry.metrics().finally(() => {
-        reading = undefined;
-      });
-      return reading;
-    },
+    read: () => registry.metrics(),
   };
 }
