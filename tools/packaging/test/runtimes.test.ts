@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startServiceForClients } from '@animal-store/clients/service';
@@ -38,6 +40,24 @@ const plain = (text: string) => text.replaceAll('"', "'").replaceAll(/,?\s+/g, '
 test.each(PACKAGES)('%s is tested on the oldest Node.js in its engines', (name) => {
   expect(RUNTIMES.map(({ node }) => node)).toContainEqual(expect.stringMatching(`^${oldestNode(name)}(?:\\.|$)`));
 });
+
+test.skipIf(inject('missingRuntimes').includes('Bun'))(
+  'Bun serves the HTTP application as docs/examples/bun.ts shows',
+  async () => {
+    const [bun] = RUNTIMES.flatMap(({ name, command }) => (name === 'Bun' ? command : []));
+    const example = join(import.meta.dirname, '../../../docs/examples/bun.ts');
+    const child = spawn(bun as string, ['--conditions=@animal-store/source', example]);
+    onTestFinished(() => void child.kill());
+    const [line] = await once(child.stdout, 'data');
+    const pets = `${/http:\S+/.exec(String(line))?.[0]}v1/pets`;
+    const headers = { authorization: 'Bearer the-key-of-an-example', 'content-type': 'application/json' };
+    const body = '{"name":"Rex","categoryId":9223372036854775807}';
+    const added = await fetch(pets, { method: 'POST', headers, body });
+    expect([added.status, await added.text()]).toEqual([201, `{"id":1,${body.slice(1)}`]);
+    const tooLarge = await fetch(pets, { method: 'POST', headers, body: ' '.repeat(70_000) });
+    expect([tooLarge.status, (await fetch(pets)).status]).toEqual([413, 401]);
+  },
+);
 
 for (const runtime of RUNTIMES) {
   const slug = runtime.name.replace(/\W+/g, '-');
