@@ -15,7 +15,7 @@ function unauthorized(message: string, errorCode: string): HttpError {
 }
 
 const rejected = (rejection: HttpError, rejectedKey: string | null = null): Admission => {
-  return { key: null, rejectedKey, headers: {}, rejection };
+  return { key: null, rejectedKey, headers: null, rejection };
 };
 
 /** Admits requests with a valid key, within its holder's quota. */
@@ -27,7 +27,7 @@ export function createAdmission(authenticate: Authenticate, rateLimit: RateLimit
     if (credentials.kind !== 'key') return rejected(credentials.kind === 'none' ? MISSING_KEY : INVALID_KEY);
     const key = await authenticate(credentials.key);
     if (key === null) return rejected(INVALID_KEY, visiblePrefixOf(credentials.key));
-    const { headers, rejection } = rateLimit?.(key.holder) ?? { headers: {}, rejection: null };
+    const { headers, rejection } = rateLimit?.(key.holder) ?? { headers: null, rejection: null };
     return { key, rejectedKey: null, headers, rejection };
   };
 }

@@ -28,8 +28,8 @@ export interface Admission {
   readonly key: AuthenticatedKey | null;
   /** The visible prefix of the key, if a well-formed one was rejected. */
   readonly rejectedKey: string | null;
-  /** Header fields of the response, whatever it is. */
-  readonly headers: Headers;
+  /** Header fields of the response, whatever it is; null: none. */
+  readonly headers: Headers | null;
   readonly rejection: HttpError | null;
 }
 
@@ -152,7 +152,7 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
             const admission = await admit(incoming);
             record.key = admission.key;
             record.rejectedKey = admission.rejectedKey;
-            headers = { ...headers, ...admission.headers };
+            if (admission.headers !== null) headers = { ...headers, ...admission.headers };
             if (admission.rejection !== null) throw admission.rejection;
           }
           const holder = record.key?.holder ?? '';
