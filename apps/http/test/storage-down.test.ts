@@ -1,6 +1,6 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
 import { expect, test, vi } from 'vitest';
 import { readConfiguration } from '../src/configuration.ts';
 import { createStorageCheck } from '../src/observability/readiness.ts';
@@ -11,18 +11,11 @@ async function serviceOnFailingStorage(
   memory = createMemoryStorage(),
 ): Promise<Service & { failure: { with?: Error } }> {
   const failure: { with?: Error } = {};
-  const failing = <T extends object>(port: T): T =>
-    new Proxy(port, {
-      get: (target, name) => {
-        const method = Reflect.get(target, name) as (...given: unknown[]) => unknown;
-        return async (...given: unknown[]) => {
-          if (failure.with !== undefined) throw failure.with;
-          return method.apply(target, given);
-        };
-      },
-    });
-  const { ready } = failing(memory);
-  const storage: PetStorage = { ...memory, pets: failing(memory.pets), keys: failing(memory.keys), ready };
+  async function failing<R>(call: () => Promise<R>): Promise<R> {
+    if (failure.with !== undefined) throw failure.with;
+    return call();
+  }
+  const storage: PetStorage = { ...memory, ...mapPorts(memory, failing), ready: () => failing(memory.ready) };
   const configuration = readConfiguration({ API_KEYS: KEY });
   return { ...(await serve({ configuration, storage })), failure };
 }

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import type { PetStorage, PortMethod } from '@animal-store/domain/ports';
 import { expect } from 'vitest';
 import { apiKey, idempotencyOf, rex } from './samples.ts';
 
@@ -9,14 +9,14 @@ import { apiKey, idempotencyOf, rex } from './samples.ts';
 export const CALL_LIMIT = 5_000;
 
 /** Every call of the ports that needs the storage, by name. */
-export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () => unknown> {
+export function everyCall({ pets, keys, ready }: PetStorage) {
   const { id, digest } = apiKey();
   return {
-    add: () => pets.add(rex()),
-    'add with an idempotency key': () => pets.add(rex(), idempotencyOf(rex(), 'a lost one')),
-    find: () => pets.find(1n),
-    list: () => pets.list({ after: 0n, limit: 20 }),
-    'list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),
+    'pets.add': () => pets.add(rex()),
+    'pets.add with an idempotency key': () => pets.add(rex(), idempotencyOf(rex(), 'a lost one')),
+    'pets.find': () => pets.find(1n),
+    'pets.list': () => pets.list({ after: 0n, limit: 20 }),
+    'pets.list by status': () => pets.list({ after: 0n, limit: 20, status: 'sold' }),
     'keys.add': () => keys.add(apiKey()),
     'keys.find': () => keys.find(digest),
     'keys.list': () => keys.list(),
@@ -24,7 +24,7 @@ export function everyCall({ pets, keys, ready }: PetStorage): Record<string, () 
     'keys.prune': () => keys.prune(1),
     'keys.recordUse': () => keys.recordUse(id, 1),
     ready: () => ready(),
-  };
+  } satisfies Record<PortMethod, () => unknown> & Record<string, () => unknown>;
 }
 
 /** The DomainError that a call throws or rejects with, null if it returns. It must end within 5 seconds. */

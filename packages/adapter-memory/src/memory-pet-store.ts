@@ -17,9 +17,10 @@ export function createMemoryPetStore(): PetStore {
   const earlierCreations = new Map<string, EarlierCreation>();
 
   function store(newPet: NewPet): Pet {
+    const { status } = newPet;
     const pet = Object.freeze({ id: BigInt(all.length + 1), ...newPet });
+    if (status !== undefined) byStatus[status].push(pet);
     all.push(pet);
-    if (pet.status !== undefined) byStatus[pet.status].push(pet);
     return pet;
   }
 

@@ -10,4 +10,5 @@ export { closed, StorageMisconfigured, unavailable } from './errors.ts';
 export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
+export { mapPorts, type PortMethod, type Ports } from './port-methods.ts';
 export { checkFormat, type PetStorage, PORTS_VERSION, type StorageAdapter, type StorageVariable } from './storage.ts';

@@ -1,8 +1,7 @@
 /// <reference lib="esnext.disposable" preserve="true" />
-import type { KeyStore } from './api-keys/key-store.ts';
 import { StorageMisconfigured } from './errors.ts';
 import type { PetArchive } from './pets/pet-archive.ts';
-import type { PetStore } from './pets/pet-store.ts';
+import type { Ports } from './port-methods.ts';
 
 /**
  * A place where pets and API keys are stored, opened by an adapter. Several storages may be open at one place, in one
@@ -14,10 +13,7 @@ import type { PetStore } from './pets/pet-store.ts';
  * - Messages, causes and `location` contain no credentials. A `cause` is the error of the driver.
  * - Nothing keeps the process alive after `close`.
  */
-export interface PetStorage {
-  readonly pets: PetStore;
-  readonly keys: KeyStore;
-
+export interface PetStorage extends Ports {
   /** For moving pets to another storage and from one. Absent: they can't be moved. */
   readonly archive?: PetArchive;
 

@@ -1,11 +1,9 @@
 import type { Version } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import { mapPorts, type Ports } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../app/exchange.ts';
 import type { CheckStorage } from './readiness.ts';
-
-type Ports = Pick<PetStorage, 'pets' | 'keys'>;
 
 export interface MetricsOptions {
   readonly version: Version;
@@ -77,35 +75,23 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
     registers,
   }).set({ ...version }, 1);
 
-  /** A port whose methods are timed. */
-  function timed<T extends object>(port: T, name: string, methods: readonly (keyof T & string)[]): T {
-    const entries = methods.map((method) => {
-      const call = (port[method] as (...args: unknown[]) => Promise<unknown>).bind(port);
-      const operation = `${name}.${method}`;
-      const run = async (...args: unknown[]) => {
-        const end = calls.startTimer({ operation });
-        try {
-          const result = await call(...args);
-          end({ outcome: 'ok' });
-          return result;
-        } catch (error) {
-          end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
-          throw error;
-        }
-      };
-      return [method, run];
-    });
-    return Object.fromEntries(entries);
+  async function timed<R>(call: () => Promise<R>, operation: string): Promise<R> {
+    const end = calls.startTimer({ operation });
+    try {
+      const result = await call();
+      end({ outcome: 'ok' });
+      return result;
+    } catch (error) {
+      end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
+      throw error;
+    }
   }
 
   return {
     observe({ method, route, startedAt }, { status }) {
       requests.observe({ method, route, status }, (performance.now() - startedAt) / 1000);
     },
-    instrument: (storage) => ({
-      pets: timed(storage.pets, 'pets', ['add', 'find', 'list']),
-      keys: timed(storage.keys, 'keys', ['add', 'find', 'list', 'revoke', 'prune', 'recordUse']),
-    }),
+    instrument: (ports) => mapPorts(ports, timed),
     contentType: registry.contentType,
     read: () => registry.metrics(),
   };

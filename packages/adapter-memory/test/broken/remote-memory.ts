@@ -4,7 +4,7 @@ import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createResource } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
-import { checkFormat, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { checkFormat, mapPorts, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { createMemoryStorage } from '../../src/index.ts';
 
@@ -69,17 +69,8 @@ async function connected({ port, hostname }: URL): Promise<Connection> {
 }
 
 /** The same storage, with a function around each of its calls. */
-export function eachCall(
-  { pets, keys, ready, ...rest }: PetStorage,
-  around: <C>(call: () => Promise<C>) => Promise<C>,
-) {
-  const wrapped = <Port extends object>(port: Port) => {
-    const entries = Object.entries(port) as [string, (...given: unknown[]) => Promise<unknown>][];
-    return Object.fromEntries(
-      entries.map(([name, call]) => [name, (...given: unknown[]) => around(() => call(...given))]),
-    );
-  };
-  return { ...rest, ...wrapped({ ready }), pets: wrapped(pets), keys: wrapped(keys) } as unknown as PetStorage;
+export function eachCall(storage: PetStorage, around: <C>(call: () => Promise<C>) => Promise<C>): PetStorage {
+  return { ...storage, ...mapPorts(storage, around), ready: () => around(storage.ready) };
 }
 
 export interface RemoteOptions {
