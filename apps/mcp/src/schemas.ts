@@ -1,4 +1,5 @@
-import { LIMITS, PET_STATUSES } from '@animal-store/domain';
+import { LIMITS, type NewPet } from '@animal-store/domain';
+import { NEW_PET_PROPERTIES } from '@animal-store/domain/transport';
 import type { JsonSchemaType } from '@modelcontextprotocol/server';
 
 const id = (pattern: string, description: string) => ({ type: 'string', pattern, description });
@@ -10,14 +11,17 @@ export const AFTER = id('^(0|[1-9][0-9]{0,18})$', 'Only animals with a greater i
 
 export const NEXT = id('^[1-9][0-9]{0,18}$', 'The "after" of the next page. Absent on the last page.');
 
-export const STATUS = { type: 'string', enum: [...PET_STATUSES], description: 'Availability of the animal.' };
+export const STATUS = { ...NEW_PET_PROPERTIES.status, description: 'Availability of the animal.' };
+
+// The message of the domain says more than a pattern.
+const { pattern: _, ...name } = NEW_PET_PROPERTIES.name;
 
 /** The members of a pet to be created. */
 export const NEW_PET = {
-  name: { type: 'string', minLength: 1, maxLength: LIMITS.name.maxLength },
+  name,
   categoryId: id('^(0|-?[1-9][0-9]{0,18})$', 'The category of the animal, a 64-bit integer.'),
   status: STATUS,
-};
+} satisfies Record<keyof NewPet, JsonSchemaType>;
 
 export const LIMIT = {
   type: 'integer',

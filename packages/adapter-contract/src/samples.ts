@@ -86,11 +86,27 @@ export const newPets: fc.Arbitrary<NewPet> = fc
     name: texts(1, NAME_LENGTH).filter((name) => NAME.test(name)),
     categoryId: fc.bigInt(LIMITS.categoryId),
     status: maybeStatuses,
-  })
+  } satisfies Record<keyof NewPet, fc.Arbitrary<unknown>>)
   .map(rex);
+
+/** A pet with every member, whose fingerprint is as long as one can be. */
+export const LONGEST_PET: Required<NewPet> = {
+  name: '\u0001'.repeat(NAME_LENGTH),
+  categoryId: LIMITS.categoryId.min,
+  status: 'available',
+};
+
+/** Pets that differ from it in one member alone, by the name of the member. */
+export const ALMOST_LONGEST_PETS: Readonly<Record<keyof NewPet | 'no status', NewPet>> = {
+  name: { ...LONGEST_PET, name: `${'\u0001'.repeat(NAME_LENGTH - 1)}\u0002` },
+  categoryId: { ...LONGEST_PET, categoryId: LIMITS.categoryId.min + 1n },
+  status: { ...LONGEST_PET, status: 'pending' },
+  'no status': rex({ ...LONGEST_PET, status: undefined }),
+};
 
 /** Pets that storages are known to change. */
 export const notoriousPets: readonly NewPet[] = [
+  LONGEST_PET,
   ...[' Rex ', 'e\u0301', 'é', 'x'.repeat(NAME_LENGTH), LONGEST_NAME].map((name) => rex({ name })),
   ...[LIMITS.categoryId.min, LIMITS.categoryId.max, 0n, -1n, 2n ** 31n, 2n ** 32n, 2n ** 53n + 1n].map((categoryId) =>
     rex({ categoryId }),

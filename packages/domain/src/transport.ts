@@ -1,5 +1,5 @@
 /**
- * For transports: authentication, and values in error messages.
+ * For transports: authentication, schemas, and values in error messages.
  *
  * @module @animal-store/domain/transport
  */
@@ -8,4 +8,5 @@ export { generateApiKey, isUsable, visiblePrefixOf } from './api-keys/api-key.ts
 export type { Authenticate, AuthenticatedKey, AuthenticationOptions } from './api-keys/authentication.ts';
 export { createAuthentication } from './api-keys/authentication.ts';
 export { reasonOf } from './errors.ts';
+export { NEW_PET_PROPERTIES } from './pets/pet-schema.ts';
 export { quote } from './quote.ts';

@@ -1,7 +1,7 @@
 import type { Violations } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { LIMITS } from './limits.ts';
-import type { NewPet } from './pet.ts';
+import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 
 /** Names one intended creation, so that a repeated call creates one pet (draft-ietf-httpapi-idempotency-key-header). */
 export interface IdempotencyKey {
@@ -42,7 +42,11 @@ function holderViolation(holder: unknown): string | null {
   return violation(`the holder of an idempotency key must be ${rule}`, holder);
 }
 
-/** The pet as one string: injective, not a digest, at most some 1,300 characters. */
-export function fingerprint({ name, categoryId, status }: NewPet): string {
-  return JSON.stringify([name, String(categoryId), status ?? null]);
+/**
+ * The pet as one string: injective, not a digest, at most 1,239 bytes of UTF-8. Storages keep it: if another version made
+ * another string of the same pet, repetitions would be conflicts.
+ */
+export function fingerprint(newPet: NewPet): string {
+  const values = NEW_PET_MEMBERS.map((member) => newPet[member] ?? null);
+  return JSON.stringify(values.map((value) => (typeof value === 'bigint' ? String(value) : value)));
 }

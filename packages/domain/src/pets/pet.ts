@@ -42,15 +42,26 @@ export function checkedNewPet(given: unknown, others?: Violations): NewPet {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw invalid({ pet: `the pet must be an object with name and categoryId, was ${quote(given)}`, ...others });
   }
-  const { name, categoryId, status } = given as Record<string, unknown>;
-  rejectViolations({
-    name: nameViolation(name),
-    categoryId: categoryIdViolation(categoryId),
-    status: statusViolation(status),
-    ...others,
-  });
-  return (status === undefined ? { name, categoryId } : { name, categoryId, status }) as NewPet;
+  const newPet: Record<string, unknown> = {};
+  const violations: Record<string, string | null> = {};
+  for (const member of NEW_PET_MEMBERS) {
+    const value = (given as Record<string, unknown>)[member];
+    violations[member] = VIOLATION_OF[member](value);
+    if (value !== undefined) newPet[member] = value;
+  }
+  rejectViolations({ ...violations, ...others });
+  return newPet as unknown as NewPet;
 }
+
+/** Returns the violation of each member's value, or null. */
+const VIOLATION_OF: Readonly<Record<keyof NewPet, (value: unknown) => string | null>> = {
+  name: nameViolation,
+  categoryId: categoryIdViolation,
+  status: statusViolation,
+};
+
+/** The members of a NewPet, in the order in which the interface lists them. */
+export const NEW_PET_MEMBERS = Object.keys(VIOLATION_OF) as readonly (keyof NewPet)[];
 
 function nameViolation(name: unknown): string | null {
   const { maxLength, pattern } = LIMITS.name;

@@ -1,29 +1,23 @@
-import { LIMITS, PET_STATUSES } from '@animal-store/domain';
-import Type from 'typebox';
+import { LIMITS, type NewPet } from '@animal-store/domain';
+import { NEW_PET_PROPERTIES } from '@animal-store/domain/transport';
+import Type, { type TSchema } from 'typebox';
 import { ERROR_STATUS } from '../errors.ts';
 
 // JSON Schema 2020-12 of everything on the wire. Every bound is the domain's own.
 
-/** A character that is not white space, and no U+0000. Anchored, and with `\x` because validators in Go reject `\u` in patterns. */
-const NAME_PATTERN = '^\\s*[^\\s\\x00][^\\x00]*$';
-
 const newPet = {
   name: Type.String({
-    minLength: 1,
-    maxLength: LIMITS.name.maxLength,
-    pattern: NAME_PATTERN,
+    ...NEW_PET_PROPERTIES.name,
     description:
       "The animal's name, kept as sent: well-formed Unicode without U+0000, with a character that is not white space; its length is counted in code points.",
   }),
   categoryId: Type.Integer({
-    format: 'int64',
-    minimum: LIMITS.categoryId.min,
-    maximum: LIMITS.categoryId.max,
+    ...NEW_PET_PROPERTIES.categoryId,
     description:
       'Identifier of the category the animal belongs to. Exact over the whole range of 64 bits, up to 9223372036854775807.',
   }),
   status: Type.Optional(Type.Ref('#/components/schemas/PetStatus')),
-};
+} satisfies Record<keyof NewPet, TSchema>;
 
 const id = Type.Integer({
   format: 'int64',
@@ -34,7 +28,7 @@ const id = Type.Integer({
 
 /** Schema Objects by their names in the document. */
 export const SCHEMAS = {
-  PetStatus: Type.Enum([...PET_STATUSES], { type: 'string', description: 'Availability of an animal.' }),
+  PetStatus: Type.Enum(NEW_PET_PROPERTIES.status.enum, { type: 'string', description: 'Availability of an animal.' }),
   NewPet: Type.Object(newPet, {
     description: 'An animal to add. Members that are not listed are ignored, `id` among them.',
   }),
