@@ -44,7 +44,7 @@ test('docs/settings.md has the fixed limits that the code has', () => {
     `connection without activity during a request: closed after ${INACTIVITY_TIMEOUT / 1_000} s`,
     `connection that has sent nothing when the service stops: closed after ${FIRST_BYTES_TIMEOUT / 1_000} s`,
     `connection with more than ${UNANSWERED_MAX} requests that have no response: closed`,
-    `body that arrives in more than ${CHUNKS_MAX.toLocaleString('en')} chunks, or packets: its connection is closed`,
+    `body that arrives in more than ${CHUNKS_MAX.toLocaleString('en')} chunks, or packets, and is not discarded: its connection is closed`,
     `operations while more than ${IN_FLIGHT_MAX.toLocaleString('en')} requests are in flight: 503`,
     // A test of a silent storage measures it.
     'operation that waits for the storage: 503 after less than 5 s',
