@@ -59,6 +59,19 @@ test('rejects malformed bytes after the response to the request before them', as
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
 });
 
+test('closes the connection, without a second response, if the rest of a body that was rejected is malformed', async ({
+  shared: { port },
+}) => {
+  const socket = openSocket(port);
+  socket.write(request('POST /v1/pets', `${JSON_TYPE}${CHUNKED}`, '1\r\nx\r\n'));
+  expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 401 /);
+  const more: string[] = [];
+  socket.on('data', (chunk) => more.push(String(chunk)));
+  socket.write('hello\r\n');
+  await once(socket, 'close');
+  expect(more).toEqual([]);
+});
+
 test('serves a request with Upgrade, closes its connection, and reads nothing behind it', async ({ service }) => {
   const upgrade = `${AUTHORIZATION}Connection: Upgrade\r\nUpgrade: h2c\r\n`;
   const creation = request(

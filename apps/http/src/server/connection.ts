@@ -33,6 +33,8 @@ export class Connection {
   #stage: Stage = 'serving';
   /** The first one is being served. */
   #waiting: Waiting[] = [];
+  /** The response to the last request, also when it was sent: the body of the request may still be arriving. */
+  #last: ServerResponse<NodeRequest> | null = null;
 
   /** @param onIdle Called when no request waits any more. */
   constructor(socket: Socket, onIdle: () => void) {
@@ -52,6 +54,7 @@ export class Connection {
     if (this.#stage !== 'serving') return true;
     if (this.#waiting.length === UNANSWERED_MAX) return false;
     this.#waiting.push({ response, serve });
+    this.#last = response;
     if (closes) this.end();
     // It follows `finish`.
     response.once('close', () => {
@@ -66,15 +69,14 @@ export class Connection {
 
   /** The response to the last request closes the connection, unless it has begun. */
   end(): void {
-    const last = this.#waiting.at(-1)?.response;
-    if (last === undefined || last.headersSent) return;
+    if (this.#last === null || this.#last.headersSent) return;
     this.#stage = 'ending';
-    last.setHeader('connection', 'close');
+    this.#last.setHeader('connection', 'close');
   }
 
   /** Rejects what the parser can't read: the rest of a body, by the response to its request, or bytes behind all requests. */
   reject(error: HttpError, bytes: () => string): void {
-    const last = this.#waiting.at(-1)?.response;
+    const last = this.#last;
     if (last?.req.complete === false) {
       if (last.headersSent || !this.#socket.writable) return void this.#socket.destroy();
       this.end();
@@ -89,7 +91,7 @@ export class Connection {
       this.#socket.end(bytes());
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };
-    if (last === undefined) respond();
-    else last.once('close', respond);
+    if (this.#waiting.length === 0) respond();
+    else last?.once('close', respond);
   }
 }
