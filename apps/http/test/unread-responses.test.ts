@@ -5,48 +5,50 @@ import { startProcess } from './service-process.ts';
 
 const HEAD = `Host: a\r\nAuthorization: Bearer ${KEY}\r\n`;
 
-async function memory({ call }: Service): Promise<number> {
+/** A metric of the process of a service. */
+async function metric({ call }: Service, name: string): Promise<number> {
   const { text } = await call('GET', '/metrics', { key: null });
-  return Number(/^process_resident_memory_bytes (\S+)$/m.exec(text)?.[1]);
+  return Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1]);
 }
 
-/** How much the memory of a service grows, in bytes, while clients pipeline requests and read no response. */
-async function growth(service: Service, connections: number, path: string): Promise<number> {
-  const { status } = await service.call('GET', path);
-  expect(status).toBe(200);
-  const before = await memory(service);
-  const sockets = Array.from({ length: connections }, () => openSocket(service.port).pause());
+const memory = (service: Service) => metric(service, 'process_resident_memory_bytes');
+
+/** Connections that are open. */
+async function connect({ port }: Service, count: number) {
+  const sockets = Array.from({ length: count }, () => openSocket(port));
   await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  for (const socket of sockets) socket.write(`GET ${path} HTTP/1.1\r\n${HEAD}\r\n`.repeat(50));
-  // Each request of these was read after those of the clients above.
-  for (let count = 0; count < 20; count += 1) expect((await service.call('GET', '/v1/pets')).status).toBe(200);
-  return (await memory(service)) - before;
+  return sockets;
 }
 
-test('holds one response for each of 100 clients that read nothing, and serves another', async () => {
+test.each([
+  [100, 'a page of 100 pets', '/v1/pets?limit=100'],
+  [50, 'the largest file', '/docs/swagger-ui-bundle.js'],
+])('holds one response for each of %d clients that ask 50 times for %s and read nothing', async (count, _, path) => {
   const service = await startProcess({ API_KEYS: KEY }).listens();
-  for (let count = 0; count < 100; count += 1) await service.add({ name: '🐕'.repeat(200), categoryId: 1 });
-  expect(await growth(service, 100, '/v1/pets?limit=100')).toBeLessThan(60_000_000);
-});
-
-test('shares the files of the documentation page among 30 clients that read nothing', async () => {
-  const service = await startProcess({ API_KEYS: KEY }).listens();
-  expect(await growth(service, 30, '/docs/swagger-ui-bundle.js')).toBeLessThan(60_000_000);
+  for (let pets = 0; pets < 100; pets += 1) await service.add({ name: '🐕'.repeat(200), categoryId: 1 });
+  expect((await service.call('GET', path)).status).toBe(200);
+  const before = await memory(service);
+  for (const socket of await connect(service, count)) {
+    socket.pause().write(`GET ${path} HTTP/1.1\r\n${HEAD}\r\n`.repeat(50));
+  }
+  // Others are served. What was handed to the system is garbage, of which a busy machine keeps more.
+  for (let pages = 0; pages < 100; pages += 1)
+    expect((await service.call('GET', '/v1/pets?limit=100')).status).toBe(200);
+  expect((await memory(service)) - before).toBeLessThan(250_000_000);
 });
 
 test.each([
-  ['GET /docs/swagger-ui.css', 'Accept-Encoding: gzip\r\n'],
-  ['GET /docs/swagger-ui-bundle.js', 'If-None-Match: *\r\n'],
-  ['GET /metrics', ''],
-])('serves a client while 400 others ask five times for %s (%j)', async (line, fields) => {
+  ['/docs/swagger-ui.css', 'Accept-Encoding: gzip\r\n'],
+  ['/docs/swagger-ui-bundle.js', 'If-None-Match: *\r\n'],
+  ['/metrics', ''],
+])('spends less than 5 ms of CPU time on each request of anyone for %s (%j)', async (path, fields) => {
   const service = await startProcess({ API_KEYS: KEY }).listens();
-  const sockets = Array.from({ length: 400 }, () => openSocket(service.port).resume());
-  await Promise.all(sockets.map((socket) => once(socket, 'connect')));
-  for (const socket of sockets) socket.write(`${line} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`.repeat(5));
-  for (let count = 0; count < 5; count += 1) {
-    const signal = AbortSignal.timeout(5_000);
-    const headers = { authorization: `Bearer ${KEY}` };
-    const response = await fetch(`http://127.0.0.1:${service.port}/v1/pets`, { headers, signal });
-    expect([response.status, await response.json()]).toEqual([200, []]);
-  }
+  const before = await metric(service, 'process_cpu_seconds_total');
+  const request = `GET ${path} HTTP/1.1\r\nHost: a\r\n${fields}\r\n`;
+  const clients = (await connect(service, 100)).map(async (socket) => {
+    socket.resume().write(request.repeat(9) + request.replace('Host', 'Connection: close\r\nHost'));
+    await once(socket, 'close');
+  });
+  await Promise.all(clients);
+  expect((await metric(service, 'process_cpu_seconds_total')) - before).toBeLessThan(5);
 });
