@@ -1,10 +1,11 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { freePort, KEY, serviceAt } from './service.ts';
+import { freePort, KEY, OTHER_KEY, serviceAt } from './service.ts';
 import { type Running, startProcess } from './service-process.ts';
 
 /** How many restarts there are: one of each instance; the environment can ask for more. */
@@ -21,16 +22,49 @@ const CONFIGURATIONS = new URL('../../../tools/deploy/proxies/', import.meta.url
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** A configuration, on other addresses. */
-function configuration(file: string, port: number, instances: readonly [number, number]): string {
+/** The ports of a proxy. */
+interface Ports {
+  readonly plain: number;
+  readonly tls: number;
+}
+
+/** A configuration, on other addresses, with the certificate in this folder. */
+function configuration(file: string, { plain, tls }: Ports, instances: readonly [number, number], folder: string) {
   const text = readFileSync(new URL(file, CONFIGURATIONS), 'utf8');
-  const addresses: Record<string, string> = {
-    'listen 80': `listen 127.0.0.1:${port}`,
-    'bind :80': `bind 127.0.0.1:${port}`,
+  const places: Record<string, string> = {
+    // There may be no IPv6.
+    'listen [::]:80;': '',
+    'listen [::]:443 ssl;': '',
+    'listen 80': `listen 127.0.0.1:${plain}`,
+    'listen 443': `listen 127.0.0.1:${tls}`,
+    'bind :::80 v4v6': `bind 127.0.0.1:${plain}`,
+    'bind :::443 v4v6': `bind 127.0.0.1:${tls}`,
     '10.0.0.1:3000': `127.0.0.1:${instances[0]}`,
     '10.0.0.2:3000': `127.0.0.1:${instances[1]}`,
+    '/etc/ssl/animal-store/': `${folder}/`,
+    '/etc/ssl/animal-store.pem': `${folder}/both.pem`,
   };
-  return text.replace(/listen 80|bind :80|10\.0\.0\.[12]:3000/g, (found) => addresses[found] as string);
+  const pattern = Object.keys(places).map((place) => place.replaceAll(/[[\].]/g, String.raw`\$&`));
+  return text.replaceAll(new RegExp(pattern.join('|'), 'g'), (found) => places[found] as string);
+}
+
+/** Makes a certificate in a folder, as the configurations name it. */
+function makeCertificate(folder: string): void {
+  const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
+  const words = [
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-noenc',
+    '-subj',
+    '/CN=proxy',
+  ];
+  execFileSync('openssl', [...words, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
+  writeFileSync(join(folder, 'both.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
+  if (isRoot) for (const file of [key, certificate, join(folder, 'both.pem')]) chownSync(file, NOBODY, NOBODY);
 }
 
 const PROXIES = {
@@ -62,13 +96,22 @@ const PROXIES = {
   },
 } as const;
 
-/** Starts a proxy for the running test, and returns its port. */
-async function startProxy(name: keyof typeof PROXIES, instances: readonly [number, number]): Promise<number> {
+/**
+ * Starts a proxy for the running test, and returns its ports.
+ *
+ * @param adapt Changes the configuration as an operator does.
+ */
+async function startProxy(
+  name: keyof typeof PROXIES,
+  instances: readonly [number, number],
+  adapt = (text: string) => text,
+): Promise<Ports> {
   const { program, file, words, whole } = PROXIES[name];
-  const port = await freePort();
+  const ports = { plain: await freePort(), tls: await freePort() };
   const folder = mkdtempSync(join(tmpdir(), `animal-store-${name}-`));
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
-  writeFileSync(join(folder, 'configuration'), whole(configuration(file, port, instances)));
+  makeCertificate(folder);
+  writeFileSync(join(folder, 'configuration'), whole(adapt(configuration(file, ports, instances, folder))));
   const child = spawn(program, words(folder), {
     // HAProxy returns to its folder, which another user than root may not be able to enter.
     cwd: '/',
@@ -86,14 +129,14 @@ async function startProxy(name: keyof typeof PROXIES, instances: readonly [numbe
     rmSync(folder, { recursive: true });
   });
   const status = () =>
-    serviceAt(port)
-      .call('GET', '/livez', { key: null })
+    serviceAt(ports.plain)
+      .call('GET', '/openapi.json', { key: null })
       .then(
         (response) => response.status,
         () => `${child.exitCode} ${log}`,
       );
   await expect.poll(status).toBe(200);
-  return port;
+  return ports;
 }
 
 const start = (port: number) =>
@@ -124,23 +167,26 @@ function startClients(port: number) {
   };
 }
 
+/** Whether a proxy is missing here, so that its tests can't run. */
+const MISSING = Object.fromEntries(
+  Object.entries({ nginx: 'nginx-light', haproxy: 'haproxy' }).map(([name, debian]) => {
+    const found = spawnSync(name, ['-v']).error === undefined;
+    const tests = `the tests of the configuration of ${name}`;
+    const remedy = `Install the Debian package ${debian}.`;
+    return [name, isMissing({ found, tests, because: `${name} is not installed`, remedy })];
+  }),
+);
+
 describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
   '%s with the configuration of tools/deploy/proxies',
   (name) => {
-    const isSkipped = isMissing({
-      found: spawnSync(PROXIES[name].program, ['-v']).error === undefined,
-      tests: `the tests of the configuration of ${name}`,
-      because: `${name} is not installed`,
-      remedy: `Install the Debian package ${name === 'nginx' ? 'nginx-light' : name}.`,
-    });
-
-    test.skipIf(isSkipped)(
+    test.skipIf(MISSING[name])(
       `fails no request during ${RESTARTS} rolling restarts`,
       async () => {
         const ports: [number, number] = [await freePort(), await freePort()];
         const instances = ports.map(start);
         await Promise.all(instances.map(({ listens }) => listens()));
-        const stopClients = startClients(await startProxy(name, ports));
+        const stopClients = startClients((await startProxy(name, ports)).plain);
         for (let count = 0; count < RESTARTS; count += 1) {
           // The proxy sends requests to both.
           await Promise.all(instances.map(({ says }) => says(/"\/v1\/pets"/)));
@@ -157,5 +203,57 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
       },
       RESTARTS * RESTART_TIME,
     );
+
+    test.skipIf(MISSING[name])(
+      'serves clients over TLS, but neither probes nor metrics, in no spelling of their paths',
+      async () => {
+        const port = await freePort();
+        await start(port).listens();
+        const { plain, tls } = await startProxy(name, [port, port]);
+        const statusOverTls = (path: string) =>
+          new Promise((resolve, reject) => {
+            const headers = { authorization: `Bearer ${KEY}` };
+            request({ host: '127.0.0.1', port: tls, path, headers, rejectUnauthorized: false }, ({ statusCode }) =>
+              resolve(statusCode),
+            )
+              .on('error', reject)
+              .end();
+          });
+        expect(await statusOverTls('/v1/pets')).toBe(200);
+        const paths = ['/livez', '/readyz', '/healthz', '/metrics'];
+        const spellings = ['/%6detrics', '/v1/../metrics', '/v1/%2e%2e/metrics', '/a%2fb/../metrics', '/metrics?a=b'];
+        for (const path of [...paths, ...spellings]) {
+          // The service itself would respond.
+          expect((await serviceAt(port).call('GET', path, { key: null })).status, path).toBe(200);
+          const { status, json, headers } = await serviceAt(plain).call('GET', path, { key: null });
+          expect([status, json], path).toEqual([404, { code: 'not_found', message: expect.any(String), status: 404 }]);
+          expect(headers['content-type']).toBe('application/json');
+          expect(await statusOverTls(path), path).toBe(404);
+        }
+      },
+    );
+  },
+);
+
+test.skipIf(MISSING['nginx'])(
+  'nginx limits the requests of a key with 429 and an Error body, if an operator asks for it',
+  async () => {
+    const port = await freePort();
+    await start(port).listens();
+    const limited = (text: string) => text.replaceAll(/^( *)#(?=\S)/gm, '$1').replace('rate=100r/s', 'rate=1r/m');
+    const { plain } = await startProxy('nginx', [port, port], limited);
+    // The burst is 50. A repeatable creation has a location of its own.
+    const call = (headers: object) => serviceAt(plain).call('GET', '/v1/pets', { headers: { ...headers } });
+    for (let count = 0; count <= 50; count += 1) expect((await call({})).status).toBe(200);
+    for (const headers of [{}, { 'idempotency-key': 'a' }, { authorization: `bearer  ${KEY}` }]) {
+      const { status, json, headers: fields } = await call(headers);
+      expect([status, fields['content-type'], fields['retry-after']]).toEqual([429, 'application/json', '1']);
+      expect(json).toEqual({
+        code: 'too_many_requests',
+        message: expect.stringContaining('Retry-After'),
+        status: 429,
+      });
+    }
+    expect((await serviceAt(plain).call('GET', '/v1/pets', { key: OTHER_KEY })).status).toBe(401);
   },
 );
