@@ -10,7 +10,7 @@ const MANUAL = readFileSync(new URL('../../../docs/settings.md', import.meta.url
 const VARIABLES = new Set(Array.from(MANUAL.matchAll(/^- `([A-Z_]+)`/gm), ([, name]) => name));
 
 /** The variables that the image sets. */
-export const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '0.0.0.0' };
+export const IMAGE_ENVIRONMENT = { NODE_ENV: 'production', HOST: '::' };
 
 /**
  * Reads a configuration for production as the service reads it. The running test fails if the service would not start, or

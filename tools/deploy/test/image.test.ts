@@ -48,7 +48,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     ]);
     expect(Config.Healthcheck.Test.slice(0, 2)).toEqual(['CMD', 'node']);
     expect(Object.keys(Config.ExposedPorts)).toEqual(['3000/tcp']);
-    expect(Config.Env).toEqual(expect.arrayContaining(['NODE_ENV=production', 'HOST=0.0.0.0']));
+    expect(Config.Env).toEqual(expect.arrayContaining(['NODE_ENV=production', 'HOST=::']));
     expect(Config.Labels).toMatchObject({
       'org.opencontainers.image.title': 'Animal Store',
       'org.opencontainers.image.version': BUILD.VERSION,
@@ -130,13 +130,25 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
 
   test.each([
     ['a name', ['--hostname=pets', '--env=HOST=pets']],
-    ['all addresses, without IPv6 in the container', ['--env=HOST=::', '--sysctl=net.ipv6.conf.all.disable_ipv6=1']],
+    ['all addresses, without IPv6 in the container', ['--sysctl=net.ipv6.conf.all.disable_ipv6=1']],
   ])('has a health check that follows PORT and HOST: %s', async (_, host) => {
     const container = await start(
       ...[...RESTRICTED, ...FREQUENT_CHECKS, ...host, '--env=PORT=3001', IN_MEMORY],
       ...[`--env=API_KEYS=${KEY}`, image],
     );
     await healthOf(container, 'healthy');
+  });
+
+  test('serves IPv4 and IPv6', async () => {
+    const container = await start(
+      ...[...RESTRICTED, ...FREQUENT_CHECKS, '--sysctl=net.ipv6.conf.all.disable_ipv6=0', IN_MEMORY],
+      ...[`--env=API_KEYS=${KEY}`, image],
+    );
+    await healthOf(container, 'healthy');
+    for (const host of ['127.0.0.1', '[::1]']) {
+      const status = `fetch('http://${host}:3000/livez').then(({ status }) => console.log(status))`;
+      expect(await docker('exec', container, 'node', '--eval', status), host).toBe('200');
+    }
   });
 
   test('is unhealthy if nothing listens', async () => {

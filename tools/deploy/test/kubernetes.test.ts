@@ -121,7 +121,7 @@ test('every selector selects the pods of the Deployment', () => {
 
 test('the manifests configure a service on MongoDB, with a key or without', () => {
   const { configuredKeys, HOST, storage } = configuration();
-  expect([HOST, storage.name, configuredKeys.size]).toEqual(['0.0.0.0', 'mongodb', 1]);
+  expect([HOST, storage.name, configuredKeys.size]).toEqual(['::', 'mongodb', 1]);
   expect(configuration({ API_KEYS_FILE: '' }).configuredKeys.size).toBe(0);
 });
 
