@@ -62,6 +62,20 @@ test('the example of a cluster adapts manifests that the kustomization has', () 
   configuration(data);
 });
 
+test('the example of a cluster configures a service on PostgreSQL, and lets it reach the server, once its lines are in', () => {
+  const text = readFileSync(new URL('../cluster/kustomization.yaml', import.meta.url), 'utf8');
+  const [{ patch: map }, { target, patch: policy }] = parse(text.replaceAll(/^# (?= )/gm, ' ')).patches.slice(1);
+  const { kind, metadata, data } = parse(map);
+  expect(the(kind).metadata.name).toBe(metadata.name);
+  const secrets = { [data.POSTGRES_URL_FILE]: 'postgres://animals:secret@db.example/animals', ...SECRETS };
+  const { storage } = configurationOf({ ...IMAGE_ENVIRONMENT, ...environment, ...data }, secrets);
+  expect([storage.name, data.POSTGRES_URL_FILE]).toEqual(['postgres', `${mountPath}/POSTGRES_URL`]);
+  const [{ op, path, value }] = parse(policy);
+  const names: string[] = path.slice(1).split('/');
+  const port = names.reduce((value, name) => value[name], the(target.kind));
+  expect([op, port, value]).toEqual(['replace', 27017, 5432]);
+});
+
 test('scrape.yaml finds the namespace, for the job of the alerts', () => {
   const [job] = parse(readFileSync(new URL('scrape.yaml', MONITORING), 'utf8')).scrape_configs;
   expect(readFileSync(new URL('alerts.yaml', MONITORING), 'utf8')).toContain(`{job="${job.job_name}"}`);
