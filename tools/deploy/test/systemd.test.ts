@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, inject, onTestFinished, test } from 'vitest';
@@ -32,6 +32,24 @@ test('animal-store@.service leaves time for a graceful stop, and files for every
   const started = configuration();
   expect(seconds('TimeoutStopSec')).toBeGreaterThan(stopTimeFor(started));
   expect(seconds('LimitNOFILE')).toBeGreaterThanOrEqual(started.MAX_CONNECTIONS + 200);
+});
+
+test('the commands of the manual put a new version in the place of the former, which they keep', () => {
+  const manual = readFileSync(new URL('../../../docs/deployment.md', import.meta.url), 'utf8');
+  const [command = ''] = /^rm -rf .* mv .*$/m.exec(manual) ?? [];
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-upgrade-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const build = (name: string, version: string) => {
+    mkdirSync(join(folder, name));
+    writeFileSync(join(folder, name, version), '');
+  };
+  build('animal-store', '1');
+  for (const version of ['2', '3']) {
+    build('next', version);
+    expect(spawnSync('sh', ['-c', command.replaceAll('/opt', folder)])).toMatchObject({ status: 0 });
+  }
+  const files = readdirSync(folder, { recursive: true }).sort();
+  expect(files).toEqual(['animal-store', 'animal-store/3', 'previous', 'previous/2']);
 });
 
 test.skipIf(inject('noSystemd') !== null)('systemd accepts animal-store@.service and counts few rights', () => {
