@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { folderOf, PACKAGES, ROOT, run } from './packages.ts';
-import { programOf, readmeOf } from './readme-program.ts';
+import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
 
 const consumer = inject('consumer');
 
@@ -20,6 +20,11 @@ test('the programs of all READMEs compile in strict mode', () => {
   };
   writeFileSync(join(folder, 'tsconfig.json'), JSON.stringify({ compilerOptions }));
   run(join(ROOT, 'node_modules/.bin/tsc'), ['--pretty', 'false'], folder);
+});
+
+test('the program of the first page runs in the clone as it is written', () => {
+  const [, script = ''] = /^```sh\n(cd packages.*?)^```$/ms.exec(readFileSync(join(ROOT, 'README.md'), 'utf8')) ?? [];
+  expect(run('sh', ['-c', script], ROOT).trim().split('\n')).toEqual(promisedOutput(script));
 });
 
 describe('the README of domain', () => {
