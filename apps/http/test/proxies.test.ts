@@ -232,8 +232,34 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
         }
       },
     );
+
+    test.skipIf(MISSING[name])('responds with 503 and an Error body if no instance does', async () => {
+      const port = await freePort();
+      const instance = start(port);
+      await instance.listens();
+      const { plain } = await startProxy(name, [port, port]);
+      instance.process.kill('SIGKILL');
+      await instance.exit;
+      for (const headers of [{}, { 'idempotency-key': 'a' }]) {
+        const { status, json, headers: fields } = await serviceAt(plain).call('GET', '/v1/pets', { headers });
+        expect([status, fields['content-type'], fields['retry-after']]).toEqual([503, 'application/json', '1']);
+        expect(json).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
+      }
+    });
   },
 );
+
+test.skipIf(MISSING['nginx'])('nginx rejects a body that it does not buffer with 413 and an Error body', async () => {
+  const port = await freePort();
+  await start(port).listens();
+  const { plain } = await startProxy('nginx', [port, port]);
+  const { status, json } = await serviceAt(plain).call('POST', '/v1/pets', { body: Buffer.alloc(2 ** 21) });
+  const { status: direct, json: own } = await serviceAt(port).call('POST', '/v1/pets', {
+    headers: { 'content-type': 'application/json' },
+    body: Buffer.alloc(2 ** 17),
+  });
+  expect([status, json]).toEqual([direct, own]);
+});
 
 test.skipIf(MISSING['nginx'])(
   'nginx limits the requests of a key with 429 and an Error body, if an operator asks for it',
