@@ -27,4 +27,15 @@ describe('the repository', () => {
     const bases = published.map((folder) => [folder, read(`${folder}/tsconfig.build.json`).extends]);
     expect(bases).toEqual(published.map((folder) => [folder, '../../tsconfig.base.json']));
   });
+
+  test('lets Turborepo build, check and test each package and application', () => {
+    const tasks = ['build', 'check', 'test'];
+    expect(Object.keys(read('turbo.json').tasks)).toEqual(expect.arrayContaining(tasks));
+    for (const folder of published) {
+      const { scripts } = read(`${folder}/package.json`);
+      expect(Object.keys(scripts), folder).toEqual(expect.arrayContaining(tasks));
+      // Vitest fails if the name leads to no project.
+      expect(scripts.test).toContain(`--project '${folder}*'`);
+    }
+  });
 });
