@@ -5,7 +5,7 @@ import { bin, environment, exitCodeOf, interrupted, runProgram } from './program
 
 const RELEASE_TESTS = `
 Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients, the
-documentation page in a browser, proxies, the largest models and scenario).
+documentation page in a browser, proxies, the largest scenario).
 ALL_TESTS=on npm test runs them, too; with ALL_TESTS=required a tool that is not installed is a failure.`;
 
 /**
