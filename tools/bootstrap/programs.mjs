@@ -9,10 +9,14 @@ export const root = fileURLToPath(new URL('../../', import.meta.url));
 /** The path of a program that a workspace has installed. */
 export const bin = (name, workspace = '.') => join(root, workspace, 'node_modules/.bin', name);
 
-/** The command line of pnpm, or of a program that finds pnpm in its PATH. npx downloads the pinned version once. */
+/**
+ * The command line of pnpm, or of a program that finds pnpm in its PATH. npx downloads the pinned version once. It runs a
+ * shell, which must become the program, because it would keep signals to itself.
+ */
 export function pnpm(...program) {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
-  return ['npx', '--yes', `--package=${packageManager}`, '--', ...program];
+  const words = program.map((word) => `'${word.replaceAll("'", "'\\''")}'`);
+  return ['npx', '--yes', `--package=${packageManager}`, '--call', `exec ${words.join(' ')}`];
 }
 
 /** The path of a Node.js that runs TypeScript, and whose SQLite keeps NUL characters: 24.16 or newer. Exits with one line if there is none. */
@@ -42,64 +46,31 @@ export function environment() {
   };
 }
 
-/** The same signal within this time is the same event, in milliseconds. */
-const SAME_SIGNAL = 500;
-
-/** Time between two checks of the parent process, in milliseconds. */
-const PARENT_CHECK = 250;
-
 const running = new Set();
-const lastReceived = new Map();
+let received = null;
 
-// A terminal sends Ctrl-C to every process of its foreground group, and npm forwards a second copy to this process.
-// Programs run in a group of their own, so that they get each signal once. A later Ctrl-C is forwarded again.
+// A terminal sends Ctrl-C to the programs, too. Other signals reach this process alone.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) {
   process.on(signal, () => {
-    const now = performance.now();
-    if (now - (lastReceived.get(signal) ?? Number.NEGATIVE_INFINITY) < SAME_SIGNAL) return;
-    stopPrograms(signal);
+    received = signal;
+    if (running.size === 0) process.exit(exitCodeOf({ signal }));
+    if (signal !== 'SIGINT') for (const child of running) child.kill(signal);
   });
 }
 
-// npm forwards no signal if it is killed with SIGKILL: this process only gets another parent.
-if (process.env.npm_lifecycle_event !== undefined) {
-  const npm = process.ppid;
-  const check = setInterval(() => {
-    if (process.ppid === npm) return;
-    clearInterval(check);
-    if (!interrupted()) stopPrograms('SIGTERM');
-  }, PARENT_CHECK);
-  check.unref();
-}
-
-function stopPrograms(signal) {
-  lastReceived.set(signal, performance.now());
-  if (running.size === 0) process.exit(exitCodeOf({ signal }));
-  for (const { pid } of running) {
-    try {
-      process.kill(-pid, signal);
-    } catch {
-      // The program has just ended.
-    }
-  }
-}
-
-/** Whether this process and the programs it runs were told to stop. */
-export const interrupted = () => lastReceived.size > 0;
+/** Whether this process was told to stop. */
+export const interrupted = () => received !== null;
 
 /**
  * Runs a program to its end.
  *
  * @param capture Whether to collect its output, in order, instead of showing it.
- * @param cwd Its working directory.
- * @param linked Whether the program gets an IPC channel, whose end tells it that this process is gone.
  * @returns {Promise<{ code: number | null, signal: string | null, output: string }>}
  */
-export function runProgram([command, ...args], { env, cwd = root, capture = false, linked = false }) {
+export function runProgram([command, ...args], { env, capture = false }) {
   return new Promise((resolve) => {
-    const stdio = capture ? ['ignore', 'pipe', 'pipe'] : ['inherit', 'inherit', 'inherit'];
-    if (linked) stdio.push('ipc');
-    const child = spawn(command, args, { cwd, env, stdio, detached: true });
+    const stdio = capture ? ['ignore', 'pipe', 'pipe'] : 'inherit';
+    const child = spawn(command, args, { cwd: root, env, stdio });
     let output = '';
     child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
     child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));

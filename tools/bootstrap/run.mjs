@@ -1,18 +1,17 @@
 // The commands behind the scripts of the root package.json.
 // Plain JavaScript without dependencies: a fresh clone has nothing but Node.js 20 or newer and npm.
 
-import { join } from 'node:path';
 import { apiReference, runChecks } from './checks.mjs';
 import { ensureInstalled } from './install.mjs';
-import { chooseNode, environment, exitCodeOf, pnpm, root, runProgram } from './programs.mjs';
+import { chooseNode, environment, exitCodeOf, pnpm, runProgram } from './programs.mjs';
 import { runTests } from './tests.mjs';
 
 const commands = {
-  /** Runs the service from its sources. Its exit code is the exit code of this program. */
-  start: (args) => runApp('apps/http/src/main.ts', args),
+  /** The dependencies are installed before every command. */
+  install() {},
 
-  /** The catalogue and its API keys on the command line. */
-  cli: (args) => runApp('apps/cli/src/main.ts', args),
+  /** Prints the path of the Node.js that runs TypeScript. */
+  node: () => console.log(chooseNode()),
 
   /** Runs every check and every test. With arguments it runs Vitest with them, and no check. */
   async test(args) {
@@ -60,17 +59,6 @@ function conclude({ passed, failed, skipped = 0 }) {
 
 async function runTool(main, args, env) {
   return exitCodeOf(await runProgram([chooseNode(), '--conditions=@animal-store/source', main, ...args], { env }));
-}
-
-/** Runs an application in the folder in which npm was called, because relative paths start there. npm changes to the root. */
-async function runApp(main, args) {
-  const watch = new URL('end-with-launcher.mjs', import.meta.url);
-  const options = ['--conditions=@animal-store/source', `--import=${watch}`];
-  const cwd = process.env.INIT_CWD ?? process.cwd();
-  const program = [chooseNode(), ...options, join(root, main), ...args];
-  // Node.js keeps the JavaScript that it makes of the sources: the next start takes less time and memory.
-  const env = { NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/node'), ...process.env };
-  return exitCodeOf(await runProgram(program, { env, cwd, linked: true }));
 }
 
 const [name, ...args] = process.argv.slice(2);

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { onFirstSignal } from '@animal-store/app-kit/run-application';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore, StoredPet } from '@animal-store/domain/ports';
 import { type Command, Option } from 'commander';
@@ -22,17 +23,15 @@ export function addCopy(program: Command, { withTarget, stdout, stderr }: Contex
       withTarget(options, async (source, target) => {
         const eraseLine = stderr.isTTY ? ERASE_LINE : '';
         let isInterrupted = false;
-        const interrupt = () => {
+        const offSignal = onFirstSignal('SIGINT', () => {
           isInterrupted = true;
-        };
-        // A second Ctrl-C ends the process at once.
-        process.once('SIGINT', interrupt);
+        });
         function onProgress(pets: number, step: string): void {
           if (isInterrupted) throw new CommandFailed(MESSAGES.interrupted, 130);
           if (stderr.isTTY) stderr.write(eraseLine + MESSAGES.copyProgress(pets, step));
         }
         const copying = copy(source, target, onProgress).finally(() => {
-          process.off('SIGINT', interrupt);
+          offSignal();
           stderr.write(eraseLine);
         });
         await print(stdout, await copying);

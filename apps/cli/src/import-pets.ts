@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import { onFirstSignal } from '@animal-store/app-kit/run-application';
 import { DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -73,8 +74,7 @@ async function importPets(file: string, importId: string, context: Context): Pro
     }
   }
 
-  // A second Ctrl-C ends the process at once.
-  process.once('SIGINT', () => stop(new CommandFailed(MESSAGES.interrupted, 130)));
+  onFirstSignal('SIGINT', () => stop(new CommandFailed(MESSAGES.interrupted, 130)));
   await withStorage(async (useCases) => {
     await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, () => importLines(useCases)));
     stderr.write(eraseLine);

@@ -1,6 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import type { PetArchive } from '@animal-store/domain/ports';
 import { expect, onTestFinished, test } from 'vitest';
@@ -9,6 +10,9 @@ import { ended, freshFolder, PROGRAM, run, start, startWithOutput } from './proc
 async function killedWhen(child: ChildProcess, signal: NodeJS.Signals, isTime: () => Promise<boolean>) {
   const end = ended(child);
   while (!(await isTime())) expect(child.exitCode).toBeNull();
+  child.kill(signal);
+  // npm sends a copy of Ctrl-C.
+  await setImmediate();
   child.kill(signal);
   return end;
 }

@@ -4,6 +4,7 @@ import { closeSync, openSync, writeFileSync } from 'node:fs';
 import { Agent, createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { dirname, join } from 'node:path';
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freshFile, KEY, openSocket } from './service.ts';
@@ -125,8 +126,11 @@ describe('a stop', () => {
       // Its connection is accepted after that of the request in flight.
       expect((await call('GET', '/livez', { key: null })).status).toBe(200);
       running.process.kill(signal);
+      // npm sends a copy of Ctrl-C.
+      await setImmediate();
+      running.process.kill(signal);
       await running.says(/"stopping"/);
-      // A terminal or a launcher that goes does not end the stop.
+      // A terminal that goes does not end the stop.
       running.process.kill('SIGHUP');
       request.end('"categoryId":1}');
       const [response] = await responded;
@@ -174,16 +178,17 @@ describe('a stop', () => {
     expect(running.output).toEqual({ out: '', err: '' });
   });
 
-  test.each([
+  test.each<[NodeJS.Signals, NodeJS.Signals, pause?: number]>([
     ['SIGTERM', 'SIGINT'],
     ['SIGINT', 'SIGTERM'],
-    ['SIGTERM', 'SIGTERM'],
+    ['SIGTERM', 'SIGTERM', 510],
     ['SIGHUP', 'SIGINT'],
-  ] as const)('ends at once on %s followed by %s', async (first, second) => {
+  ])('ends at once on %s followed by %s', async (first, second, pause = 0) => {
     const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
     await running.listens();
     running.process.kill(first);
     await running.says(/"stopping"/);
+    await sleep(pause);
     running.process.kill(second);
     expect([await running.exit, running.process.signalCode]).toEqual([null, second]);
   });

@@ -21,6 +21,9 @@ export function requireNode(name: string): boolean {
   return false;
 }
 
+/** Signals of one kind within this time are one event, in milliseconds. */
+const SAME_EVENT = 500;
+
 type Stop = (signal: NodeJS.Signals) => void;
 
 /** Starts an application. If it throws a ConfigurationError, the process ends with code 2 when there is nothing left to do. */
@@ -29,7 +32,8 @@ type Start = (run: Run) => Promise<void>;
 /** The process of an application. */
 export interface Run {
   /**
-   * From now on the first signal calls `stop`. A second SIGINT or SIGTERM ends the process at once.
+   * From now on the first signal calls `stop`. A second SIGINT or SIGTERM ends the process at once; one of the same kind
+   * within 0.5 s counts as the first.
    *
    * Until it is called, a signal ends the process with code 0: there is nothing to finish.
    */
@@ -71,15 +75,38 @@ export async function runApplication(name: string, description: string, load: ()
 function handleSignals(): Run['onStop'] {
   let stop: Stop = () => process.exit();
   let isStopping = false;
+  const off: Record<string, () => void> = {};
   function onSignal(signal: NodeJS.Signals): void {
-    // SIGHUP says that a terminal or a launcher is gone: a stop that has begun goes on.
-    for (const name of ['SIGINT', 'SIGTERM']) process.off(name, onSignal);
+    for (const [name, end] of Object.entries(off)) if (name !== signal) end();
+    // SIGHUP says that a terminal is gone: a stop that has begun goes on.
     if (!isStopping) stop(signal);
     isStopping = true;
   }
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, onSignal);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) off[signal] = onFirstSignal(signal, () => onSignal(signal));
+  process.on('SIGHUP', onSignal);
   return (given) => {
     stop = given;
+  };
+}
+
+/**
+ * Calls a function at the first signal of a kind. The second one ends the process at once, unless it comes within 0.5 s: a
+ * terminal sends Ctrl-C to npm and to its program, and npm forwards it to the program.
+ *
+ * @returns Gives the signal its default action again, unless the signal has come.
+ */
+export function onFirstSignal(signal: NodeJS.Signals, run: () => void): () => void {
+  const off = () => void process.off(signal, onSignal);
+  let isFirst = true;
+  function onSignal(): void {
+    if (!isFirst) return;
+    isFirst = false;
+    setTimeout(off, SAME_EVENT).unref();
+    run();
+  }
+  process.on(signal, onSignal);
+  return () => {
+    if (isFirst) off();
   };
 }
 
