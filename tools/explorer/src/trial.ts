@@ -18,6 +18,8 @@ export interface TrialOptions {
   readonly errors?: readonly SeededError[];
   /** The unchanged modules are not explored: they have too many orders. */
   readonly errorsOnly?: boolean;
+  /** It takes long: it runs only with ALL_TESTS=nightly. */
+  readonly nightly?: boolean;
 }
 
 /**
@@ -30,8 +32,9 @@ export async function trial<Modules>(
   title: string,
   paths: readonly string[],
   scenarioOf: (modules: Modules) => Scenario,
-  { errors = [], errorsOnly = false }: TrialOptions = {},
+  { errors = [], errorsOnly = false, nightly = false }: TrialOptions = {},
 ): Promise<void> {
+  if (nightly && process.env['ALL_TESTS'] !== 'nightly') return;
   const entries = paths.map((path) => new URL(path, ROOT));
   const imported = await Promise.all(entries.map(({ href }) => import(href)));
   // Node.js opens them when they are used first, which would look like real work.

@@ -5,16 +5,13 @@ import { findingsOf } from './findings.ts';
 
 const FOLDER = new URL('../scenarios/', import.meta.url);
 
-test.each(globSync(`${process.env['SCENARIOS']}.ts`, { cwd: FOLDER }).map((file) => basename(file, '.ts')))(
+test.concurrent.each(globSync('*.ts', { cwd: FOLDER }).map((file) => basename(file, '.ts')))(
   'every order of %s keeps its promise, and each deliberate error is found',
-  { timeout: 900_000 },
   async (name) => {
     const findings = await findingsOf(new URL(`${name}.ts`, FOLDER));
     const asTheyAre = findings.filter(({ seeded }) => seeded === null);
     const mutants = findings.filter(({ seeded }) => seeded !== null);
-    expect(asTheyAre.map(({ title, failing, isComplete }) => [title, failing, isComplete])).toEqual(
-      asTheyAre.map(({ title }) => [title, null, true]),
-    );
+    expect(asTheyAre.filter(({ failing }) => failing !== null)).toEqual([]);
     expect(mutants.filter(({ failing }) => failing === null).map(({ seeded }) => seeded)).toEqual([]);
     expect(mutants).not.toEqual([]);
     const lines = findings.map(({ title, seeded, states, seconds, failing }) =>
