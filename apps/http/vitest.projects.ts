@@ -35,6 +35,6 @@ const onStorage = async (name: string): Promise<ProjectOptions> => ({
 
 export default [
   { exclude: [`test/{durable-storage,${DURABLE.map((name) => `${name}*`)}}.test.ts`, ...OTHER_PROGRAMS] },
-  { name: 'with other programs', release: true, include: OTHER_PROGRAMS },
+  { name: 'with other programs', level: 'release', include: OTHER_PROGRAMS },
   ...(await Promise.all(DURABLE.map(onStorage))),
 ] satisfies ProjectOptions[];

@@ -1,12 +1,12 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bin, environment, exitCodeOf, interrupted, runProgram } from './programs.mjs';
+import { join, relative, sep } from 'node:path';
+import { bin, environment, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
 
 const RELEASE_TESTS = `
 Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients, the
-documentation page in a browser, proxies, the largest scenario).
-ALL_TESTS=on npm test runs them, too; with ALL_TESTS=required a tool that is not installed is a failure.`;
+documentation page in a browser, proxies). ALL_TESTS=on npm test runs them, too; with ALL_TESTS=required a tool that is not
+installed is a failure. ALL_TESTS=nightly adds the longest: see tools/README.md.`;
 
 /**
  * Runs Vitest. The tests of a release run only if ALL_TESTS is set, or if arguments may select them.
@@ -23,20 +23,36 @@ export async function runTests(args) {
     const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
     const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env });
     if (interrupted()) process.exit(exitCodeOf(result) || 1);
+    const results = read(report);
+    for (const [name, seconds] of secondsOf(results.testResults))
+      console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
     if (!env.ALL_TESTS) console.log(RELEASE_TESTS);
-    return count(report, result.code);
+    return count(results, result.code);
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
 }
 
-function count(report, code) {
-  let counts = { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
+/** The report of Vitest; without tests if it ended before it could write one. */
+function read(report) {
   try {
-    counts = JSON.parse(readFileSync(report, 'utf8'));
+    return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    // Vitest ended before it could write the report.
+    return { testResults: [], numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
   }
+}
+
+/** The seconds that the test files of each workspace took, the slowest first. Several files run at the same time. */
+function secondsOf(files) {
+  const seconds = new Map();
+  for (const { name, startTime, endTime } of files) {
+    const workspace = relative(root, name).split(sep).slice(0, 2).join('/');
+    seconds.set(workspace, (seconds.get(workspace) ?? 0) + (endTime - startTime) / 1000);
+  }
+  return [...seconds].sort(([, one], [, other]) => other - one);
+}
+
+function count(counts, code) {
   return {
     passed: counts.numPassedTests,
     // A file that can't be imported and an error outside of tests have no failed test.

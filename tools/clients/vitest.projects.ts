@@ -2,5 +2,5 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 
 export default [
   // Compilers of other languages would slow down tests that measure time.
-  { release: true, globalSetup: ['src/global-setup.ts'], sequence: { groupOrder: 1 } },
+  { level: 'release', globalSetup: ['src/global-setup.ts'], sequence: { groupOrder: 1 } },
 ] satisfies ProjectOptions[];

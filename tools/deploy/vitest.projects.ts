@@ -1,3 +1,3 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-export default [{ release: true, globalSetup: ['test/global-setup.ts'] }] satisfies ProjectOptions[];
+export default [{ level: 'release', globalSetup: ['test/global-setup.ts'] }] satisfies ProjectOptions[];

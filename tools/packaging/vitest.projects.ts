@@ -13,5 +13,5 @@ const setups = await Promise.all(
 );
 
 export default [
-  { release: true, globalSetup: ['test/global-setup.ts', ...new Set(setups.flat())] },
+  { level: 'release', globalSetup: ['test/global-setup.ts', ...new Set(setups.flat())] },
 ] satisfies ProjectOptions[];

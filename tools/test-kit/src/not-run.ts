@@ -4,7 +4,7 @@ export interface NotRun {
   readonly tests: string;
   readonly because: string;
   readonly remedy: string;
-  /** The variable that makes it a failure if it is `required`. */
+  /** The variable that makes it a failure if it is `required` or `nightly`. */
   readonly variable?: 'ALL_TESTS' | 'MONGODB_TESTS';
 }
 
@@ -14,7 +14,8 @@ export interface NotRun {
  * @throws Error if the tests are required.
  */
 export function notRun({ tests, because, remedy, variable = 'ALL_TESTS' }: NotRun): string {
-  if (process.env[variable] === 'required') throw new Error(`${variable}=required, but ${because}`);
+  const value = process.env[variable];
+  if (value === 'required' || value === 'nightly') throw new Error(`${variable}=${value}, but ${because}`);
   const failure = `With ${variable}=required this is a failure.`;
   const rule = '='.repeat(96);
   return `\n${[rule, `NOT RUN: ${tests},`, `because ${because}.`, '', remedy, failure, rule].join('\n')}\n\n`;
