@@ -47,7 +47,7 @@ export function startProcess(
   });
   const exit = new Promise<number | null>((resolve) => child.on('close', resolve));
   const says = async (pattern: RegExp) => {
-    await expect.poll(() => output.out, { timeout: 30_000 }).toMatch(pattern);
+    await expect.poll(() => output.out).toMatch(pattern);
     return pattern.exec(output.out) as RegExpExecArray;
   };
   const logged = (which: number | string) =>

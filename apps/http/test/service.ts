@@ -84,7 +84,7 @@ async function openParts(environment: Record<string, string>): Promise<Pick<Part
   const { storage } = await openStorage(configuration.storage);
   // A busy server creates a new database more slowly than a call may take.
   if (TEST_STORAGE !== undefined) {
-    await expect.poll(() => storage.ready().then(() => null, String), { timeout: 30_000 }).toBe(null);
+    await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
   }
   return { configuration, storage };
 }

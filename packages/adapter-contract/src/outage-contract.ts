@@ -1,13 +1,12 @@
 import type { Pet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
+import { everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How long a storage may need to work again, in milliseconds. */
 const RECOVERY_LIMIT = 15_000;
-const TIMEOUT = 4 * CALL_LIMIT + 2 * RECOVERY_LIMIT;
 
 /** Calls at once in the tests of interruptions: more than a pool has connections. */
 const CALLERS = 20;
@@ -30,11 +29,11 @@ async function everyPet({ pets }: PetStorage): Promise<Pet[]> {
 
 /** The behaviour of a storage during its outages, and afterwards. */
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
-  describe('in an outage', { timeout: TIMEOUT }, () => {
+  describe('in an outage', () => {
     test('ends every call and closes within 5 seconds, is unavailable or finds all that exists', () =>
       inEach(outages, (outage) => callsDuring(adapter, outage)));
   });
-  describe('after an outage', { timeout: TIMEOUT }, () => afterOutages(adapter, outages));
+  describe('after an outage', () => afterOutages(adapter, outages));
 }
 
 /** Runs a check in each outage, all at the same time, because it waits most of the time. A failure begins with the outage's name. */

@@ -16,7 +16,7 @@ interface Result {
   readonly status: 'passed' | 'failed' | 'skipped';
 }
 
-describe('the contract', { timeout: 300_000 }, () => {
+describe('the contract', () => {
   let results: readonly Result[];
 
   beforeAll(async () => {
@@ -26,7 +26,7 @@ describe('the contract', { timeout: 300_000 }, () => {
     } finally {
       rmSync(folder, { recursive: true });
     }
-  }, 300_000);
+  });
 
   const titlesOf = (bug: string, status: string) =>
     results.filter((result) => result.ancestorTitles[0] === bug && result.status === status).map(({ title }) => title);

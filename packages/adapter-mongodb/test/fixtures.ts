@@ -14,7 +14,7 @@ export function openStorage(url: string): PetStorage {
 
 /** Waits until a storage is ready: a busy server takes longer to create collections than a call may take. */
 export async function isReady(storage: PetStorage): Promise<PetStorage> {
-  await vi.waitUntil(async () => (await failureOf(storage.ready)) === null, { timeout: 20_000 });
+  await vi.waitUntil(async () => (await failureOf(storage.ready)) === null, { timeout: 120_000 });
   return storage;
 }
 

@@ -18,8 +18,6 @@ const COMMIT_DELAY = 600;
 
 const ELECTION_TIMEOUT = 8_000;
 
-const TEST_TIMEOUT = 180_000;
-
 type Observation = 'everything' | 'too little' | 'nothing: unavailable';
 
 /** Calls again and again, until it is stopped: at the latest when the running test ends. */
@@ -58,9 +56,7 @@ describeWithPartitions('a network partition', () => {
 
   afterEach(() => set.heal());
 
-  test('hides none of the writes that were just acknowledged from reads through the next primary', {
-    timeout: TEST_TIMEOUT,
-  }, async () => {
+  test('hides none of the writes that were just acknowledged from reads through the next primary', async () => {
     const [first, second, slow] = set.members;
     const url = set.url('next');
     const [writer, reader] = [openStorage(url), openStorage(url)];
@@ -73,7 +69,7 @@ describeWithPartitions('a network partition', () => {
     const stored = databaseAt(set.urlPastProxies(second, 'next')).collection('pets');
     const committed = () => stored.countDocuments({}, { readConcern: { level: 'majority' } });
     // The second member has heard that these are committed, and does not hear it of what follows.
-    await expect.poll(committed, { timeout: 30_000 }).toBe(3);
+    await expect.poll(committed).toBe(3);
 
     // The third member follows neither: the second can't commit anything, and is elected because it has more.
     for (const member of [first, second]) set.silence(slow, member);
@@ -94,7 +90,7 @@ describeWithPartitions('a network partition', () => {
     await set.becomesPrimary(second);
     for (const { observations } of observers) {
       const before = observations.length;
-      await expect.poll(() => observations.length, { timeout: 30_000 }).toBeGreaterThan(before + 1);
+      await expect.poll(() => observations.length).toBeGreaterThan(before + 1);
     }
     // The new primary has the pet and does not know that a majority has it: there is something to miss.
     expect(await stored.countDocuments({}, { readConcern: { level: 'local' } })).toBe(4);
@@ -102,14 +98,14 @@ describeWithPartitions('a network partition', () => {
 
     await set.heal();
     for (const { observations, stop } of observers) {
-      await expect.poll(() => observations.at(-1), { timeout: 30_000 }).toBe('everything');
+      await expect.poll(() => observations.at(-1)).toBe('everything');
       await stop();
       expect(observations).not.toContain('too little');
       expect(observations).toContain('nothing: unavailable');
     }
   });
 
-  test('returns no earlier creation before the majority has it', { timeout: TEST_TIMEOUT }, async () => {
+  test('returns no earlier creation before the majority has it', async () => {
     const url = set.url('majority');
     const storages = [openStorage(url), openStorage(url)] as const;
     await isReady(storages[0]);

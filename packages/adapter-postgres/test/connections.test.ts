@@ -24,7 +24,7 @@ describeWithPostgres('the pool', () => {
     proxy.swallow();
     for (const failure of await useAll()) expect(failure).toMatchObject({ code: 'storage_unavailable' });
     proxy.passNew();
-    await expect.poll(() => failureOf(ready), { timeout: 15_000 }).toBeNull();
+    await expect.poll(() => failureOf(ready)).toBeNull();
   });
 
   test('writes nothing for a call that has waited too long for a connection', async () => {
@@ -39,7 +39,7 @@ describeWithPostgres('the pool', () => {
     proxy.pass();
     const timeout = { code: 'storage_unavailable', cause: { message: 'no response within 2200 ms' } };
     // The first call may still find the connection that was just closed.
-    await expect.poll(() => failureOf(() => added(pets)), { timeout: 10_000 }).toMatchObject(timeout);
+    await expect.poll(() => failureOf(() => added(pets))).toMatchObject(timeout);
     resolve(host);
     // As long as a statement takes that follows late.
     for (let count = 0; count < 50; count += 1) await failureOf(ready);

@@ -15,7 +15,7 @@ const run = promisify(execFile);
 const PROGRAMS = fileURLToPath(new URL('../../../tools/deploy/sqlite/', import.meta.url));
 
 const backup = (file: string, to: string) =>
-  run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 50_000 });
+  run(process.execPath, [join(PROGRAMS, 'backup.mjs'), file, to], { timeout: 500_000 });
 const restore = (...words: string[]) => run(process.execPath, [join(PROGRAMS, 'restore.mjs'), ...words]);
 const failureOf = (program: Promise<unknown>) => program.catch((error: unknown) => error);
 

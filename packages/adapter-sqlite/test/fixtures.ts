@@ -17,7 +17,7 @@ export async function openAt(file: string): Promise<PetStorage> {
 /** The same when it is ready: its thread may start more slowly on a busy machine than a call may take. */
 export async function storageAt(file: string): Promise<PetStorage> {
   const storage = await openAt(file);
-  await expect.poll(() => storage.ready().then(() => null, String), { timeout: 30_000 }).toBe(null);
+  await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
   return storage;
 }
 

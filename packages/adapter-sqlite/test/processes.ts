@@ -75,7 +75,7 @@ export function startProcess(file: string, program: string, largestFile = 'unlim
   return {
     process: child,
     async underWay(keys) {
-      await vi.waitUntil(() => lines().length >= keys, { timeout: 50_000 });
+      await vi.waitUntil(() => lines().length >= keys, { timeout: 500_000 });
     },
     async acknowledged() {
       await ended;

@@ -121,7 +121,7 @@ function parseDigits(output: string): unknown {
 }
 
 // Downloading packages for the first time takes minutes.
-describe('docs/examples', { timeout: 600_000 }, () => {
+describe('docs/examples', () => {
   test('has only files that a test runs and docs/clients.md links', () => {
     const run = [REQUESTS, INT64, PAGES, RETRIES, CLIENTS].flatMap((examples) => Object.keys(examples));
     const files = readdirSync(EXAMPLES).sort();

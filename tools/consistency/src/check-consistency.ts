@@ -46,11 +46,9 @@ export async function checkConsistency(
   // Otherwise the history shows nothing.
   const { added, found, listed, unknown } = countsOf(history);
   expect(Object.values(counts)).not.toContain(0);
-  expect(added).toBeGreaterThan(10 * seconds);
-  expect(found).toBeGreaterThan(4 * seconds);
-  expect(listed).toBeGreaterThan(2 * seconds);
+  expect(Math.min(added, found, listed)).toBeGreaterThan(50);
   expect(unknown).toBeGreaterThan(0);
-  expect(history.stored.length).toBeGreaterThan(10 * seconds);
+  expect(history.stored.length).toBeGreaterThanOrEqual(added);
 }
 
 function countsOf({ operations }: History) {

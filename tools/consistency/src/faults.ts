@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 export type Faults = Readonly<Record<string, () => Promise<void>>>;
 
 /** How long the database may take to recover from a fault, in milliseconds. */
-const RECOVERY_TIMEOUT = 40_000;
+const RECOVERY_TIMEOUT = 300_000;
 
 /** How many pets must be acknowledged before the next fault. */
 const PROGRESS = 100;

@@ -9,7 +9,7 @@ const SECONDS = secondsOr(30);
 
 describeWithPartitions('two processes on a replica set of three', () => {
   test(`show consistent pets while its members fail for ${SECONDS} seconds`, {
-    timeout: SECONDS * 1_000 + 180_000,
+    timeout: SECONDS * 1_000 + 600_000,
   }, async () => {
     const set = await startPartitionableSet(ELECTION_TIMEOUT, [1, 1, 1]);
     onTestFinished(() => set.stop());

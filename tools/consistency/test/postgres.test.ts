@@ -8,7 +8,7 @@ const SECONDS = secondsOr(15);
 
 describeWithPostgres('two processes on PostgreSQL', () => {
   test(`show consistent pets while the server fails for ${SECONDS} seconds`, {
-    timeout: SECONDS * 1_000 + 180_000,
+    timeout: SECONDS * 1_000 + 600_000,
   }, async () => {
     const server = await startServer('durable');
     onTestFinished(() => server.stop());

@@ -108,7 +108,7 @@ test.skipIf(inject('noCompose') !== null)(
       await remove();
       if (before === null) rmSync(keys);
       else writeFileSync(keys, before);
-    }, 60_000);
+    });
 
     const output = await run(enter, name, ...rest);
     expect(output).toMatch(/^\[\]/m);
@@ -128,7 +128,7 @@ test.skipIf(inject('noCompose') !== null)(
 
     await run(enter, name, ': >api-keys', 'API_KEYS_FILE= docker compose up --detach');
     const list = () => fetch(`${origin}/v1/pets`, { headers }).then((response) => response.text(), String);
-    await expect.poll(list, { timeout: 30_000 }).toContain('"name":"Rex"');
+    await expect.poll(list).toContain('"name":"Rex"');
     const former = { authorization: `Bearer ${variables.KEY}` };
     expect((await fetch(`${origin}/v1/pets`, { headers: former })).status).toBe(401);
 
@@ -138,7 +138,6 @@ test.skipIf(inject('noCompose') !== null)(
         ...{ method: 'POST', body: '{"name":"Max","categoryId":1}' },
         headers: { ...headers, ...former },
       }).then(({ status }) => status, String);
-    await expect.poll(create, { timeout: 30_000 }).toBe(201);
+    await expect.poll(create).toBe(201);
   },
-  600_000,
 );

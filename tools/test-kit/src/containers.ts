@@ -11,7 +11,7 @@ const A_DAY = 24 * 60 * 60;
 
 /** A container that a later run recognises if this one crashes. */
 export function testContainer(image: string): GenericContainer {
-  return new GenericContainer(image).withLabels({ [OWNER]: PROCESS }).withStartupTimeout(60_000);
+  return new GenericContainer(image).withLabels({ [OWNER]: PROCESS }).withStartupTimeout(600_000);
 }
 
 /**

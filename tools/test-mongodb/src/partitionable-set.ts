@@ -92,11 +92,11 @@ export async function startPartitionableSet(
   async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<Document> {
     const client = new MongoClient(urlPastProxies(member, 'admin'));
     try {
-      const deadline = Date.now() + 40_000;
+      const deadline = Date.now() + 400_000;
       for (;;) {
         const response = await client.db().command(command).catch(unlessClosed);
         if (response !== null && isRight(response)) return response;
-        if (Date.now() > deadline) throw new Error(`member ${member} after 40 seconds: ${JSON.stringify(response)}`);
+        if (Date.now() > deadline) throw new Error(`member ${member} after 400 seconds: ${JSON.stringify(response)}`);
         await pause(20);
       }
     } finally {

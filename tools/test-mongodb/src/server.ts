@@ -41,15 +41,15 @@ export async function initiate(
   members: readonly ConfiguredMember[],
   settings: object = {},
 ): Promise<void> {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: 10_000 });
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 120_000 });
   const admin = client.db('admin');
   try {
     const configured = members.map((member, _id) => ({ _id, ...member }));
     await admin.command({ replSetInitiate: { _id: 'rs0', members: configured, settings } });
-    for (const until = Date.now() + 30_000; Date.now() < until; await pause(50)) {
+    for (const until = Date.now() + 300_000; Date.now() < until; await pause(50)) {
       if ((await admin.command({ hello: 1 }))['primary'] !== undefined) return;
     }
-    throw new Error('the replica set elected no primary within 30 seconds');
+    throw new Error('the replica set elected no primary within 300 seconds');
   } finally {
     await client.close();
   }

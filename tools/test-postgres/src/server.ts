@@ -99,7 +99,7 @@ async function start(kind: 'fast' | 'durable', data: string, command: string[]):
 
 /** The server accepts connections shortly after it listens. */
 async function untilSucceeds(url: string, text: string): Promise<void> {
-  for (const end = Date.now() + 30_000; ; await new Promise((resume) => setTimeout(resume, 50))) {
+  for (const end = Date.now() + 300_000; ; await new Promise((resume) => setTimeout(resume, 50))) {
     try {
       return await run(url, text);
     } catch (error) {

@@ -27,9 +27,7 @@ test('a stop closes a connection whose response had begun before it, when the re
 });
 
 // Node itself would close it after INACTIVITY_TIMEOUT.
-test('a stop closes a connection that sends nothing, and serves one whose request is late', {
-  timeout: 20_000,
-}, async () => {
+test('a stop closes a connection that sends nothing, and serves one whose request is late', async () => {
   const server = await startServer((_, response) => response.end('served'), OPTIONS);
   const silent = connect(server.address.port, '127.0.0.1');
   const late = connect(server.address.port, '127.0.0.1');
