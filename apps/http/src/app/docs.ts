@@ -9,15 +9,14 @@ import type { Env } from './exchange.ts';
 
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {
-  '/docs': [new URL('../../assets/docs.html', import.meta.url), 'text/html; charset=utf-8'],
-  '/docs/docs.js': [new URL('../../assets/docs.js', import.meta.url), 'text/javascript; charset=utf-8'],
-  '/docs/swagger-ui.css': [swaggerUi('swagger-ui.css'), 'text/css; charset=utf-8'],
-  '/docs/swagger-ui-bundle.js': [swaggerUi('swagger-ui-bundle.js'), 'text/javascript; charset=utf-8'],
+  '/docs': [import.meta.resolve('../../assets/docs.html'), 'text/html; charset=utf-8'],
+  '/docs/docs.js': [import.meta.resolve('../../assets/docs.js'), 'text/javascript; charset=utf-8'],
+  '/docs/swagger-ui.css': [import.meta.resolve('swagger-ui-dist/swagger-ui.css'), 'text/css; charset=utf-8'],
+  '/docs/swagger-ui-bundle.js': [
+    import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
+    'text/javascript; charset=utf-8',
+  ],
 } as const;
-
-function swaggerUi(file: string): URL {
-  return new URL(import.meta.resolve(`swagger-ui-dist/${file}`));
-}
 
 const [SELF, NONE] = ["'self'", "'none'"];
 
@@ -45,8 +44,8 @@ interface Representation {
 }
 
 /** Reads a file, and compresses it once. */
-async function load(file: URL, type: string) {
-  const bytes = await readFile(file);
+async function load(file: string, type: string) {
+  const bytes = await readFile(new URL(file));
   const digest = createHash('sha256').update(bytes).digest('base64url');
   const represent = (bytes: Representation['bytes'], tag: string, coding = {}): Representation => {
     const length = String(bytes.length);
