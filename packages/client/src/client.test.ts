@@ -1,6 +1,6 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cut, fail, reset, respond, type Step, silent, startServer } from '../test/scripted-server.ts';
-import { AnimalStoreError, createClient, type PetQuery } from './index.ts';
+import { AnimalStoreError, type Client, createClient, type PetQuery } from './index.ts';
 
 const KEY = 'the-key-of-the-tests';
 const REX = '{"id":9007199254740991,"name":"Rex","categoryId":9223372036854775807,"status":"available"}';
@@ -50,6 +50,59 @@ describe('createClient', () => {
     onTestFinished(() => void vi.unstubAllGlobals());
     await createClient({ url: urlOf(url), key: KEY }).listPets();
     expect(requests[0]).toMatchObject({ url: target, headers: { authorization: `Bearer ${KEY}` } });
+  });
+});
+
+describe('an argument of a program in JavaScript', () => {
+  const members = { client: 'url, key, maxRetries, onRetry, timeout, fetch, onDeprecation', call: 'signal, timeout' };
+
+  test.each<readonly [string, (client: Client) => Promise<unknown>, string]>([
+    ['a key as options', (client) => client.createPet(newRex, 'order-4711' as never), 'options must be an object'],
+    ['null as options', (client) => client.createPet(newRex, null as never), 'options must be an object'],
+    [
+      'a misspelt idempotency key',
+      (client) => client.createPet(newRex, { idempotencykey: 'order-4711' } as never),
+      `options must have no idempotencykey, only ${members.call}, idempotencyKey`,
+    ],
+    [
+      'the cursor of another program',
+      (client) => client.listPets({ after: 7n } as never),
+      'query must have no after, only limit, status, cursor',
+    ],
+    ['a status as query', (client) => client.listPets('sold' as never), 'query must be an object'],
+    [
+      'options as query',
+      (client) => client.listPets({ timeout: 5 } as never),
+      'query must have no timeout, only limit, status, cursor',
+    ],
+    [
+      'an option of the client',
+      (client) => client.listPets({}, { maxRetries: 0 } as never),
+      `options must have no maxRetries, only ${members.call}`,
+    ],
+    [
+      'a signal as options',
+      (client) => client.getPet(1n, new AbortController().signal as never),
+      `options must have no aborted, only ${members.call}`,
+    ],
+    [
+      'the size of a page for all pages',
+      (client) => client.allPets({ limit: 5 } as never).next(),
+      'query must have no limit, only status, cursor',
+    ],
+  ])('is rejected by its name, without a request: %s', async (_, call, message) => {
+    const { client, requests } = await start(respond(200, '[]'));
+    await expect(call(client)).rejects.toThrow(new TypeError(message));
+    expect(requests).toHaveLength(0);
+  });
+
+  test('is rejected by createClient, without its value', () => {
+    const options = { url: 'http://animals.example/v1', apiKey: KEY, key: KEY };
+    const error = new TypeError(`options must have no apiKey, only ${members.client}`);
+    expect(() => createClient(options)).toThrow(error);
+    expect(() => createClient('http://animals.example/v1' as never)).toThrow(
+      new TypeError('options must be an object'),
+    );
   });
 });
 
@@ -189,7 +242,6 @@ describe('a rejected call', () => {
   });
 
   test.each([
-    ['a redirection', respond(307, '', { location: '/elsewhere' }), 307],
     ['a page of HTML with 200', respond(200, '<html>'), 200],
     ['a page of HTML with 403', respond(403, '<html>'), 403],
     ['an empty list with 403', respond(403, '[]'), 403],
@@ -214,6 +266,17 @@ describe('a rejected call', () => {
     await expect(client.listPets()).rejects.toMatchObject({ name, code: 'unexpected_response', status, message });
     expect(requests).toHaveLength(1);
   });
+
+  test.each([
+    ['Node.js shows it', 307, async () => new Response('', { status: 307, headers: { location: '/elsewhere' } })],
+    ['a browser hides it', undefined, async () => Response.error()],
+  ])('says that it was redirected, as %s', async (_, status, redirect) => {
+    const fetch = vi.fn(redirect);
+    const call = createClient({ url: 'http://animals.example/v1', key: KEY, fetch }).createPet(newRex);
+    const message = 'the response is a redirection: url must be that of the service';
+    await expect(call).rejects.toMatchObject({ code: 'unexpected_response', status, message });
+    expect(fetch).toHaveBeenCalledOnce();
+  });
 });
 
 describe('a call that is repeated', () => {
@@ -231,13 +294,19 @@ describe('a call that is repeated', () => {
     expect(second - first).toBeGreaterThan(950);
   });
 
-  test('waits twice as long at most after each attempt, up to 5 seconds', async () => {
+  /** The pauses from now on, none of which is waited for, without a random part. */
+  function pausesOf(): number[] {
     vi.spyOn(Math, 'random').mockReturnValue(1);
     const pauses: number[] = [];
     vi.spyOn(globalThis, 'setTimeout').mockImplementation(((end: () => void, pause: number) => {
       pauses.push(pause);
       queueMicrotask(end);
     }) as typeof setTimeout);
+    return pauses;
+  }
+
+  test('waits twice as long at most after each attempt, up to 5 seconds', async () => {
+    const pauses = pausesOf();
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>
       pauses.length < 8 ? new Response('', { status: 503 }) : new Response(REX),
     );
@@ -265,12 +334,6 @@ describe('a call that is repeated', () => {
       expect(onRetry.mock.calls).toEqual(calls.slice(0, maxRetries));
     },
   );
-
-  test('ignores a malformed Retry-After', async () => {
-    const { client, requests } = await start(fail(503, 'service_unavailable', { 'retry-after': 'soon' }), created);
-    await client.createPet(newRex);
-    expect(requests).toHaveLength(2);
-  });
 
   test.each([
     ['seconds', () => '60'],
@@ -302,9 +365,11 @@ describe('a call that is repeated', () => {
     expect(requests.length).toBeGreaterThan(1);
   });
 
-  test('rejects at its timeout if the service is silent', async () => {
-    const { client } = await start(silent);
+  test('rejects at its timeout if the service is silent, and at that of the client if it has none', async () => {
+    const { client, url } = await start(silent);
     await expect(client.listPets({}, { timeout: 100 })).rejects.toMatchObject({ code: 'no_response' });
+    const impatient = createClient({ url, key: KEY, timeout: 100 });
+    await expect(impatient.listPets({}, { timeout: undefined })).rejects.toMatchObject({ code: 'no_response' });
   });
 });
 

@@ -8,6 +8,10 @@ export interface ClientOptions extends RetryOptions {
   readonly url: string | URL;
   /** Visible ASCII characters. */
   readonly key: string;
+  /** How long a call may take with all its attempts, in milliseconds, unless the call has its own; 30,000 by default. */
+  readonly timeout?: number | undefined;
+  /** Sends the requests; the global `fetch` by default. */
+  readonly fetch?: typeof fetch | undefined;
   /** Called once for each deprecated operation, with a text for developers; `console.warn` by default. */
   readonly onDeprecation?: ((message: string) => void) | undefined;
 }
@@ -35,7 +39,8 @@ export interface PetPage {
 /**
  * The operations of the service. A call without a response, or with the status 408, 429, 500, 502, 503 or 504, is repeated
  * until its timeout, with exponential backoff and jitter, and not before `Retry-After`. Calls reject with an
- * {@link AnimalStoreError}, with a TypeError if an argument is not as described, or with the reason of their signal.
+ * {@link AnimalStoreError}, with a TypeError if an argument is not as described or has other members (a pet may have them), or
+ * with the reason of their signal.
  */
 export interface Client {
   listPets(query?: PetQuery, options?: CallOptions): Promise<PetPage>;
@@ -57,15 +62,26 @@ export interface Client {
 /**
  * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
- * @throws TypeError if the URL or the key is not as described. It repeats neither of them. A wrong number rejects each call.
+ * @throws TypeError if the URL or the key is not as described, or for an unknown option. It repeats neither URL nor key. A
+ * wrong number rejects each call.
  * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })
  */
-export function createClient({ url, key, onDeprecation = console.warn, ...retries }: ClientOptions): Client {
+export function createClient(options: ClientOptions): Client {
+  requireKnown('options', options, ['url', 'key', 'maxRetries', 'onRetry', 'timeout', 'fetch', 'onDeprecation']);
+  const { url, key, onDeprecation = console.warn, ...ofClient } = options;
   const base = baseOf(String(url));
   if (!isVisible(key)) throw new TypeError('key must have visible ASCII characters only');
   const warned = new Set<string>();
 
-  function call<T>(operation: string, target: string, read: Read<T>, options?: CallOptions, post: RequestInit = {}) {
+  function call<T>(
+    operation: string,
+    target: string,
+    read: Read<T>,
+    options: CallOptions = {},
+    post: RequestInit = {},
+  ) {
+    requireKnown('options', options, ['signal', 'timeout']);
+    const { signal, timeout = ofClient.timeout } = options;
     const headers = new Headers(post.headers);
     headers.set('authorization', `Bearer ${key}`);
     const readOrWarn: Read<T> = (body, received) => {
@@ -75,7 +91,7 @@ export function createClient({ url, key, onDeprecation = console.warn, ...retrie
       }
       return read(body, received);
     };
-    return send(`${base}/pets${target}`, { ...post, headers }, readOrWarn, { ...retries, ...options });
+    return send(`${base}/pets${target}`, { ...post, headers }, readOrWarn, { ...ofClient, signal, timeout });
   }
 
   const listPets: Client['listPets'] = async (query = {}, options) =>
@@ -84,7 +100,9 @@ export function createClient({ url, key, onDeprecation = console.warn, ...retrie
   return {
     listPets,
 
-    async *allPets({ status, cursor } = {}, options) {
+    async *allPets(query = {}, options) {
+      requireKnown('query', query, ['status', 'cursor']);
+      const { status, cursor } = query;
       let next = cursor;
       do {
         const page = await listPets({ limit: 100, status, cursor: next }, options);
@@ -93,7 +111,9 @@ export function createClient({ url, key, onDeprecation = console.warn, ...retrie
       } while (next !== null);
     },
 
-    async createPet(newPet, { idempotencyKey = randomKey(), ...options } = {}) {
+    async createPet(newPet, given = {}) {
+      requireKnown('options', given, ['signal', 'timeout', 'idempotencyKey']);
+      const { idempotencyKey = randomKey(), ...options } = given;
       if (!isVisible(idempotencyKey) || idempotencyKey.length > 255)
         throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
@@ -109,8 +129,17 @@ export function createClient({ url, key, onDeprecation = console.warn, ...retrie
 
 const isVisible = (text: unknown): boolean => typeof text === 'string' && /^[!-~]+$/.test(text);
 
+/** @throws TypeError if an argument is no object, or has an enumerable member, inherited ones included, with another name. */
+function requireKnown(argument: string, given: object, names: readonly string[]): void {
+  if (typeof given !== 'object' || given === null) throw new TypeError(`${argument} must be an object`);
+  for (const name in given)
+    if (!names.includes(name)) throw new TypeError(`${argument} must have no ${name}, only ${names.join(', ')}`);
+}
+
 /** @throws TypeError if a parameter is not of its type. The service checks its value. */
-function searchOf({ limit, status, cursor }: PetQuery): string {
+function searchOf(query: PetQuery): string {
+  requireKnown('query', query, ['limit', 'status', 'cursor']);
+  const { limit, status, cursor } = query;
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries({ limit, status, cursor: cursor ?? undefined })) {
     const type = name === 'limit' ? 'number' : 'string';

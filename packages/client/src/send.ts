@@ -5,7 +5,7 @@ import { AnimalStoreError, isServiceCode } from './error.ts';
 export interface CallOptions {
   /** Ends the call: it rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /** How long the call may take with all its attempts, in milliseconds; 30,000 by default. */
+  /** How long the call may take with all its attempts, in milliseconds; that of the client by default. */
   readonly timeout?: number | undefined;
 }
 
@@ -25,6 +25,8 @@ const [FIRST_BACKOFF, MAX_BACKOFF] = [100, 5_000];
 
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
+type SendOptions = CallOptions & RetryOptions & { readonly fetch?: typeof fetch | undefined };
+
 /** Reads any response; undefined if its body is not that of 2xx. */
 export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
 
@@ -35,8 +37,9 @@ export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
  * @returns What was read from a response of 2xx.
  * @throws AnimalStoreError; TypeError if `timeout` or `maxRetries` is not a number, 0 or more; the signal's reason
  */
-export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: CallOptions & RetryOptions) {
-  const { signal, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY, onRetry } = options;
+export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions) {
+  const { signal, onRetry, fetch = globalThis.fetch } = options;
+  const { timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
   for (const [name, value] of Object.entries({ timeout, maxRetries }))
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
   const deadline = performance.now() + timeout;
@@ -46,7 +49,7 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
     const attemptTimeout = AbortSignal.timeout(Math.min(ATTEMPT_TIMEOUT, remaining));
     const attemptSignal = signal === undefined ? attemptTimeout : AbortSignal.any([signal, attemptTimeout]);
     try {
-      return await attempt(url, { ...init, signal: attemptSignal }, read);
+      return await attempt(fetch, url, { ...init, signal: attemptSignal }, read);
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof AnimalStoreError)) throw error;
@@ -54,7 +57,7 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
       // Clients whose attempts failed at once do not repeat them at once.
       const jitter = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** (retry - 1));
       const pause = jitter + retryAfter * 1_000;
-      const isFinal = status !== undefined && !RETRIED.has(status);
+      const isFinal = error.code !== 'no_response' && !RETRIED.has(status ?? 0);
       if (isFinal || retry > maxRetries || performance.now() + pause >= deadline) throw error;
       onRetry?.(error, retry);
       await sleep(pause, signal);
@@ -63,7 +66,7 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
 }
 
 /** @throws AnimalStoreError */
-async function attempt<T>(url: string, init: RequestInit, read: Read<T>): Promise<T> {
+async function attempt<T>(fetch: typeof globalThis.fetch, url: string, init: RequestInit, read: Read<T>): Promise<T> {
   const idempotencyKey = new Headers(init.headers).get('idempotency-key') ?? undefined;
   let response: Response;
   let text: string;
@@ -76,7 +79,9 @@ async function attempt<T>(url: string, init: RequestInit, read: Read<T>): Promis
     const { message } = ((cause as Error).cause ?? cause) as Error;
     throw new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { idempotencyKey, cause });
   }
-  const { ok, status, headers } = response;
+  const { ok, headers } = response;
+  // A browser hides the status of a redirection behind 0.
+  const status = response.status || undefined;
   const requestId = headers.get('x-request-id') ?? undefined;
   const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
   let body: unknown;
@@ -89,7 +94,10 @@ async function attempt<T>(url: string, init: RequestInit, read: Read<T>): Promis
   if (ok && value !== undefined) return value;
   const { code, message } = Object(body) as Record<string, unknown>;
   if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
-  const unexpected = ok ? 'is not the JSON of pets' : `has the status ${status} and no error of the service`;
+  let unexpected = `has the status ${status} and no error of the service`;
+  if (status === undefined || (status >= 300 && status < 400))
+    unexpected = 'is a redirection: url must be that of the service';
+  if (ok) unexpected = 'is not the JSON of pets';
   throw new AnimalStoreError('unexpected_response', `the response ${unexpected}`, details);
 }
 
