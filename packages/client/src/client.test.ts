@@ -305,6 +305,41 @@ describe('a call that is repeated', () => {
     return pauses;
   }
 
+  const SECONDS = { fraction: '1.5', negative: '-5', year: '+99999', words: 'soon', 'words with GMT': 'soon GMT' };
+  const NOW = 'Tue, 01 Jan 2036 00:00:00 GMT';
+  const FIRST = 100;
+
+  test.each<readonly [string, Record<string, string>, readonly number[]]>([
+    ...Object.entries(SECONDS).map(([name, value]) => [name, { 'retry-after': value }, [FIRST]] as const),
+    ['the past', { 'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT' }, [FIRST]],
+    ['an obsolete form', { 'retry-after': 'Tuesday, 01-Jan-36 00:00:03 GMT', date: NOW }, [FIRST + 3_000]],
+    ['a clock that is ahead', { 'retry-after': 'Tue, 01 Jan 2036 00:00:05 GMT', date: NOW }, [FIRST + 5_000]],
+    ['more than a timer can wait', { 'retry-after': '3000000' }, [2 ** 31 - 1, 3_000_000_000 + FIRST - (2 ** 31 - 1)]],
+    [
+      'a date after that',
+      { 'retry-after': 'Wed, 06 Feb 2036 00:00:00 GMT', date: NOW },
+      [2 ** 31 - 1, 36 * 86_400_000 + FIRST - (2 ** 31 - 1)],
+    ],
+  ])('waits once for a Retry-After, without a timeout: %s', async (_, headers, expected) => {
+    const pauses = pausesOf();
+    const fetch = vi.fn(async () => new Response(REX));
+    fetch.mockResolvedValueOnce(new Response('', { status: 503, headers }));
+    const url = 'http://animals.example/v1';
+    await createClient({ url, key: KEY, fetch, timeout: Number.POSITIVE_INFINITY }).createPet(newRex);
+    vi.restoreAllMocks();
+    expect(pauses).toEqual(expected);
+    expect(fetch).toHaveBeenCalledTimes(2);
+  });
+
+  test('rejects with the last error if Retry-After is more than a number can hold', async () => {
+    const fetch = vi.fn(async () => new Response('', { status: 503, headers: { 'retry-after': '9'.repeat(400) } }));
+    const client = createClient({ url: 'http://animals.example/v1', key: KEY, fetch });
+    await expect(client.createPet(newRex, { timeout: Number.POSITIVE_INFINITY })).rejects.toMatchObject({
+      status: 503,
+    });
+    expect(fetch).toHaveBeenCalledOnce();
+  });
+
   test('waits twice as long at most after each attempt, up to 5 seconds', async () => {
     const pauses = pausesOf();
     vi.spyOn(globalThis, 'fetch').mockImplementation(async () =>

@@ -23,6 +23,9 @@ const ATTEMPT_TIMEOUT = 10_000;
 /** The longest pause after the first attempt, which doubles with each other one, and its limit; in milliseconds. */
 const [FIRST_BACKOFF, MAX_BACKOFF] = [100, 5_000];
 
+/** A longer timer of `setTimeout` ends at once; in milliseconds. */
+const MAX_TIMER = 2 ** 31 - 1;
+
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
 type SendOptions = CallOptions & RetryOptions & { readonly fetch?: typeof fetch | undefined };
@@ -60,7 +63,8 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
       const isFinal = error.code !== 'no_response' && !RETRIED.has(status ?? 0);
       if (isFinal || retry > maxRetries || performance.now() + pause >= deadline) throw error;
       onRetry?.(error, retry);
-      await sleep(pause, signal);
+      for (let rest = pause; rest > 0 && !signal?.aborted; rest -= MAX_TIMER)
+        await sleep(Math.min(rest, MAX_TIMER), signal);
     }
   }
 }
@@ -101,11 +105,17 @@ async function attempt<T>(fetch: typeof globalThis.fetch, url: string, init: Req
   throw new AnimalStoreError('unexpected_response', `the response ${unexpected}`, details);
 }
 
-/** The pause that a response asks for (RFC 9110, section 10.2.3), in seconds; undefined for none. */
+/**
+ * The pause that a response asks for (RFC 9110, section 10.2.3), in seconds; undefined for none. A date is compared with the
+ * clock of the service, if the response has its `Date`: the other clock may be ahead.
+ */
 function retryAfter(headers: Headers): number | undefined {
   const value = headers.get('retry-after') ?? '';
-  const seconds = /^\d+$/.test(value) ? Number(value) : Math.ceil((Date.parse(value) - Date.now()) / 1_000);
-  return Number.isNaN(seconds) ? undefined : Math.max(seconds, 0);
+  if (/^\d+$/.test(value)) return Number(value);
+  const now = Date.parse(headers.get('date') ?? '') || Date.now();
+  // Date.parse finds a date in most texts.
+  const date = / GMT$/.test(value) ? Date.parse(value) : Number.NaN;
+  return Number.isNaN(date) ? undefined : Math.max(Math.ceil((date - now) / 1_000), 0);
 }
 
 /** Ends early if the signal is aborted. */
