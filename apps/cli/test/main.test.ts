@@ -160,7 +160,7 @@ test.each([
   [{ SQLITE_FILE: ':fresh:' }, ['pets', 'list', '--limit', '0'], 2, /^animal-store: limit must be .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['pets', 'get', '7'], 1, /^animal-store: no pet has the id 7\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['keys', 'issue', '--holder', 'configured-1'], 2, /^animal-store: holder must be .*\n$/],
-  [{ SQLITE_FILE: ':fresh:' }, ['keys', 'revoke', '7'], 1, /^animal-store: no API key has the id "7"\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['keys', 'revoke', '7'], 1, /^animal-store: no API key has this id: the list .*\n$/],
   [{}, ['pets', 'import', '--import-id', 'x', 'nowhere'], 1, /^animal-store: ENOENT: no such file .* 'nowhere'\n$/],
   [
     { MONGODB_URL: 'mongodb://me:secret@127.0.0.1:1/animals' },

@@ -1,6 +1,6 @@
 import { DomainError, rejectViolations } from '../errors.ts';
 import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
-import { quote, violation } from '../quote.ts';
+import { violation } from '../quote.ts';
 import {
   type ApiKey,
   apiKeyId,
@@ -18,6 +18,8 @@ const RESERVED_PREFIX = 'configured-';
 
 /** Administrators read times of expiry as dates, which end in the year 275760. */
 const EXPIRY_END = Date.UTC(275_760, 0);
+
+const KEY_NOT_FOUND = 'no API key has this id: the list of keys shows the ids, 16 hexadecimal digits each';
 
 /** A key that was just made. */
 export interface IssuedKey {
@@ -98,7 +100,8 @@ export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptio
     async revoke(id) {
       const isId = typeof id === 'string' && /^[0-9a-f]{16}$/.test(id);
       const key = isId ? await keys.revoke(id, now()) : null;
-      if (key === null) throw new DomainError('key_not_found', `no API key has the id ${quote(id)}`);
+      // It may be the key itself.
+      if (key === null) throw new DomainError('key_not_found', KEY_NOT_FOUND);
       return key;
     },
 
