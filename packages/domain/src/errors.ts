@@ -1,3 +1,5 @@
+import { quote } from './quote.ts';
+
 /** The codes of errors: a closed set that every transport maps completely. */
 export type DomainErrorCode =
   /** An argument breaks a rule; the message names every violation. */
@@ -68,6 +70,12 @@ export function rejectViolations(violations: Violations): void {
 export function invalid(given: Violations): DomainError {
   const violations = Object.entries(given).flatMap(([field, message]) => (message === null ? [] : { field, message }));
   return new DomainError('invalid', violations.map(({ message }) => message).join('; '), { violations });
+}
+
+/** @throws TypeError if an argument is no port: from JavaScript it may be the whole storage. */
+export function requirePort(argument: string, given: unknown, method: string): void {
+  if (typeof Object(given)[method] !== 'function')
+    throw new TypeError(`${argument} must be a part of a storage with the method ${method}, was ${quote(given)}`);
 }
 
 /**

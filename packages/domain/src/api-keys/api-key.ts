@@ -68,7 +68,8 @@ const SHA_256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495
 
 /** @throws TypeError if a digest is another one than SHA-256 in lower-case hexadecimal digits. */
 export function requireSha256(digest: Digest): void {
-  if (digest('') !== SHA_256_OF_NOTHING) throw new TypeError('digest must be SHA-256 in lower-case hexadecimal digits');
+  if (typeof digest !== 'function' || digest('') !== SHA_256_OF_NOTHING)
+    throw new TypeError('digest must be SHA-256 in lower-case hexadecimal digits');
 }
 
 /** Whether a key is accepted at a time, in milliseconds since the epoch. */

@@ -31,7 +31,13 @@ async function issuedOn(keys: KeyStore = keysInMemory(), expiresAt: number | nul
 describe('createAuthentication', () => {
   test('finds the id and the holder of an issued key', async () => {
     const { key, authenticate } = await issuedOn();
-    expect(await authenticate(key)).toMatchObject({ id: digest(key).slice(0, 16), holder: 'the zoo' });
+    expect(await authenticate(key)).toStrictEqual({ id: digest(key).slice(0, 16), holder: 'the zoo' });
+  });
+
+  test('rejects a key that is missing, from JavaScript', async () => {
+    const { authenticate } = await issuedOn();
+    const error = new TypeError('the key must be a string, was undefined');
+    await expect(authenticate(undefined as unknown as string)).rejects.toThrow(error);
   });
 
   test('accepts a key until it expires, although its record is cached', async () => {

@@ -1,3 +1,4 @@
+import { requirePort } from '../errors.ts';
 import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable, requireSha256 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
@@ -16,7 +17,7 @@ export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
 /**
  * The id and the holder of a presented key; null if the key is unknown, expired or revoked.
  *
- * @throws DomainError `storage_unavailable`
+ * @throws DomainError `storage_unavailable`; TypeError if the key is no string
  */
 export type Authenticate = (key: string) => Promise<AuthenticatedKey | null>;
 
@@ -37,10 +38,11 @@ export interface AuthenticationOptions {
  * nothing about the characters of a key. Lookups of one key share a query and its record for 5 seconds; a key that is
  * not found is looked up again.
  *
- * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
+ * @throws TypeError if `issuedKeys` is no KeyStore, or `digest` is not SHA-256 in hexadecimal digits.
  */
 export function createAuthentication(options: AuthenticationOptions): Authenticate {
   const { configuredKeys, issuedKeys, digest, clock, monotonicClock } = options;
+  requirePort('issuedKeys', issuedKeys, 'revoke');
   requireSha256(digest);
   // A record may be as old as its query, so its age counts from the start.
   const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
@@ -69,10 +71,11 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   }
 
   return async (presented) => {
+    if (typeof presented !== 'string') throw new TypeError(`the key must be a string, was ${typeof presented}`);
     const hex = digest(presented);
     const holder = configuredKeys.get(hex);
     if (holder !== undefined) return { id: apiKeyId(hex), holder };
     const key = isApiKey(presented) ? await find(hex) : null;
-    return key !== null && isUsable(key, now()) ? key : null;
+    return key !== null && isUsable(key, now()) ? { id: key.id, holder: key.holder } : null;
   };
 }

@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
+import { keysInMemory, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import { isApiKey } from './api-key.ts';
 import { createAuthentication } from './authentication.ts';
@@ -71,10 +71,21 @@ describe('createKeyring', () => {
     expect(await keyring.list()).toStrictEqual([record]);
   });
 
+  test('rejects a store of pets, or the store of keys in the place of its options', () => {
+    const [options, message] = [
+      { digest, randomBytes, clock: () => NOON },
+      'keys must be a part of a storage with the method revoke',
+    ];
+    const pets = petsInMemory() as unknown as KeyStore;
+    expect(() => createKeyring({ ...options, keys: pets })).toThrow(new TypeError(`${message}, was an object`));
+    expect(() => createKeyring(keysInMemory() as never)).toThrow(new TypeError(`${message}, was missing`));
+  });
+
   test.each([
     ['the text itself', (text: string) => text],
     ['SHA-256 in upper case', (text: string) => digest(text).toUpperCase()],
     ['SHA-1', (text: string) => createHash('sha1').update(text).digest('hex')],
+    ['nothing', undefined as never],
   ])('rejects %s as digest', (_, digest) => {
     const options = { digest, randomBytes, clock: () => NOON };
     expect(() => createKeyring({ keys: keysInMemory(), ...options })).toThrow(TypeError);

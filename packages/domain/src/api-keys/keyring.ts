@@ -1,4 +1,4 @@
-import { DomainError, rejectViolations } from '../errors.ts';
+import { DomainError, rejectViolations, requirePort } from '../errors.ts';
 import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
 import { violation } from '../quote.ts';
 import {
@@ -77,10 +77,11 @@ export interface KeyringOptions {
 /**
  * The use cases for administrators of API keys on a storage.
  *
- * @throws TypeError if `digest` is not SHA-256 in hexadecimal digits.
+ * @throws TypeError if `keys` is no KeyStore, or `digest` is not SHA-256 in hexadecimal digits.
  * @example const keyring = createKeyring({ keys: storage.keys, digest, randomBytes, clock: Date.now })
  */
 export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptions): Keyring {
+  requirePort('keys', keys, 'revoke');
   requireSha256(digest);
   const now = () => Math.floor(clock());
   return {

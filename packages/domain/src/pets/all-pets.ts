@@ -19,10 +19,10 @@ export type AllPetsQuery = Omit<PetQuery, 'limit'>;
  */
 export async function* allPets(
   catalogue: { listPets(query: PetQuery): Promise<PetPage> },
-  { status, after }: AllPetsQuery = {},
+  { after, ...query }: AllPetsQuery = {},
 ): AsyncGenerator<Pet, void, undefined> {
   for (let next: bigint | null | undefined = after; next !== null; ) {
-    const page: PetPage = await catalogue.listPets({ status, after: next, limit: LIMITS.page.max });
+    const page: PetPage = await catalogue.listPets({ limit: LIMITS.page.max, ...query, after: next });
     yield* page.pets;
     next = page.next;
   }

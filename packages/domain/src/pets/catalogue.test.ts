@@ -8,6 +8,12 @@ import type { NewPet, Pet } from './pet.ts';
 const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
 
 describe('createCatalogue', () => {
+  test('rejects a whole storage in the place of its pets, from JavaScript', () => {
+    const storage = { pets: petsInMemory() };
+    const message = 'pets must be a part of a storage with the method list, was an object';
+    expect(() => createCatalogue(storage as never)).toThrow(new TypeError(message));
+  });
+
   test('reads and lists a pet that was created', async () => {
     const catalogue = createCatalogue(petsInMemory());
     const { pet } = await catalogue.createPet(rex({ status: 'sold' }));

@@ -1,4 +1,4 @@
-import { DomainError, invalid } from '../errors.ts';
+import { DomainError, invalid, requirePort } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idempotency.ts';
 import { LIMITS } from './limits.ts';
@@ -45,9 +45,11 @@ export interface Catalogue {
 /**
  * The use cases on a storage.
  *
+ * @throws TypeError if `pets` is no PetStore.
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
 export function createCatalogue(pets: PetStore): Catalogue {
+  requirePort('pets', pets, 'list');
   return {
     async listPets(query = {}) {
       const { status, after, limit } = checkedPetQuery(query);

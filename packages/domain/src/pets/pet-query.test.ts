@@ -40,6 +40,7 @@ describe('checkedPetQuery', () => {
     [{ after: 2n ** 63n }, `${AFTER} 9223372036854775808`],
     [{ after: 1 }, `${AFTER} the number 1`],
     [{ after: null }, `${AFTER} null`],
+    [{ cursor: 'AQ' }, 'the query must have no cursor, only limit, status and after'],
     [null, 'the query must be an object, was null'],
     ['sold', 'the query must be an object, was "sold"'],
   ])('rejects %o', async (query, message) => {

@@ -24,8 +24,14 @@ export function checkedPetQuery(given: unknown): PetSelection {
   if (typeof given !== 'object' || given === null) {
     throw invalid({ query: `the query must be an object, was ${quote(given)}` });
   }
-  const { limit, status, after } = given as Record<string, unknown>;
-  rejectViolations({ limit: limitViolation(limit), status: statusViolation(status), after: afterViolation(after) });
+  const { limit, status, after, ...others } = given as Record<string, unknown>;
+  const [other] = Object.keys(others);
+  rejectViolations({
+    limit: limitViolation(limit),
+    status: statusViolation(status),
+    after: afterViolation(after),
+    query: other === undefined ? null : `the query must have no ${other}, only limit, status and after`,
+  });
   return { limit: limit ?? LIMITS.page.default, status, after: after ?? 0n } as PetSelection;
 }
 
