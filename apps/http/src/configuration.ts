@@ -8,7 +8,6 @@ import {
   readVariables,
   STORAGES,
   type Storages,
-  storageChoices,
   type Variable,
 } from '@animal-store/app-kit';
 import { LOG_LEVELS } from './observability/log.ts';
@@ -67,16 +66,11 @@ export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Stor
 function readSettings(environment: NodeJS.ProcessEnv, storages: Storages, errors: string[]) {
   const values = readVariables(environment, VARIABLES, errors);
   const production = values.NODE_ENV === 'production';
-  const storageErrors: string[] = [];
-  const storage = readStorageSettings(environment, storages, storageErrors);
-  errors.push(...storageErrors);
+  const storage = readStorageSettings(environment, storages, errors);
   const configuredKeys = readApiKeys(environment, errors);
-  const isInMemory = storageErrors.length === 0 && storage.adapter.variable === undefined;
-  if (production && isInMemory && !environment['STORAGE']) {
-    const rule = `STORAGE must be set if NODE_ENV is production, unless ${storageChoices()} is`;
-    errors.push(`${rule}: memory, the default, loses the pets when the service stops`);
-    // A storage that outlives the process may hold keys that were issued: it is asked once it is available.
-  } else if (production && isInMemory && configuredKeys.size === 0) {
+  // Other storages may hold keys that were issued: they are asked once they are available.
+  const isInMemory = Object.hasOwn(storages, storage.name) && storage.adapter.variable === undefined;
+  if (production && isInMemory && environment['STORAGE'] && configuredKeys.size === 0) {
     errors.push('API_KEYS must be set if NODE_ENV is production');
   }
   return { ...values, production, storage, configuredKeys };

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { openNamedStorage, sha256 } from '@animal-store/app-kit';
+import { openStorage, readNamedStorage, sha256 } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
 import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { expect, onTestFinished, test } from 'vitest';
@@ -13,7 +13,7 @@ const startInProduction = (url: string) =>
   startProcess({ NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url });
 
 async function keyringAt(url: string, clock = Date.now) {
-  const { storage } = await openNamedStorage({ MONGODB_URL: url });
+  const { storage } = await openStorage(await readNamedStorage({ MONGODB_URL: url }));
   onTestFinished(async () => storage.close());
   return createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock });
 }

@@ -23,16 +23,18 @@ describe('a start', () => {
     expect((await (await running.listens()).call('GET', '/v1/pets', { key })).status).toBe(200);
   });
 
-  test('prints one line of JSON without a key if keys are configured', async () => {
+  test('prints lines of JSON without a key if keys are configured', async () => {
     const production = { API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory', REVISION: '0a1b2c3' };
     const running = startProcess(production);
     const { port } = await running.listens();
-    expect(JSON.parse(running.output.out)).toMatchObject({
-      msg: 'listening',
-      url: `http://127.0.0.1:${port}/v1`,
-      version: expect.stringMatching(/^\d+\.\d+\.\d+/),
-      revision: '0a1b2c3',
-    });
+    expect(running.logged('listening')).toMatchObject([
+      {
+        url: `http://127.0.0.1:${port}/v1`,
+        version: expect.stringMatching(/^\d+\.\d+\.\d+/),
+        revision: '0a1b2c3',
+      },
+    ]);
+    expect(running.logged(40)).toMatchObject([{ msg: expect.stringMatching(/^the animals are kept in memory/) }]);
     expect(running.output.out).not.toContain(KEY);
     expect(running.output.err).toBe('');
   });

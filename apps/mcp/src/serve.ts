@@ -1,6 +1,6 @@
 import { finished } from 'node:stream';
 import { inspect } from 'node:util';
-import { openNamedStorage } from '@animal-store/app-kit';
+import { openStorage, readNamedStorage } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import { createCatalogue, DomainError } from '@animal-store/domain';
 import { reasonOf } from '@animal-store/domain/transport';
@@ -9,7 +9,7 @@ import { createServer } from './server.ts';
 
 /** Serves MCP on standard input and output, on the storage that the environment names, until the input ends or a signal. */
 export async function serve({ onStop, writeMessage }: Run): Promise<void> {
-  const { storage, description, warnings } = await openNamedStorage(process.env);
+  const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
   const reportError = (error: unknown) => {

@@ -4,8 +4,52 @@ import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readApiKeys } from './api-keys.ts';
 import { ConfigurationError } from './configuration-error.ts';
-import { readEnvironment } from './read-environment.ts';
-import { STORAGES } from './storages.ts';
+import { integer, matching, oneOf, readEnvironment, readVariables } from './environment.ts';
+import { STORAGES } from './storage.ts';
+
+const VARIABLES = {
+  PORT: integer(3000, 5, 65_535),
+  LEVEL: oneOf('info', ['info', 'warn']),
+  HOST: matching('localhost', /^\S+$/, 'a host name'),
+};
+
+function readTable(environment: NodeJS.ProcessEnv) {
+  const errors: string[] = [];
+  return { ...readVariables(environment, VARIABLES, errors), errors };
+}
+
+test.each([
+  [{}, { PORT: 3000, LEVEL: 'info', HOST: 'localhost' }],
+  [
+    { PORT: '', LEVEL: '', HOST: '' },
+    { PORT: 3000, LEVEL: 'info', HOST: 'localhost' },
+  ],
+  [
+    { PORT: '5', LEVEL: 'warn', HOST: '::1' },
+    { PORT: 5, LEVEL: 'warn', HOST: '::1' },
+  ],
+  [{ PORT: '65535' }, { PORT: 65_535, LEVEL: 'info', HOST: 'localhost' }],
+])('readVariables reads %o', (environment, values) => {
+  expect(readTable(environment)).toEqual({ ...values, errors: [] });
+});
+
+test.each([
+  [
+    'PORT',
+    ['4', '65536', '-5', '+80', '5.0', '1e3', '0x10', '1234567890', '٨٠', ' 5', '5 ', '30x'],
+    'an integer from 5 to 65535',
+    3000,
+  ],
+  ['LEVEL', ['Info', 'debug'], 'one of info, warn', 'info'],
+  ['HOST', ['two words'], 'a host name', 'localhost'],
+])('readVariables rejects values of %s with its rule, and reads the fallback: %j', (name, texts, rule, fallback) => {
+  for (const text of texts) {
+    expect(readTable({ [name]: text })).toMatchObject({
+      [name]: fallback,
+      errors: [`${name} must be ${rule}, was "${text}"`],
+    });
+  }
+});
 
 function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));

@@ -1,0 +1,186 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { ConfigurationError } from './configuration-error.ts';
+import {
+  findStorages,
+  openStorage,
+  readNamedStorage,
+  readStorageSettings,
+  STORAGES,
+  storageChoices,
+} from './storage.ts';
+
+/** The path of a module with this text. */
+function moduleOf(text: string): string {
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-module-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const path = join(folder, 'adapter.mjs');
+  writeFileSync(path, text);
+  return path;
+}
+
+test('storageChoices names what chooses a storage', () => {
+  expect(storageChoices()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
+});
+
+test.each([{}, { STORAGE: '' }, { STORAGE: 'sqlite' }, { STORAGE: 'Memory' }, { STORAGE: 'constructor' }])(
+  'finds the storages of this repository with %o',
+  async (environment) => {
+    expect(await findStorages(environment)).toBe(STORAGES);
+  },
+);
+
+test.each(['@acme/not-installed', './no-such-module.mjs', '/no/such/module.mjs'])(
+  'finds no module %s',
+  async (STORAGE) => {
+    expect(await findStorages({ STORAGE })).toBe(STORAGES);
+  },
+);
+
+test('finds the adapter of a module, by a path', async () => {
+  const path = moduleOf("export const adapter = { portsVersion: 1, description: 'shelves', open() {} };");
+  expect(await findStorages({ STORAGE: path })).toEqual({
+    ...STORAGES,
+    [path]: { portsVersion: 1, description: 'shelves', open: expect.any(Function) },
+  });
+});
+
+test('finds the adapter of an installed package', async () => {
+  const name = '@animal-store/adapter-sqlite/adapter';
+  expect((await findStorages({ STORAGE: name }))[name]).toMatchObject({ description: 'a SQLite file' });
+});
+
+test.each([
+  ['exports nothing', '', /^STORAGE: \S+ exports no adapter$/],
+  ['exports something else', 'export const adapter = null;', /^STORAGE: \S+ exports no adapter$/],
+  [
+    'is for other ports',
+    'export const adapter = { portsVersion: 2, open() {} };',
+    /^STORAGE: the adapter of \S+ is for version 2 of the ports, and Animal Store has version 1: install another version /,
+  ],
+  ['needs a package that is missing', "import 'not-a-driver';", /^STORAGE: \S+ can't be loaded: .*not-a-driver.*$/],
+  ['throws', "throw new Error('one\\ntwo');", /^STORAGE: \S+ can't be loaded: one$/],
+  ['throws no error', 'throw null;', /^STORAGE: \S+ can't be loaded: null$/],
+])('rejects a module that %s, in one line', async (_, text, line) => {
+  const found = findStorages({ STORAGE: moduleOf(text) });
+  await expect(found).rejects.toBeInstanceOf(ConfigurationError);
+  await expect(found).rejects.toThrow(line);
+});
+
+/** The adapter of a module that STORAGE named, or of a new package. */
+const acme: StorageAdapter = {
+  ...STORAGES.sqlite,
+  variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
+};
+
+function read(environment: Record<string, string>) {
+  const errors: string[] = [];
+  const settings = readStorageSettings(environment, { ...STORAGES, acme }, errors);
+  return { settings, errors };
+}
+
+describe('readStorageSettings', () => {
+  test.each<[Record<string, string>, object]>([
+    [{}, { name: 'memory', adapter: STORAGES.memory, setting: '', subject: 'STORAGE=memory', warnings: [] }],
+    [{ STORAGE: '', MONGODB_URL: '' }, { name: 'memory' }],
+    [{ STORAGE: 'memory', NODE_ENV: 'production' }, { name: 'memory' }],
+    [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' }],
+    [
+      { SQLITE_FILE: './a.db' },
+      { name: 'sqlite', adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' },
+    ],
+    [{ ACME_SHELF: 'shelf:zoo' }, { name: 'acme', adapter: acme, setting: 'shelf:zoo', warnings: [] }],
+    [
+      { STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: './a.db' },
+      {
+        name: 'memory',
+        setting: '',
+        warnings: [
+          'MONGODB_URL is set, but has no effect: the storage is memory',
+          'SQLITE_FILE is set, but has no effect: the storage is memory',
+        ],
+      },
+    ],
+    [
+      { STORAGE: 'sqlite', SQLITE_FILE: './a.db', MONGODB_URL: 'mongodb://h/d' },
+      { name: 'sqlite', warnings: ['MONGODB_URL is set, but has no effect: the storage is sqlite'] },
+    ],
+  ])('understands %o', (environment, expected) => {
+    const { settings, errors } = read(environment);
+    expect(errors).toEqual([]);
+    expect(settings).toMatchObject(expected);
+  });
+
+  test.each<[Record<string, string>, string | RegExp]>([
+    ...['Memory', 'constructor'].map((STORAGE): [Record<string, string>, string] => [
+      { STORAGE },
+      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
+    ]),
+    [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
+    [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, /^SQLITE_FILE must be set if STORAGE is sqlite/],
+    [{ STORAGE: 'acme' }, 'ACME_SHELF must be set if STORAGE is acme, as in shelf:zoo'],
+    [
+      { NODE_ENV: 'Production' },
+      'STORAGE must be set if NODE_ENV is production, unless MONGODB_URL, POSTGRES_URL, SQLITE_FILE or ACME_SHELF is: memory, the default, loses the animals when the process ends',
+    ],
+    [{ SQLITE_FILE: 'x', MONGODB_URL: 'x' }, 'STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set'],
+  ])('rejects %o', (environment, message) => {
+    expect(read(environment).errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);
+  });
+});
+
+const settingsOf = (open: () => unknown) => ({
+  name: 'acme',
+  adapter: {
+    portsVersion: 1,
+    description: 'shelves',
+    variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
+    open,
+  } as StorageAdapter,
+  setting: 'shelf:zoo',
+  subject: 'ACME_SHELF',
+  warnings: [],
+});
+
+test.each<[string, () => unknown, string]>([
+  [
+    'is misconfigured',
+    () => Promise.reject(new StorageMisconfigured('it must begin with shelf:')),
+    'ACME_SHELF: it must begin with shelf:',
+  ],
+  [
+    'throws another error',
+    () => {
+      throw new TypeError('one is not a function');
+    },
+    "ACME_SHELF: the storage can't be opened: one is not a function",
+  ],
+  ['resolves to nothing', async () => undefined, 'ACME_SHELF: its adapter opened no storage'],
+  ['resolves to something else', async () => ({}), 'ACME_SHELF: its adapter opened no storage'],
+])('openStorage rejects an adapter whose open %s, in one line', async (_, open, message) => {
+  const opened = openStorage(settingsOf(open));
+  await expect(opened).rejects.toBeInstanceOf(ConfigurationError);
+  await expect(opened).rejects.toThrow(new ConfigurationError(message));
+});
+
+test('openStorage adds the warnings of the storage, with the name of the variable', async () => {
+  const open = async () => ({ ready() {}, warnings: ['it has no lock'] });
+  const { warnings } = await openStorage({ ...settingsOf(open), warnings: ['SQLITE_FILE is set'] });
+  expect(warnings).toEqual(['SQLITE_FILE is set', 'ACME_SHELF: it has no lock']);
+});
+
+test('openStorage warns of storage in memory, and of a variable without effect', async () => {
+  const { warnings } = await openStorage(await readNamedStorage({ STORAGE: 'memory', SQLITE_FILE: 'x.db' }));
+  expect(warnings).toEqual([
+    'SQLITE_FILE is set, but has no effect: the storage is memory',
+    'the animals are kept in memory, and gone when this process ends: set MONGODB_URL, POSTGRES_URL or SQLITE_FILE to keep them',
+  ]);
+  const { storage, warnings: none } = await openStorage(
+    await readNamedStorage({ POSTGRES_URL: 'postgres://127.0.0.1:1/animals' }),
+  );
+  await storage.close();
+  expect(none).toEqual([]);
+});

@@ -1,0 +1,157 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { adapter as memory } from '@animal-store/adapter-memory/adapter';
+import { adapter as mongodb } from '@animal-store/adapter-mongodb/adapter';
+import { adapter as postgres } from '@animal-store/adapter-postgres/adapter';
+import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
+import { DomainError } from '@animal-store/domain';
+import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+import { ConfigurationError } from './configuration-error.ts';
+import { readEnvironment, type Storages, storageVariables } from './environment.ts';
+
+/** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
+export const STORAGES = { memory, mongodb, postgres, sqlite } as const satisfies Storages;
+
+/** The variables that choose a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
+export function storageChoices(storages: Storages = STORAGES): string {
+  const names = storageVariables(storages).map(({ name }) => name);
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
+}
+
+/**
+ * The storages that an environment can choose: those of this repository, and the one whose module STORAGE names, by a path
+ * or as an installed package.
+ *
+ * @throws ConfigurationError if this module exports no adapter for these ports.
+ */
+export async function findStorages(environment: NodeJS.ProcessEnv): Promise<Storages> {
+  const name = environment['STORAGE'] ?? '';
+  const url = Object.hasOwn(STORAGES, name) ? null : urlOf(name);
+  return url === null ? STORAGES : { ...STORAGES, [name]: await loadAdapter(name, url) };
+}
+
+/** null if there is no such module. */
+function urlOf(name: string): string | null {
+  if (/^\.{0,2}\//.test(name)) return existsSync(name) ? pathToFileURL(resolve(name)).href : null;
+  try {
+    return import.meta.resolve(name);
+  } catch {
+    return null;
+  }
+}
+
+async function loadAdapter(name: string, url: string): Promise<StorageAdapter> {
+  const { adapter } = (await import(url).catch((error: unknown) => {
+    const [reason] = String(error instanceof Error ? error.message : error).split('\n');
+    throw new ConfigurationError(`STORAGE: ${name} can't be loaded: ${reason}`);
+  })) as { adapter?: Partial<StorageAdapter> };
+  if (typeof adapter?.open !== 'function') throw new ConfigurationError(`STORAGE: ${name} exports no adapter`);
+  if (adapter.portsVersion !== PORTS_VERSION) {
+    throw new ConfigurationError(
+      `STORAGE: the adapter of ${name} is for version ${adapter.portsVersion} of the ports, and Animal Store has version ` +
+        `${PORTS_VERSION}: install another version of the adapter`,
+    );
+  }
+  return adapter as StorageAdapter;
+}
+
+/** The storage to open, and its place. */
+export interface StorageSettings {
+  /** The value of STORAGE that names it. */
+  readonly name: string;
+  readonly adapter: StorageAdapter;
+  /** The value of the adapter's variable; empty without one. It may hold credentials. */
+  readonly setting: string;
+  /** How messages name the setting: `MONGODB_URL`. */
+  readonly subject: string;
+  /** Variables of other storages that are set: a sentence each. */
+  readonly warnings: readonly string[];
+}
+
+/**
+ * Chooses the storage: the one that STORAGE names, otherwise the one whose variable is set, otherwise memory, but not if NODE_ENV
+ * is production.
+ *
+ * @param errors Takes a sentence for each error.
+ */
+export function readStorageSettings(
+  environment: NodeJS.ProcessEnv,
+  storages: Storages,
+  errors: string[],
+): StorageSettings {
+  const set = Object.entries(storages).flatMap(([name, { variable }]) =>
+    variable !== undefined && environment[variable.name] ? [{ name, variable: variable.name }] : [],
+  );
+  const given = environment['STORAGE'] ?? '';
+  const name = given || (set[0]?.name ?? 'memory');
+  const adapter = storages[name] ?? STORAGES.memory;
+  const { variable } = adapter;
+  const setting = variable === undefined ? '' : (environment[variable.name] ?? '');
+  if (!Object.hasOwn(storages, name)) {
+    errors.push(
+      `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${JSON.stringify(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
+    );
+  } else if (given === '' && set.length > 1) {
+    errors.push(`STORAGE must say which to use: ${set.map(({ variable }) => variable).join(' and ')} are set`);
+  } else if (variable !== undefined && setting === '') {
+    errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
+  } else if (given === '' && variable === undefined && /^production$/i.test(environment['NODE_ENV'] ?? '')) {
+    const rule = `STORAGE must be set if NODE_ENV is production, unless ${storageChoices(storages)} is`;
+    errors.push(`${rule}: memory, the default, loses the animals when the process ends`);
+  }
+  const warnings = set
+    .filter((other) => other.variable !== variable?.name)
+    .map((other) => `${other.variable} is set, but has no effect: the storage is ${name}`);
+  return { name, adapter, setting, subject: variable?.name ?? `STORAGE=${name}`, warnings };
+}
+
+export interface OpenStorage {
+  readonly storage: PetStorage;
+  /** Where pets are stored: `MongoDB`. */
+  readonly description: string;
+  /** Insecure settings, and what else the operator should know: a sentence each, with the name of the variable. */
+  readonly warnings: readonly string[];
+  /**
+   * The configuration error that an error of the storage shows: waiting does not help, the settings must change.
+   *
+   * @returns One line for the operator, without credentials; null for every other error.
+   */
+  readonly misconfiguration: (error: unknown) => string | null;
+}
+
+const IN_MEMORY = `the animals are kept in memory, and gone when this process ends: set ${storageChoices()} to keep them`;
+
+/**
+ * Loads the adapter of a storage, and opens it. A server that can't be reached is no error here. Storage in memory is among the
+ * warnings.
+ *
+ * @throws ConfigurationError if the settings can't be right.
+ */
+export async function openStorage({ adapter, setting, subject, warnings }: StorageSettings): Promise<OpenStorage> {
+  const misconfiguration = (error: unknown) => {
+    const cause = DomainError.is(error) ? error.cause : error;
+    return StorageMisconfigured.is(cause) ? `${subject}: ${cause.message}` : null;
+  };
+  try {
+    const storage = await adapter.open(setting);
+    if (typeof storage?.ready !== 'function') throw new StorageMisconfigured('its adapter opened no storage');
+    const ofStorage = (storage.warnings ?? []).map((warning) => `${subject}: ${warning}`);
+    if (adapter.variable === undefined) ofStorage.push(IN_MEMORY);
+    return { storage, description: adapter.description, warnings: [...warnings, ...ofStorage], misconfiguration };
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : error;
+    const message = misconfiguration(error) ?? `${subject}: the storage can't be opened: ${reason}`;
+    throw new ConfigurationError(message);
+  }
+}
+
+/**
+ * Reads which storage an environment names, for an application with no other settings.
+ *
+ * @throws ConfigurationError
+ */
+export async function readNamedStorage(environment: NodeJS.ProcessEnv): Promise<StorageSettings> {
+  const storages = await findStorages(environment);
+  return readEnvironment(environment, storages, [], (given, errors) => readStorageSettings(given, storages, errors));
+}
