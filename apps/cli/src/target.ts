@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { ConfigurationError, findStorages, type StorageSettings } from '@animal-store/app-kit';
+import { ConfigurationError, findStorages, quotesViolation, type StorageSettings } from '@animal-store/app-kit';
 import type { TargetOptions } from './context.ts';
 import { MESSAGES } from './messages.ts';
 
@@ -10,6 +10,9 @@ import { MESSAGES } from './messages.ts';
  */
 export async function targetSettings({ to, toFile, toStorage }: TargetOptions): Promise<StorageSettings> {
   const setting = toFile === undefined ? to : (await readFile(toFile, 'utf8')).replace(/\r?\n$/, '');
+  const subject = toFile === undefined ? '--to' : '--to-file';
+  const violation = quotesViolation(toFile === undefined ? subject : `the content of ${subject}`, setting);
+  if (violation !== null) throw new ConfigurationError(violation);
   const storages = await findStorages({ STORAGE: toStorage });
   const durable = Object.entries(storages).flatMap(([name, adapter]) => {
     const { variable } = adapter;
@@ -22,7 +25,7 @@ export async function targetSettings({ to, toFile, toStorage }: TargetOptions): 
   if (!setting || chosen === undefined) {
     throw new ConfigurationError(MESSAGES.noTarget(durable.map(({ example }) => example).join(', ')));
   }
-  return { ...chosen, setting, subject: '--to', warnings: [] };
+  return { ...chosen, setting, subject, warnings: [] };
 }
 
 /** `mongodb+srv` and `postgresql` are schemes of `mongodb` and `postgres`, too. */

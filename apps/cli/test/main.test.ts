@@ -149,6 +149,7 @@ test.each([
   ],
   [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', '/nowhere/animals.db'], 2, /^animal-store: --to: .*\n$/],
   [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to-file', 'nowhere'], 1, /^animal-store: ENOENT: .* 'nowhere'\n$/],
+  [{ SQLITE_FILE: ':fresh:' }, ['copy', '--to', '"b.db"'], 2, /^animal-store: --to must not be in quotation marks\n$/],
   [{ SQLITE_FILE: 'a/../b.db' }, ['copy', '--to', './b.db'], 2, /^animal-store: .*: --to must name another storage\n$/],
   [
     { SQLITE_FILE: ':fresh:' },

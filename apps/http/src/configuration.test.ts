@@ -71,6 +71,10 @@ test.each<[Record<string, string>, string | RegExp]>([
   [{ TRUST_PROXY: 'true' }, /^TRUST_PROXY must be an integer from 0 to 10/],
   [{ STOP_DEADLINE_SECONDS: '0' }, /^STOP_DEADLINE_SECONDS must be an integer from 1 to 300/],
   [{ HOST: 'a b' }, 'HOST must be a host name or address, was "a b"'],
+  ...['HOST', 'CORS_ORIGINS', 'NODE_ENV', 'MAX_CONNECTIONS'].map((name): [Record<string, string>, string] => [
+    { [name]: '"::"' },
+    `${name} must not be in quotation marks`,
+  ]),
   [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb/],
   [{ NODE_ENV: 'production', API_KEYS: 'k'.repeat(16) }, /^STORAGE must be set if NODE_ENV is production/],
   ...['prod', 'preproduction', 'production-eu'].map((given): [Record<string, string>, string] => [

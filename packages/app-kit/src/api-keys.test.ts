@@ -54,6 +54,8 @@ describe('readApiKeys', () => {
     ['with a space in it', 'entry 1 contains white space: separate keys with commas'],
     ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 19'],
     [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, its length is 0'],
+    [`'${'k'.repeat(16)}'`, 'entry 1 must not be in quotation marks'],
+    [`${'k'.repeat(16)}, "sha256:${'a'.repeat(64)}"`, 'entry 2 must not be in quotation marks'],
     ['sha256:', 'entry 1 must be sha256: and 64 hexadecimal digits'],
     [`sha256:${'a'.repeat(63)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],
     [`sha256:${'g'.repeat(64)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],

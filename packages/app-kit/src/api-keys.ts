@@ -2,6 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Digest } from '@animal-store/domain';
 import { apiKeyId } from '@animal-store/domain/ports';
 import { generateApiKey } from '@animal-store/domain/transport';
+import { quotesViolation, subjectOf } from './environment.ts';
 
 export const sha256: Digest = (text) => hash('sha256', text, 'hex');
 
@@ -20,8 +21,10 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
   const text = environment['API_KEYS'] ?? '';
   const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
   for (const [index, entry] of entries.entries()) {
+    const subject = `${subjectOf(environment, 'API_KEYS')} entry ${index + 1}`;
     const violation = violationOf(entry);
-    if (violation !== null) errors.push(`API_KEYS entry ${index + 1} ${violation}`);
+    const error = quotesViolation(subject, entry) ?? (violation === null ? null : `${subject} ${violation}`);
+    if (error !== null) errors.push(error);
   }
   const digests = entries.map((entry) =>
     DIGEST.test(entry) ? entry.replace(DIGEST_PREFIX, '').toLowerCase() : sha256(entry),

@@ -43,6 +43,9 @@ test.each([
   ['LEVEL', ['Info', 'debug'], 'one of info, warn', 'info'],
   ['HOST', ['two words'], 'a host name', 'localhost'],
 ])('readVariables rejects values of %s with its rule, and reads the fallback: %j', (name, texts, rule, fallback) => {
+  for (const text of ['""', "''", `"${texts[0]}"`]) {
+    expect(readTable({ [name]: text }).errors).toEqual([`${name} must not be in quotation marks`]);
+  }
   for (const text of texts) {
     expect(readTable({ [name]: text })).toMatchObject({
       [name]: fallback,
@@ -93,6 +96,38 @@ describe('readEnvironment', () => {
     const API_KEYS_FILE = join(freshFolder(), 'keys');
     writeFileSync(API_KEYS_FILE, content);
     expect(read({ API_KEYS_FILE }).complete['API_KEYS']).toBe(secret);
+  });
+
+  const MARKS = 'must not be in quotation marks';
+
+  test.each(['API_KEYS', 'MONGODB_URL', 'POSTGRES_URL', 'SQLITE_FILE'])(
+    'rejects a value of %s in the quotation marks of an env file',
+    (name) => {
+      for (const value of ['""', "''", `"${'k'.repeat(16)},${'l'.repeat(16)}"`, "'mongodb://me:secret@h/d'"]) {
+        expect(read({ [name]: value }).errors).toEqual([`${name} ${MARKS}`]);
+      }
+    },
+  );
+
+  test.each(['API_KEYS', 'MONGODB_URL', 'POSTGRES_URL'])(
+    'rejects quotation marks around the name of the file of %s, and around its content',
+    (name) => {
+      const file = join(freshFolder(), 'secret');
+      writeFileSync(file, `"${'k'.repeat(16)}"\n`);
+      expect(read({ [`${name}_FILE`]: file }).errors).toEqual([`the content of ${name}_FILE ${MARKS}`]);
+      expect(read({ [`${name}_FILE`]: `"${file}"` }).errors).toEqual([`${name}_FILE ${MARKS}`]);
+    },
+  );
+
+  test.each([
+    ['two lines', `${'k'.repeat(16)}\n${'l'.repeat(16)}\n`, 'contains white space: separate keys with commas'],
+    ['a short key', 'k', 'must be a key of at least 16 visible ASCII characters, its length is 1'],
+    ['a digest that is cut off', 'sha256:00', 'must be sha256: and 64 hexadecimal digits'],
+  ])('names the file of keys, not the variable, if it holds %s', (_, content, violation) => {
+    const API_KEYS_FILE = join(freshFolder(), 'keys');
+    writeFileSync(API_KEYS_FILE, content);
+    const rejected = () => readEnvironment({ API_KEYS_FILE }, STORAGES, ['API_KEYS'], readApiKeys);
+    expect(rejected).toThrow(new ConfigurationError(`API_KEYS_FILE entry 1 ${violation}`));
   });
 
   test('ignores an empty twin', () => {

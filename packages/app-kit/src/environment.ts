@@ -44,6 +44,16 @@ export function matching(fallback: string, pattern: RegExp, rule: string): Varia
   return { fallback, rule, parse: (text) => (pattern.test(text) ? text : null) };
 }
 
+/** The error of a value in quotation marks: `docker run --env-file` and Kubernetes keep those of a file. Null for any other value. */
+export function quotesViolation(subject: string, text = ''): string | null {
+  return /^(["']).*\1$/s.test(text) ? `${subject} must not be in quotation marks` : null;
+}
+
+/** How messages name a secret variable: with the suffix _FILE if its value is from a file. */
+export function subjectOf(environment: NodeJS.ProcessEnv, name: string): string {
+  return environment[`${name}_FILE`] ? `${name}_FILE` : name;
+}
+
 type Variables = Readonly<Record<string, Variable<unknown>>>;
 
 /** The values of a table of variables, by name. */
@@ -61,14 +71,15 @@ export function readVariables<V extends Variables>(
 ): Values<V> {
   const values = Object.entries(variables).map(([name, { fallback, rule, parse }]) => {
     const text = environment[name] || fallback;
-    const value = parse(text);
-    if (value === null) errors.push(`${name} must be ${rule}, was ${JSON.stringify(text)}`);
+    const violation = quotesViolation(name, text);
+    const value = violation === null ? parse(text) : null;
+    if (value === null) errors.push(violation ?? `${name} must be ${rule}, was ${JSON.stringify(text)}`);
     return [name, value ?? parse(fallback)];
   });
   return Object.fromEntries(values) as Values<V>;
 }
 
-/** Satisfies every rule, so that the error about the file stands alone. */
+/** Satisfies every rule, so that the error about the secret stands alone. */
 const UNREAD = 'unreadable-secret';
 
 /**
@@ -86,12 +97,15 @@ export function readEnvironment<T>(
 ): T {
   const errors: string[] = [];
   const complete = { ...environment };
-  const ofStorages = storageVariables(storages).flatMap(({ name, secret }) => (secret ? name : []));
-  for (const name of [...secrets, ...ofStorages]) {
-    const path = environment[`${name}_FILE`];
-    if (!path) continue;
-    if (environment[name]) errors.push(`${name} and ${name}_FILE are both set: remove one`);
-    complete[name] = readSecretFile(name, path, errors);
+  const ofSecrets = secrets.map((name) => ({ name, secret: true }));
+  for (const { name, secret } of [...ofSecrets, ...storageVariables(storages)]) {
+    const path = secret ? environment[`${name}_FILE`] : undefined;
+    if (path && environment[name]) errors.push(`${name} and ${name}_FILE are both set: remove one`);
+    if (path) complete[name] = readSecretFile(name, path, errors);
+    const violation = quotesViolation(path ? `the content of ${name}_FILE` : name, complete[name]);
+    if (violation === null) continue;
+    errors.push(violation);
+    complete[name] = UNREAD;
   }
   const settings = read(complete, errors);
   if (errors.length > 0) throw new ConfigurationError(errors.join('; '));
@@ -107,7 +121,7 @@ function readSecretFile(name: string, path: string, errors: string[]): string {
   } catch (error) {
     const { errno, message } = error as NodeJS.ErrnoException;
     const reason = errno === undefined ? message : getSystemErrorMessage(errno);
-    errors.push(`${name}_FILE: ${path} can't be read: ${reason}`);
+    errors.push(quotesViolation(`${name}_FILE`, path) ?? `${name}_FILE: ${path} can't be read: ${reason}`);
     return UNREAD;
   }
 }

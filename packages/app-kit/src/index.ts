@@ -5,6 +5,7 @@ export {
   integer,
   matching,
   oneOf,
+  quotesViolation,
   readEnvironment,
   readVariables,
   type Storages,

@@ -92,6 +92,10 @@ describe('readStorageSettings', () => {
       { SQLITE_FILE: './a.db' },
       { name: 'sqlite', adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' },
     ],
+    [
+      { MONGODB_URL: 'mongodb://h/d', MONGODB_URL_FILE: '/run/secrets/url', SQLITE_FILE: './a.db', STORAGE: 'mongodb' },
+      { subject: 'MONGODB_URL_FILE', warnings: ['SQLITE_FILE is set, but has no effect: the storage is mongodb'] },
+    ],
     [{ ACME_SHELF: 'shelf:zoo' }, { name: 'acme', adapter: acme, setting: 'shelf:zoo', warnings: [] }],
     [
       { STORAGE: 'memory', MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: './a.db' },
@@ -119,6 +123,7 @@ describe('readStorageSettings', () => {
       { STORAGE },
       `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
     ]),
+    [{ STORAGE: '"sqlite"', SQLITE_FILE: 'x' }, 'STORAGE must not be in quotation marks'],
     [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, /^SQLITE_FILE must be set if STORAGE is sqlite/],
     [{ STORAGE: 'acme' }, 'ACME_SHELF must be set if STORAGE is acme, as in shelf:zoo'],

@@ -8,7 +8,7 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError } from './configuration-error.ts';
-import { readEnvironment, type Storages, storageVariables } from './environment.ts';
+import { quotesViolation, readEnvironment, type Storages, storageVariables, subjectOf } from './environment.ts';
 
 /** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
 export const STORAGES = { memory, mongodb, postgres, sqlite } as const satisfies Storages;
@@ -63,7 +63,7 @@ export interface StorageSettings {
   readonly adapter: StorageAdapter;
   /** The value of the adapter's variable; empty without one. It may hold credentials. */
   readonly setting: string;
-  /** How messages name the setting: `MONGODB_URL`. */
+  /** How messages name the setting: `MONGODB_URL`, or `MONGODB_URL_FILE` if it is from a file. */
   readonly subject: string;
   /** Variables of other storages that are set: a sentence each. */
   readonly warnings: readonly string[];
@@ -81,7 +81,9 @@ export function readStorageSettings(
   errors: string[],
 ): StorageSettings {
   const set = Object.entries(storages).flatMap(([name, { variable }]) =>
-    variable !== undefined && environment[variable.name] ? [{ name, variable: variable.name }] : [],
+    variable !== undefined && environment[variable.name]
+      ? [{ name, variable: variable.name, subject: subjectOf(environment, variable.name) }]
+      : [],
   );
   const given = environment['STORAGE'] ?? '';
   const name = given || (set[0]?.name ?? 'memory');
@@ -90,10 +92,11 @@ export function readStorageSettings(
   const setting = variable === undefined ? '' : (environment[variable.name] ?? '');
   if (!Object.hasOwn(storages, name)) {
     errors.push(
-      `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${JSON.stringify(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
+      quotesViolation('STORAGE', given) ??
+        `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${JSON.stringify(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
     );
   } else if (given === '' && set.length > 1) {
-    errors.push(`STORAGE must say which to use: ${set.map(({ variable }) => variable).join(' and ')} are set`);
+    errors.push(`STORAGE must say which to use: ${set.map(({ subject }) => subject).join(' and ')} are set`);
   } else if (variable !== undefined && setting === '') {
     errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
   } else if (given === '' && variable === undefined && /^production$/i.test(environment['NODE_ENV'] ?? '')) {
@@ -102,8 +105,9 @@ export function readStorageSettings(
   }
   const warnings = set
     .filter((other) => other.variable !== variable?.name)
-    .map((other) => `${other.variable} is set, but has no effect: the storage is ${name}`);
-  return { name, adapter, setting, subject: variable?.name ?? `STORAGE=${name}`, warnings };
+    .map((other) => `${other.subject} is set, but has no effect: the storage is ${name}`);
+  const subject = set.find((other) => other.variable === variable?.name)?.subject ?? `STORAGE=${name}`;
+  return { name, adapter, setting, subject, warnings };
 }
 
 export interface OpenStorage {
