@@ -36,6 +36,8 @@ export interface Context {
   withStorage<T>(work: (useCases: UseCases) => Promise<T>): Promise<T>;
   /** Opens the same storage and another one, and closes them. */
   withTarget<T>(target: TargetOptions, work: (source: CopySource, target: CopyTarget) => Promise<T>): Promise<T>;
+  /** The arguments of the command line: messages may quote them. */
+  readonly words: readonly string[];
   readonly stdin: Readable;
   /** The output of results. */
   readonly stdout: TextOutput;

@@ -1,4 +1,4 @@
-import { storageChoices } from '@animal-store/app-kit';
+import { mayBeSecret, storageChoices } from '@animal-store/app-kit';
 import type { ApiKey } from '@animal-store/domain';
 
 /** Erases a line of progress on a terminal. */
@@ -10,6 +10,13 @@ const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 /** A text from a file on one line, with the characters escaped that control a terminal. */
 export function printable(text: string): string {
   return text.replace(UNSAFE, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+/** A message without the arguments that may be secrets in the wrong place. */
+export function withoutSecrets(message: string, words: readonly string[]): string {
+  const values = words.flatMap((word) => [word, word.slice(word.indexOf('=') + 1)]);
+  const secrets = values.filter((value) => mayBeSecret(value) && !/^--[a-z-]+$/.test(value));
+  return secrets.reduce((text, secret) => text.replaceAll(secret, '…'), message);
 }
 
 /** A line for an audit. */

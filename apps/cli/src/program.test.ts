@@ -127,4 +127,17 @@ describe('createProgram', () => {
     expect(err).toMatch(/^animal-store: .*\nAdd --help for usage\.\n$/s);
     expect(err).toContain(message);
   });
+
+  const [key, url] = [`anst_${'k'.repeat(36)}`, 'postgres://me:kkk@h/d'];
+
+  test.each([
+    ...[`keys revoke x ${key}`, `keys ${key}`, key, `--${key}`, `pets get ${key}`, `pets list ${key}`],
+    ...[`pets list --status ${key}`, `pets list --limit=${key}`, `keys issue --holder x --expires-in ${key}`],
+    ...[`copy ${url}`, `copy --to-strge=${url}`],
+  ])('repeats no argument that may be a secret in the wrong place: %s', async (words) => {
+    const { err, error } = await commandLine().runWith('', ...words.split(' '));
+    expect(error).toBeInstanceOf(CommanderError);
+    expect(err).toMatch(/^animal-store: .*…/);
+    expect(err).not.toMatch(/kkk/);
+  });
 });

@@ -3,7 +3,7 @@ import type { Context } from './context.ts';
 import { addCopy } from './copy.ts';
 import { addImportPets } from './import-pets.ts';
 import { addKeys } from './keys.ts';
-import { MESSAGES } from './messages.ts';
+import { MESSAGES, withoutSecrets } from './messages.ts';
 import { addPets } from './pets.ts';
 
 /** The commands. They reject with the error of the use case, or with a CommanderError whose message is already written. */
@@ -14,7 +14,8 @@ export function createProgram(context: Context, version: string, storageChoices:
     .configureOutput({
       writeOut: (text) => context.stdout.write(text),
       writeErr: (text) => context.stderr.write(text),
-      outputError: (text, write) => write(`animal-store: ${text.replace(/^error: /, '')}`),
+      outputError: (text, write) =>
+        write(`animal-store: ${withoutSecrets(text.replace(/^error: /, ''), context.words)}`),
     })
     .showHelpAfterError(MESSAGES.usageHint)
     .version(`animal-store ${version}`, '--version', 'print the version')

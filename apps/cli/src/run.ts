@@ -16,13 +16,14 @@ import { createCatalogue, createKeyring, DomainError } from '@animal-store/domai
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { CommandFailed, type Context, type CopySource } from './context.ts';
-import { MESSAGES } from './messages.ts';
+import { MESSAGES, withoutSecrets } from './messages.ts';
 import { createProgram } from './program.ts';
 import { targetSettings } from './target.ts';
 
 const [EXIT_FAILED, EXIT_MISUSED] = [1, 2];
 
 const { stdin, stdout, stderr } = process;
+const words = process.argv.slice(2);
 
 async function opened<T>(settings: StorageSettings, work: (opened: OpenStorage) => Promise<T>): Promise<T> {
   const storage = await openStorage(settings);
@@ -83,7 +84,7 @@ function exitCodeOf(error: unknown): number {
   const isMisuse = error instanceof ConfigurationError || (DomainError.is(error) && error.code === 'invalid');
   const isOfSystem = (error as NodeJS.ErrnoException).errno !== undefined;
   if (!(isMisuse || isOfSystem || DomainError.is(error) || error instanceof CommandFailed)) throw error;
-  stderr.write(MESSAGES.line((error as Error).message));
+  stderr.write(MESSAGES.line(withoutSecrets((error as Error).message, words)));
   if (error instanceof CommandFailed) return error.exitCode;
   return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
 }
@@ -96,7 +97,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 // A command continues without its messages.
 stderr.on('error', () => {});
 try {
-  const context = { withStorage, withTarget, stdin, stdout, stderr, clock: Date.now };
+  const context = { withStorage, withTarget, words, stdin, stdout, stderr, clock: Date.now };
   const choices = storageChoices(await findStorages(process.env));
   await createProgram(context, versionText(readVersion(process.env)), choices).parseAsync();
 } catch (error) {

@@ -49,6 +49,7 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
         if (ends === undefined) throw new Error('nothing to copy');
         return work(ends.source, ends.target);
       },
+      words,
       stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
       ...{ stdout, stderr, clock },
     };

@@ -178,6 +178,16 @@ test.each([
   },
 );
 
+test.each([
+  ['copy', '--to-file', 'postgres://me:secret@h/d'],
+  ['copy', '--to', 'x', '--to-storage', 'postgres://me:secret@h/d'],
+  ['pets', 'import', '--import-id', 'x', 'a-secret-of-the-user'],
+])('repeats no argument that may be a secret in the wrong place: %s %s %s %s %s', async (...words) => {
+  const { code, err } = await run({ SQLITE_FILE: join(freshFolder(), 'animals.db') }, ...words);
+  expect([code, err]).toEqual([expect.any(Number), expect.stringMatching(/^animal-store: (?!.*secret).*\n$/)]);
+  expect(code).toBeGreaterThan(0);
+});
+
 test('prints help and its version without a storage, and is installed under the name in its usage', async () => {
   const help = await run({}, '--help');
   expect(help).toMatchObject({ code: 0, err: '' });

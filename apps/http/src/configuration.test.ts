@@ -115,10 +115,10 @@ describe('in production', () => {
 
   test('names only the file of a secret that is missing', () => {
     expect(errorsIn({ NODE_ENV: 'production', MONGODB_URL_FILE: '/x' })).toBe(
-      "MONGODB_URL_FILE: /x can't be read: no such file or directory",
+      'MONGODB_URL_FILE: "/x" can\'t be read: no such file or directory',
     );
     expect(errorsIn({ NODE_ENV: 'production', STORAGE: 'memory', API_KEYS_FILE: '/x' })).toBe(
-      "API_KEYS_FILE: /x can't be read: no such file or directory",
+      'API_KEYS_FILE: "/x" can\'t be read: no such file or directory',
     );
   });
 });

@@ -4,7 +4,9 @@ import {
   createDevelopmentKey,
   findStorages,
   openStorage,
+  quoteSetting,
   readVersion,
+  systemReason,
 } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import type { PetStorage } from '@animal-store/domain/ports';
@@ -41,7 +43,7 @@ export async function startService({ onStop }: Run): Promise<void> {
   const options = { host, port, maxConnections, reject, onDrop };
   const server = await startServer(container.resolve(TOKENS.listener), options).catch(async (cause) => {
     await storage.close();
-    throw new ConfigurationError(`can't listen at HOST ${host}, PORT ${port}: ${cause.message}`, { cause });
+    throw new ConfigurationError(`can't listen at HOST ${quoteSetting(host)}, PORT ${port}: ${systemReason(cause)}`);
   });
 
   async function stop(grace: number, deadline: number): Promise<void> {

@@ -33,6 +33,21 @@ test.each([
   expect(readTable(environment)).toEqual({ ...values, errors: [] });
 });
 
+/** Values that belong to another variable. */
+const SECRETS = [
+  `anst_${'k'.repeat(36)}`,
+  'k'.repeat(16),
+  'postgres://me:secret@h/d',
+  'm://u:pw@h',
+  `sha256:${'0'.repeat(64)}`,
+];
+
+test.each(SECRETS)('readVariables does not repeat %s, which may be a secret', (secret) => {
+  const rule = (name: 'PORT' | 'LEVEL') =>
+    `${name} must be ${VARIABLES[name].rule}, was a text of ${secret.length} characters`;
+  expect(readTable({ PORT: secret, LEVEL: secret }).errors).toEqual([rule('PORT'), rule('LEVEL')]);
+});
+
 test.each([
   [
     'PORT',
@@ -130,6 +145,13 @@ describe('readEnvironment', () => {
     expect(rejected).toThrow(new ConfigurationError(`API_KEYS_FILE entry 1 ${violation}`));
   });
 
+  test.each(SECRETS)('does not repeat %s, which may be a secret, as the name of a file', (secret) => {
+    const { errors } = read({ API_KEYS_FILE: secret });
+    expect(errors).toEqual([
+      `API_KEYS_FILE: a text of ${secret.length} characters can't be read: no such file or directory`,
+    ]);
+  });
+
   test('ignores an empty twin', () => {
     expect(read({ API_KEYS_FILE: '', API_KEYS: 'k' })).toEqual({
       complete: { API_KEYS_FILE: '', API_KEYS: 'k' },
@@ -151,11 +173,11 @@ describe('readEnvironment', () => {
     writeFileSync(empty, '\n');
     const unread = read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') });
     expect(unread.errors).toEqual([
-      `API_KEYS_FILE: ${folder} can't be read: illegal operation on a directory`,
-      `MONGODB_URL_FILE: ${join(folder, 'nothing')} can't be read: no such file or directory`,
+      `API_KEYS_FILE: "${folder}" can't be read: illegal operation on a directory`,
+      `MONGODB_URL_FILE: "${join(folder, 'nothing')}" can't be read: no such file or directory`,
     ]);
     const { complete, errors } = read({ API_KEYS_FILE: empty });
-    expect(errors).toEqual([`API_KEYS_FILE: ${empty} is empty`]);
+    expect(errors).toEqual([`API_KEYS_FILE: "${empty}" is empty`]);
     // No rule about the content adds an error.
     for (const secrets of [unread.complete, complete]) expect(readApiKeys(secrets, errors).size).toBe(1);
     expect(errors).toHaveLength(1);

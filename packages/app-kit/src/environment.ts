@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
 import type { StorageAdapter, StorageVariable } from '@animal-store/domain/ports';
-import { ConfigurationError } from './configuration-error.ts';
+import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 
 /** Adapters by the value of STORAGE. */
 export type Storages = Readonly<Record<string, StorageAdapter>>;
@@ -73,7 +73,7 @@ export function readVariables<V extends Variables>(
     const text = environment[name] || fallback;
     const violation = quotesViolation(name, text);
     const value = violation === null ? parse(text) : null;
-    if (value === null) errors.push(violation ?? `${name} must be ${rule}, was ${JSON.stringify(text)}`);
+    if (value === null) errors.push(violation ?? `${name} must be ${rule}, was ${quoteSetting(text)}`);
     return [name, value ?? parse(fallback)];
   });
   return Object.fromEntries(values) as Values<V>;
@@ -116,12 +116,18 @@ export function readEnvironment<T>(
 function readSecretFile(name: string, path: string, errors: string[]): string {
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    if (content === '') errors.push(`${name}_FILE: ${path} is empty`);
+    if (content === '') errors.push(`${name}_FILE: ${quoteSetting(path)} is empty`);
     return content || UNREAD;
   } catch (error) {
-    const { errno, message } = error as NodeJS.ErrnoException;
-    const reason = errno === undefined ? message : getSystemErrorMessage(errno);
-    errors.push(quotesViolation(`${name}_FILE`, path) ?? `${name}_FILE: ${path} can't be read: ${reason}`);
+    const subject = `${name}_FILE`;
+    const unread = `${subject}: ${quoteSetting(path)} can't be read: ${systemReason(error)}`;
+    errors.push(quotesViolation(subject, path) ?? unread);
     return UNREAD;
   }
+}
+
+/** The reason of an error of the operating system, without the path or the host that the message of Node.js has. */
+export function systemReason(error: unknown): string {
+  const { errno, message } = error as NodeJS.ErrnoException;
+  return errno === undefined ? message : getSystemErrorMessage(errno);
 }

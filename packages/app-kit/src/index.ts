@@ -1,6 +1,6 @@
 export { type ConfiguredKeys, createDevelopmentKey, readApiKeys, sha256 } from './api-keys.ts';
 export { readCredentials } from './bearer.ts';
-export { ConfigurationError } from './configuration-error.ts';
+export { ConfigurationError, mayBeSecret, quoteSetting } from './configuration-error.ts';
 export {
   integer,
   matching,
@@ -9,6 +9,7 @@ export {
   readEnvironment,
   readVariables,
   type Storages,
+  systemReason,
   type Variable,
 } from './environment.ts';
 export {

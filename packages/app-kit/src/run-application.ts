@@ -1,6 +1,6 @@
 // Imports almost nothing: an entry point imports it first, before everything that takes time to load.
 import { setImmediate } from 'node:timers/promises';
-import { ConfigurationError } from './configuration-error.ts';
+import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 
 /** The exit code of a configuration error: restarting does not help. */
 const EXIT_MISCONFIGURED = 2;
@@ -117,5 +117,5 @@ async function textFor(argument: string, name: string, description: string): Pro
   }
   const text = `Usage: ${name} [--help | --version]\n\n${description}\n\nSettings are environment variables: see docs/settings.md.\n`;
   if (argument === '--help') return text;
-  throw new ConfigurationError(`unexpected argument ${JSON.stringify(argument)}: settings are environment variables`);
+  throw new ConfigurationError(`unexpected argument ${quoteSetting(argument)}: settings are environment variables`);
 }

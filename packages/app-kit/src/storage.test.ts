@@ -33,7 +33,7 @@ test.each([{}, { STORAGE: '' }, { STORAGE: 'sqlite' }, { STORAGE: 'Memory' }, { 
   },
 );
 
-test.each(['@acme/not-installed', './no-such-module.mjs', '/no/such/module.mjs'])(
+test.each(['@acme/not-installed', './no-such-module.mjs', '/no/such/module.mjs', 'postgres://me:secret@h/d'])(
   'finds no module %s',
   async (STORAGE) => {
     expect(await findStorages({ STORAGE })).toBe(STORAGES);
@@ -123,6 +123,8 @@ describe('readStorageSettings', () => {
       { STORAGE },
       `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
     ]),
+    [{ STORAGE: 'postgres://me:secret@h/d' }, /an adapter: a text of 24 characters was found neither/],
+    [{ STORAGE: '@acme/not-installed' }, /an adapter: "@acme\/not-installed" was found neither/],
     [{ STORAGE: '"sqlite"', SQLITE_FILE: 'x' }, 'STORAGE must not be in quotation marks'],
     [{ STORAGE: 'mongodb' }, /^MONGODB_URL must be set if STORAGE is mongodb, as in mongodb:\/\//],
     [{ STORAGE: 'sqlite', MONGODB_URL: 'x' }, /^SQLITE_FILE must be set if STORAGE is sqlite/],

@@ -7,7 +7,7 @@ import { adapter as postgres } from '@animal-store/adapter-postgres/adapter';
 import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
-import { ConfigurationError } from './configuration-error.ts';
+import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 import { quotesViolation, readEnvironment, type Storages, storageVariables, subjectOf } from './environment.ts';
 
 /** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
@@ -34,6 +34,8 @@ export async function findStorages(environment: NodeJS.ProcessEnv): Promise<Stor
 /** null if there is no such module. */
 function urlOf(name: string): string | null {
   if (/^\.{0,2}\//.test(name)) return existsSync(name) ? pathToFileURL(resolve(name)).href : null;
+  // A URL resolves, too: it may be that of a database.
+  if (name.includes(':')) return null;
   try {
     return import.meta.resolve(name);
   } catch {
@@ -93,7 +95,7 @@ export function readStorageSettings(
   if (!Object.hasOwn(storages, name)) {
     errors.push(
       quotesViolation('STORAGE', given) ??
-        `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${JSON.stringify(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
+        `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${quoteSetting(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
     );
   } else if (given === '' && set.length > 1) {
     errors.push(`STORAGE must say which to use: ${set.map(({ subject }) => subject).join(' and ')} are set`);
