@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import { type Line, readLines } from '@animal-store/app-kit';
 import { onFirstSignal } from '@animal-store/app-kit/run-application';
 import { DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
@@ -7,13 +8,15 @@ import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, type Context, type UseCases } from './context.ts';
 import { ERASE_LINE, MESSAGES, printable } from './messages.ts';
 import { print } from './print.ts';
-import { type Line, MAX_LINE_BYTES, readLines } from './read-lines.ts';
 
 /** The holder of the idempotency keys of imports. No holder of an API key has a name with an outer space. */
 const HOLDER = ' import ';
 
 /** How many creations are in flight at most: as many as every storage serves at once. */
 const MAX_IN_FLIGHT = 1_000;
+
+/** How long a line may be. */
+const MAX_LINE_BYTES = 64 * 1024;
 
 /** The progress is drawn once for this number of lines. */
 const PROGRESS_STEP = 500;
@@ -35,7 +38,7 @@ function importId(text: string): string {
 async function importPets(file: string, importId: string, context: Context): Promise<void> {
   const { withStorage, stdin, stdout, stderr } = context;
   const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
-  const lines = readLines(input);
+  const lines = readLines(input, MAX_LINE_BYTES);
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
   const eraseLine = stderr.isTTY ? ERASE_LINE : '';
   let failure: unknown = null;

@@ -6,5 +6,10 @@ export const MESSAGES = {
     'list_pets returns a page: call it again with its "next" as "after" until a page has none. ' +
     'To be able to repeat create_pet after an unknown result, pass an idempotencyKey of your own for each animal. ' +
     `Storage: ${storage}.`,
+  notJson: 'the message is not JSON in UTF-8 of at most 10 MiB',
+  noMessage: 'the message is no request, notification or response of JSON-RPC 2.0',
   unexpected: 'unexpected error in the service; it has been logged',
+
+  /** For the operator. */
+  unanswered: (id: unknown) => `request ${JSON.stringify(id)} got no response before the end`,
 } as const;

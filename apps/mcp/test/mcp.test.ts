@@ -1,12 +1,12 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { expect, onTestFinished, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const ARGUMENTS = ['--conditions=@animal-store/source', MAIN];
@@ -46,6 +46,106 @@ test.each(['SIGTERM', 'the end of its input'])('ends with 0 after %s', async (en
   if (end === 'SIGTERM') server.kill(end);
   else server.stdin.end();
   expect(await exit).toEqual([0, null]);
+});
+
+/** Starts a server, and sends it these calls. Resolves when it has read them. */
+async function startWith(environment: Record<string, string>, calls: readonly object[]) {
+  const server = spawn(process.execPath, ARGUMENTS, { env: { PATH, ...environment } });
+  onTestFinished(() => void server.kill('SIGKILL'));
+  const output = { out: '', err: '' };
+  server.stdout.on('data', (chunk) => {
+    output.out += chunk;
+  });
+  server.stderr.on('data', (chunk) => {
+    output.err += chunk;
+  });
+  const clientInfo = { name: 'test', version: '1.0.0' };
+  const params = { protocolVersion: '2025-06-18', capabilities: {}, clientInfo };
+  const messages = [{ id: 0, method: 'initialize', params }, { method: 'notifications/initialized' }, ...calls];
+  const lines = messages.map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  // Its rejection shows that the lines before were read.
+  server.stdin.write(`${lines.join('')}nonsense\n`);
+  await expect.poll(() => output.out, { timeout: 30_000 }).toContain('-32700');
+  const ended = once(server, 'close').then(([code]) => ({
+    code,
+    err: output.err,
+    answered: output.out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as { id: unknown; result?: { structuredContent?: { id: string } } }),
+  }));
+  return { server, ended };
+}
+
+/** The module of an adapter whose `add` is this expression. */
+function slowAdapter(add: string): string {
+  const module = join(dirname(freshFile()), 'adapter.mjs');
+  const storage = `{ location: '', pets: { list() {}, add: ${add} }, keys: {}, ready() {}, async close() {} }`;
+  writeFileSync(module, `export const adapter = { portsVersion: 1, description: '', open: async () => (${storage}) };`);
+  return module;
+}
+
+const creation = (id: number) => ({
+  id,
+  method: 'tools/call',
+  params: { name: 'create_pet', arguments: { name: 'Rex', categoryId: '1' } },
+});
+
+describe('calls that were read get their responses before the process ends', () => {
+  const slow = 'async (pet) => (await new Promise((end) => setTimeout(end, 200)), { pet: { id: 1n, ...pet } })';
+  const IDS = [1, 2, 3, 4, 5, 6];
+
+  test.each([
+    ...[
+      ['the end of the input', 'memory', () => ({ STORAGE: 'memory' })],
+      ['the end of the input', 'SQLite', () => ({ SQLITE_FILE: freshFile() })],
+      ['the end of the input', 'a slow storage', () => ({ STORAGE: slowAdapter(slow) })],
+      ['SIGTERM', 'SQLite', () => ({ SQLITE_FILE: freshFile() })],
+      ['SIGTERM', 'a slow storage', () => ({ STORAGE: slowAdapter(slow) })],
+      ['SIGINT', 'a slow storage', () => ({ STORAGE: slowAdapter(slow) })],
+    ],
+  ] as [string, string, () => Record<string, string>][])('after %s, from %s', async (end, _, environmentOf) => {
+    const { server, ended } = await startWith(environmentOf(), IDS.map(creation));
+    if (end.startsWith('SIG')) server.kill(end as NodeJS.Signals);
+    else server.stdin.end();
+    const { code, answered } = await ended;
+    expect(code).toBe(0);
+    const created = answered.filter(({ result }) => result?.structuredContent?.id !== undefined);
+    expect(created.map(({ id }) => id).sort()).toEqual(IDS);
+  });
+
+  test('within 5 seconds; the others are named on standard error', async () => {
+    const STORAGE = slowAdapter('() => new Promise(() => {})');
+    const { server, ended } = await startWith({ STORAGE }, [creation(1), { id: 2, method: 'tools/list' }]);
+    const begin = performance.now();
+    server.stdin.end();
+    const { code, answered, err } = await ended;
+    expect(performance.now() - begin).toBeGreaterThan(4_900);
+    expect(code).toBe(0);
+    expect(answered.map(({ id }) => id).sort()).toEqual([0, 2, null]);
+    expect(err).toMatch(/^animal-store-mcp: request 1 got no response before the end$/m);
+  });
+
+  test('unless the client cancels them', async () => {
+    const cancelled = { method: 'notifications/cancelled', params: { requestId: 1 } };
+    const STORAGE = slowAdapter('() => new Promise(() => {})');
+    const { server, ended } = await startWith({ STORAGE }, [creation(1), cancelled]);
+    server.stdin.end();
+    expect(await ended).toMatchObject({ code: 0, err: expect.not.stringContaining('no response') });
+  });
+});
+
+test('names what it drops on standard error', async () => {
+  const { server, ended } = await startWith({ SQLITE_FILE: freshFile() }, [{ id: 99, result: {} }]);
+  server.stdin.end();
+  expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*unknown message ID[^\n]*\n$/);
+});
+
+test('ends if the reader of its responses is gone', async () => {
+  const { server, ended } = await startWith({ SQLITE_FILE: freshFile() }, []);
+  server.stdout.destroy();
+  server.stdin.write('nonsense\n');
+  expect((await ended).code).toBe(0);
 });
 
 test('ends with 2 and one line if the environment is wrong', () => {

@@ -12,6 +12,7 @@ export {
   systemReason,
   type Variable,
 } from './environment.ts';
+export { type Line, readLines } from './read-lines.ts';
 export {
   findStorages,
   type OpenStorage,
