@@ -1,5 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { closeSync, constants, mkdtempSync, openSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { closeSync, constants, existsSync, mkdtempSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isMissing } from '@animal-store/test-kit/not-run';
@@ -29,6 +30,10 @@ function makePipe(): { reader: number; writer: number } {
   execFileSync('mkfifo', [path]);
   return { reader: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writer: openSync(path, 'w') };
 }
+
+/** The state of a process that has ended and waits for its parent is Z (proc(5)). */
+const isRunning = (pid: number): boolean =>
+  existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
 
 const isLive = ({ call }: Service): Promise<boolean> =>
   call('GET', '/livez', { key: null }).then(
@@ -118,13 +123,33 @@ const missing = isMissing({
   remedy: "To run it, install util-linux (Debian's package bsdutils).",
 });
 
-test.skipIf(missing)('is readable on a terminal', async () => {
+/** The service on a terminal, which reads no more than what is read from its output. It writes its process id first. */
+async function startOnTerminal() {
   const port = await freePort();
-  const command = `exec "${process.execPath}" --conditions=@animal-store/source "${MAIN}"`;
+  const command = `echo "pid $$"; exec "${process.execPath}" --conditions=@animal-store/source "${MAIN}"`;
   const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
     env: { PATH: process.env['PATH'] as string, PORT: String(port), API_KEYS: KEY },
   });
   onTestFinished(() => void terminal.kill('SIGKILL'));
+  return { terminal, port };
+}
+
+test.skipIf(missing)('serves, and ends after SIGTERM, while its terminal does not read', async () => {
+  const { terminal, port } = await startOnTerminal();
+  const [first] = (await once(terminal.stdout, 'data')) as [Buffer];
+  const pid = Number(/^pid (\d+)/.exec(String(first))?.[1]);
+  terminal.stdout.pause();
+  const service = serviceAt(port);
+  await expect.poll(() => isLive(service), { timeout: 30_000 }).toBe(true);
+  await fillPipe(service);
+  expect(await isLive(service)).toBe(true);
+  process.kill(pid, 'SIGTERM');
+  await expect.poll(() => isLive(service), { timeout: 30_000 }).toBe(false);
+  await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+});
+
+test.skipIf(missing)('is readable on a terminal', async () => {
+  const { terminal, port } = await startOnTerminal();
   const ended = new Promise((resolve) => terminal.on('close', resolve));
   let output = '';
   terminal.stdout.on('data', (chunk) => {

@@ -59,8 +59,9 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
     // As a string, sonic-boom would measure all waiting lines again for each line. Its types know strings only.
     else output.write(Buffer.from(text) as unknown as string);
   };
-  const stream = isTerminal ? (await import('pino-pretty')).default({ sync: true, ignore: 'pid,hostname' }) : { write };
-  const logger = pino({ level, base: null }, stream);
+  // A stream of pino-pretty waits for a terminal that does not read.
+  const format = isTerminal ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : String;
+  const logger = pino({ level, base: null }, { write: (line) => write(format(line)) });
   const warnedAt = new Map<string, number>();
   return {
     child: logger.child.bind(logger),
