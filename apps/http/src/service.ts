@@ -23,6 +23,9 @@ export const GRACE = 5_000;
 /** How long everything after the deadline of a stop may take, in milliseconds: storage and log. */
 export const END_TIMEOUT = 7_000;
 
+/** How many files may be open besides connections: those of the storage and of Node.js. */
+const OTHER_FILES = 500;
+
 const DROPPED = {
   connections: 'connections are closed: there are as many as MAX_CONNECTIONS allows',
   requests: 'connections are closed: they sent too many requests without waiting for responses',
@@ -37,7 +40,9 @@ export async function startService({ onStop }: Run): Promise<void> {
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
   let isStopping = false;
   const container = compose({ configuration, version, storage, log, isStopping: () => isStopping, clock: Date.now });
-  const { HOST: host, PORT: port, MAX_CONNECTIONS: maxConnections } = configuration;
+  const { HOST: host, PORT: port, MAX_CONNECTIONS: wanted } = configuration;
+  const openFiles = openFilesLimit();
+  const maxConnections = Math.max(1, Math.min(wanted, openFiles - OTHER_FILES));
   const { reject } = container.resolve(TOKENS.exchange);
   const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);
   const options = { host, port, maxConnections, reject, onDrop };
@@ -63,6 +68,10 @@ export async function startService({ onStop }: Run): Promise<void> {
   });
 
   for (const warning of warnings) log.warn(warning);
+  if (maxConnections < wanted)
+    log.warn(
+      `ulimit -n is ${openFiles}: only ${maxConnections} connections, MAX_CONNECTIONS needs ${wanted + OTHER_FILES}`,
+    );
   const url = originOf(server) + configuration.BASE_PATH;
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...version }, 'listening');
   else log.print(welcome({ url, key: developmentKey, storage: description, version: version.version }));
@@ -75,6 +84,15 @@ export async function startService({ onStop }: Run): Promise<void> {
   if (problem === null || isStopping) return;
   void stop(0, 0);
   throw new ConfigurationError(problem);
+}
+
+/** How many files this process may have open, connections included. */
+function openFilesLimit(): number {
+  // Otherwise the report looks up the names of addresses.
+  Object.assign(process.report, { excludeNetwork: true });
+  const { userLimits } = process.report.getReport() as { userLimits?: { open_files: { soft: unknown } } };
+  const limit = userLimits?.open_files.soft;
+  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
 }
 
 /** Where to call a server. One that listens at all addresses is called at localhost. */

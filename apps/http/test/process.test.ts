@@ -79,6 +79,17 @@ describe('a start', () => {
     expect(output).toEqual({ out: expect.stringMatching(out), err: expect.stringMatching(err) });
   });
 
+  test('accepts fewer connections than MAX_CONNECTIONS if ulimit -n is too low, and says so', async () => {
+    const running = startProcess({ API_KEYS: KEY }, { openFiles: 600 });
+    const { port } = await running.listens();
+    const warning = 'ulimit -n is 600: only 100 connections, MAX_CONNECTIONS needs 10500';
+    expect(running.logged(40).map(({ msg }) => msg)).toContain(warning);
+    const [first] = Array.from({ length: 700 }, () => openSocket(port));
+    first?.write(`GET /livez HTTP/1.1\r\nHost: localhost\r\n\r\n`);
+    await running.says(/there are as many as MAX_CONNECTIONS allows/);
+    await expect.poll(() => first?.bytesRead).toBeGreaterThan(0);
+  });
+
   test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {
     const fd = openSync('/dev/full', 'w');
     onTestFinished(() => closeSync(fd));

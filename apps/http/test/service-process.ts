@@ -24,14 +24,18 @@ interface ProcessOptions {
   readonly args?: readonly string[];
   /** For standard input, output and error. */
   readonly stdio?: StdioOptions;
+  /** How many files the process may have open. */
+  readonly openFiles?: number;
 }
 
 /** Starts the process for the running test; it is killed when the test ends. */
 export function startProcess(
   environment: Record<string, string>,
-  { args = [], stdio = 'pipe' }: ProcessOptions = {},
+  { args = [], stdio = 'pipe', openFiles }: ProcessOptions = {},
 ): Running {
-  const child = spawn(process.execPath, ['--conditions=@animal-store/source', MAIN, ...args], {
+  const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles};`;
+  const command = [`${limit} exec "$0" "$@"`, process.execPath, '--conditions=@animal-store/source', MAIN, ...args];
+  const child = spawn('/bin/sh', ['-c', ...command], {
     env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
     stdio,
   });
