@@ -6,16 +6,29 @@ import {
   openStorage,
   quoteSetting,
   readVersion,
+  STORAGE_VARIABLES,
   systemReason,
+  versionText,
 } from '@animal-store/app-kit';
-import type { Run } from '@animal-store/app-kit/run-application';
+import type { Application, Run } from '@animal-store/app-kit/run-application';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { isUsable } from '@animal-store/domain/transport';
 import { compose, TOKENS } from './composition.ts';
-import { type Configuration, readConfiguration } from './configuration.ts';
+import { type Configuration, readConfiguration, VARIABLES } from './configuration.ts';
 import { createLog } from './observability/log.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { welcome } from './welcome.ts';
+
+export const version: string = versionText(readVersion(process.env));
+
+export const variables: Application['variables'] = {
+  ...VARIABLES,
+  ...STORAGE_VARIABLES,
+  'API_KEYS, API_KEYS_FILE': {
+    fallback: '',
+    rule: 'keys or their digests, comma-separated, or a file that holds them',
+  },
+};
 
 /** How long a stopping service serves as before in production, in milliseconds, so that load balancers notice its `/readyz`. */
 export const GRACE = 5_000;
@@ -32,14 +45,14 @@ const DROPPED = {
 } as const;
 
 /** Runs the service as its environment says, until it is stopped. Throws ConfigurationError. */
-export async function startService({ onStop }: Run): Promise<void> {
+export async function start({ onStop, endWithin }: Run): Promise<void> {
   const given = readConfiguration(process.env, await findStorages(process.env));
   const { configuration, developmentKey } = withDevelopmentKey(given);
-  const version = readVersion(process.env);
+  const build = readVersion(process.env);
   const log = await createLog(configuration.LOG_LEVEL, isatty(1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
   let isStopping = false;
-  const container = compose({ configuration, version, storage, log, isStopping: () => isStopping, clock: Date.now });
+  const container = compose({ configuration, version: build, storage, log, isStopping: () => isStopping, clock: Date.now });
   const { HOST: host, PORT: port, MAX_CONNECTIONS: wanted } = configuration;
   const openFiles = openFilesLimit();
   const maxConnections = Math.max(1, Math.min(wanted, openFiles - OTHER_FILES));
@@ -54,8 +67,7 @@ export async function startService({ onStop }: Run): Promise<void> {
   async function stop(grace: number, deadline: number): Promise<void> {
     if (isStopping) return;
     isStopping = true;
-    // The storage may hang.
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), grace + deadline + END_TIMEOUT).unref();
+    endWithin(grace + deadline + END_TIMEOUT);
     const connectionsClosed = await server.stop({ grace, deadline });
     await storage.close();
     log.info({ connectionsClosed }, 'stopped');
@@ -73,8 +85,8 @@ export async function startService({ onStop }: Run): Promise<void> {
       `ulimit -n is ${openFiles}: only ${maxConnections} connections, MAX_CONNECTIONS needs ${wanted + OTHER_FILES}`,
     );
   const url = originOf(server) + configuration.BASE_PATH;
-  if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...version }, 'listening');
-  else log.print(welcome({ url, key: developmentKey, storage: description, version: version.version }));
+  if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
+  else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
 
   // The service starts without its storage, too. An error that only an operator can mend ends it.
   const problem = await container

@@ -71,7 +71,12 @@ describe('a start', () => {
 
   test.each([
     ['--version', 0, /^animal-store \d+\.\d+\.\d+ \(revision 0a1b2c3\)\n$/, /^$/],
-    ['--help', 0, /^Usage: animal-store .*Settings are environment variables: see docs\/settings.md/s, /^$/],
+    [
+      '--help',
+      0,
+      /^Usage: animal-store .* {2}PORT \(3000\): an integer from 0 to 65535\n.* {2}MONGODB_URL, MONGODB_URL_FILE: like /s,
+      /^$/,
+    ],
     ['--port', 2, /^$/, /^animal-store: unexpected argument "--port": settings are environment variables\n$/],
   ])('ends before it listens with the argument %s', async (argument, code, out, err) => {
     const { exit, output } = startProcess({ REVISION: '0a1b2c3' }, { args: [argument] });

@@ -4,5 +4,5 @@ import { runApplication } from '@animal-store/app-kit/run-application';
 await runApplication(
   'animal-store-mcp',
   'Serves the catalogue of animals as MCP tools on standard input and output.',
-  async () => (await import('./serve.ts')).serve,
+  () => import('./serve.ts'),
 );

@@ -13,12 +13,14 @@ export {
   type Variable,
 } from './environment.ts';
 export { type Line, readLines } from './read-lines.ts';
+export { reportError } from './report-error.ts';
 export {
   findStorages,
   type OpenStorage,
   openStorage,
   readNamedStorage,
   readStorageSettings,
+  STORAGE_VARIABLES,
   STORAGES,
   type StorageSettings,
   storageChoices,

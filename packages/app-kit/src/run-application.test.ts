@@ -1,4 +1,8 @@
-import { afterEach, expect, onTestFinished, test, vi } from 'vitest';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { onFirstSignal, requireNode } from './run-application.ts';
 
 afterEach(() => {
@@ -30,4 +34,53 @@ test('a signal of the same kind within 0.5 s counts as the first, a later one ha
   expect(run).toHaveBeenCalledOnce();
   vi.advanceTimersByTime(1);
   expect(process.listenerCount('SIGUSR2')).toBe(0);
+});
+
+describe('runApplication, for an application of another repository', () => {
+  /** Runs the application with these arguments. */
+  function run(statements: string, ...words: string[]) {
+    const folder = mkdtempSync(join(tmpdir(), 'animal-store-application-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const kit = (module: string) => new URL(`./${module}.ts`, import.meta.url);
+    const program = `
+      import { runApplication } from '${kit('run-application')}';
+      import { ConfigurationError } from '${kit('configuration-error')}';
+      const version = '3.2.1-acme';
+      const variables = { ACME_PORT: { fallback: '4000', rule: 'a port' }, ACME_KEY: { fallback: '', rule: 'a key' } };
+      const start = async ({ onStop, writeMessage, endWithin }) => { ${statements} };
+      await runApplication('acme', 'Serves animals over ACME.', async () => ({ start, version, variables }));`;
+    writeFileSync(join(folder, 'main.mjs'), program);
+    const command = ['--conditions=@animal-store/source', join(folder, 'main.mjs'), ...words];
+    const { status, signal, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    return { end: status ?? signal, stdout, stderr };
+  }
+
+  test.each([
+    ['--version', 'acme 3.2.1-acme\n'],
+    [
+      '--help',
+      'Usage: acme [--help | --version]\n\nServes animals over ACME.\n\nSettings are environment variables, with these defaults:\n  ACME_PORT (4000): a port\n  ACME_KEY: a key\n',
+    ],
+  ])('%s tells what is its own', (argument, stdout) => {
+    expect(run('', argument)).toEqual({ end: 0, stdout, stderr: '' });
+  });
+
+  test.each([
+    ['--port', '"--port"'],
+    ['postgres://me:secret@h/d', 'a text of 24 characters'],
+    [`anst_${'k'.repeat(36)}`, 'a text of 41 characters'],
+  ])('rejects the argument %s, and does not repeat what may be a secret', (argument, quoted) => {
+    const stderr = `acme: unexpected argument ${quoted}: settings are environment variables\n`;
+    expect(run('', argument)).toEqual({ end: 2, stdout: '', stderr });
+  });
+
+  test('ends with 2 and one line after a configuration error', () => {
+    const stderr = 'acme: ACME_KEY must be a key\n';
+    expect(run("throw new ConfigurationError('ACME_KEY must be a key')")).toEqual({ end: 2, stdout: '', stderr });
+  });
+
+  test('ends within its time if something hangs, and does not wait for that time otherwise', () => {
+    expect(run('endWithin(100); setInterval(() => {}, 1_000);').end).toBe('SIGKILL');
+    expect(run('endWithin(60_000);').end).toBe(0);
+  });
 });

@@ -26,8 +26,15 @@ const SAME_EVENT = 500;
 
 type Stop = (signal: NodeJS.Signals) => void;
 
-/** Starts an application. If it throws a ConfigurationError, the process ends with code 2 when there is nothing left to do. */
-type Start = (run: Run) => Promise<void>;
+/** An application: the exports of its module. */
+export interface Application {
+  /** If it throws a ConfigurationError, the process ends with code 2 when there is nothing left to do. */
+  readonly start: (run: Run) => Promise<void>;
+  /** For `--version`. */
+  readonly version: string;
+  /** The variables of the environment that it reads, for `--help`. */
+  readonly variables: Readonly<Record<string, { readonly fallback: string; readonly rule: string }>>;
+}
 
 /** The process of an application. */
 export interface Run {
@@ -40,6 +47,8 @@ export interface Run {
   onStop(stop: Stop): void;
   /** Writes one line to standard error. */
   writeMessage(message: string): void;
+  /** Kills the process unless it ends within this time, in milliseconds: what a stop waits for may hang. */
+  endWithin(time: number): void;
 }
 
 /**
@@ -52,19 +61,29 @@ export interface Run {
  * @param name Begins each message on standard error.
  * @param description A sentence for `--help`.
  */
-export async function runApplication(name: string, description: string, load: () => Promise<Start>): Promise<void> {
+export async function runApplication(
+  name: string,
+  description: string,
+  load: () => Promise<Application>,
+): Promise<void> {
   if (!requireNode(name)) return;
   const onStop = handleSignals();
   const writeMessage = (message: string) => void process.stderr.write(`${name}: ${message}\n`);
+  const endWithin = (time: number) => void setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
   // A reader of standard error that is gone must not end the process.
   process.stderr.on('error', () => {});
   try {
     const [argument] = process.argv.slice(2);
-    if (argument !== undefined) return void process.stdout.write(await textFor(argument, name, description));
-    const start = await load();
+    if (argument !== undefined && !/^--(?:help|version)$/.test(argument)) {
+      const rule = 'settings are environment variables';
+      throw new ConfigurationError(`unexpected argument ${quoteSetting(argument)}: ${rule}`);
+    }
+    const { start, version, variables } = await load();
+    if (argument === '--version') return void process.stdout.write(`${name} ${version}\n`);
+    if (argument === '--help') return void process.stdout.write(helpOf(name, description, variables));
     // Node delivers the signals that came while modules were loading.
     await setImmediate();
-    await start({ onStop, writeMessage });
+    await start({ onStop, writeMessage, endWithin });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     writeMessage(error.message);
@@ -110,12 +129,10 @@ export function onFirstSignal(signal: NodeJS.Signals, run: () => void): () => vo
   };
 }
 
-async function textFor(argument: string, name: string, description: string): Promise<string> {
-  if (argument === '--version') {
-    const { readVersion, versionText } = await import('./version.ts');
-    return `${name} ${versionText(readVersion(process.env))}\n`;
-  }
-  const text = `Usage: ${name} [--help | --version]\n\n${description}\n\nSettings are environment variables: see docs/settings.md.\n`;
-  if (argument === '--help') return text;
-  throw new ConfigurationError(`unexpected argument ${quoteSetting(argument)}: settings are environment variables`);
+function helpOf(name: string, description: string, variables: Application['variables']): string {
+  const lines = Object.entries(variables).map(
+    ([variable, { fallback, rule }]) => `  ${variable}${fallback && ` (${fallback})`}: ${rule}\n`,
+  );
+  const settings = 'Settings are environment variables, with these defaults:';
+  return `Usage: ${name} [--help | --version]\n\n${description}\n\n${settings}\n${lines.join('')}`;
 }

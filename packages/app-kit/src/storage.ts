@@ -9,6 +9,7 @@ import { DomainError } from '@animal-store/domain';
 import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 import { quotesViolation, readEnvironment, type Storages, storageVariables, subjectOf } from './environment.ts';
+import type { Application } from './run-application.ts';
 
 /** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
 export const STORAGES = { memory, mongodb, postgres, sqlite } as const satisfies Storages;
@@ -18,6 +19,17 @@ export function storageChoices(storages: Storages = STORAGES): string {
   const names = storageVariables(storages).map(({ name }) => name);
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
+
+/** The variables of every application, for `--help`. */
+export const STORAGE_VARIABLES: Application['variables'] = {
+  STORAGE: { fallback: '', rule: `one of ${Object.keys(STORAGES).join(', ')}, or the module of an adapter` },
+  ...Object.fromEntries(
+    storageVariables(STORAGES).map(({ name, example, secret }) => [
+      secret ? `${name}, ${name}_FILE` : name,
+      { fallback: '', rule: `like ${example}${secret ? ', or a file that holds it' : ''}` },
+    ]),
+  ),
+};
 
 /**
  * The storages that an environment can choose: those of this repository, and the one whose module STORAGE names, by a path
