@@ -1,15 +1,17 @@
-import { Console } from 'node:console';
 import { once } from 'node:events';
 import { stringify } from '@animal-store/exact-json';
 import type { TextOutput } from './context.ts';
+import { printable } from './messages.ts';
 
 /** How many records a table has at most. */
 const TABLE_ROWS = 100;
 
-/** Prints a record: a table on a terminal, otherwise a line of JSON. */
+type Cells = readonly unknown[];
+
+/** Prints a record: a table of its members on a terminal, otherwise a line of JSON. */
 export async function print(output: TextOutput, record: object): Promise<void> {
-  if (output.isTTY) new Console(output).table(cells(record));
-  else if (!output.write(`${stringify(record)}\n`)) await once(output, 'drain');
+  const text = output.isTTY ? table(Object.entries(record)) : `${stringify(record)}\n`;
+  if (!output.write(text)) await once(output, 'drain');
 }
 
 /** Prints records as they are read: tables on a terminal, otherwise a line of JSON for each. */
@@ -21,17 +23,24 @@ export async function printAll(output: TextOutput, records: Iterable<object> | A
       continue;
     }
     if (rows.length === TABLE_ROWS) {
-      new Console(output).table(rows);
+      output.write(tableOf(rows));
       rows = [];
     }
-    rows.push(cells(record));
+    rows.push(record);
   }
-  if (output.isTTY) new Console(output).table(rows);
+  if (rows.length > 0) output.write(tableOf(rows));
 }
 
-/** A table would show a bigint as `7n`. */
-function cells(record: object): object {
-  return Object.fromEntries(
-    Object.entries(record).map(([name, value]) => [name, typeof value === 'bigint' ? String(value) : value]),
-  );
+/** A table whose first row has the names of the members. */
+function tableOf(records: readonly object[]): string {
+  const names = [...new Set(records.flatMap(Object.keys))];
+  return table([names, ...records.map((record) => names.map((name) => (record as Record<string, unknown>)[name]))]);
+}
+
+function table(rows: readonly Cells[]): string {
+  const texts = rows.map((cells) => cells.map((cell) => printable(String(cell ?? ''))));
+  const width = (column: number) => Math.max(...texts.map((cells) => cells[column]?.length ?? 0));
+  const widths = texts[0]?.map((_, column) => width(column)) ?? [];
+  const line = (cells: string[]) => cells.map((text, column) => text.padEnd(widths[column] ?? 0)).join('  ');
+  return texts.map((cells) => `${line(cells).trimEnd()}\n`).join('');
 }
