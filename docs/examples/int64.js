@@ -1,3 +1,7 @@
+if (JSON.rawJSON === undefined) {
+  console.error('int64.js needs JSON.rawJSON, as in Node.js 22');
+  process.exit(1);
+}
 const { BASE_URL, API_KEY } = process.env;
 const response = await fetch(`${BASE_URL}/pets`, {
   method: 'POST',
