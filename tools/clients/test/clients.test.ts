@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
@@ -46,6 +47,12 @@ const REQUESTS: Examples = { 'first-request.sh': 'curl' };
 const INT64: Examples = { 'int64.js': undefined, 'int64.py': 'Python', 'int64.go': 'Go', 'Int64.java': 'Java' };
 const PAGES: Examples = { 'pages.js': undefined, 'pages.py': 'Python' };
 const RETRIES: Examples = { 'retries.js': undefined, 'retries.py': 'Python' };
+
+test('int64.js says in one line that Node.js 20 is too old', () => {
+  const words = ['--import=data:text/javascript,delete JSON.rawJSON', join(EXAMPLES, 'int64.js')];
+  const { status, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8' });
+  expect([status, stderr]).toEqual([1, 'int64.js needs JSON.rawJSON, as in Node.js 22\n']);
+});
 
 function testExamples(examples: Examples, run: (name: string) => Promise<void>): void {
   for (const [name, needs] of Object.entries(examples)) testIn(needs)(name, () => run(name));
