@@ -52,7 +52,14 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const log = await createLog(configuration.LOG_LEVEL, isatty(1));
   const { storage, description, warnings, misconfiguration } = await openStorage(configuration.storage);
   let isStopping = false;
-  const container = compose({ configuration, version: build, storage, log, isStopping: () => isStopping, clock: Date.now });
+  const container = compose({
+    configuration,
+    version: build,
+    storage,
+    log,
+    isStopping: () => isStopping,
+    clock: Date.now,
+  });
   const { HOST: host, PORT: port, MAX_CONNECTIONS: wanted } = configuration;
   const openFiles = openFilesLimit();
   const maxConnections = Math.max(1, Math.min(wanted, openFiles - OTHER_FILES));
