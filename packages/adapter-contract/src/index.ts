@@ -5,7 +5,7 @@ import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
 import { listingContract } from './listing-contract.ts';
-import { outageContract } from './outage-contract.ts';
+import { lossContract, outageContract } from './outage-contract.ts';
 import { placeContract } from './place-contract.ts';
 import { type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 
@@ -28,7 +28,7 @@ export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), outages: { locked } })
  */
 export function storageContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
-  const { outages } = adapter;
+  const { outages, losses } = adapter;
   if (Object.keys(outages).length === 0) throw new Error("outages is empty: name one, or write 'not tested'");
   describe(`${name} fulfils the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
     creatingContract(adapter);
@@ -37,5 +37,6 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     keyStoreContract(adapter);
     placeContract(adapter);
     if (outages !== 'not tested') outageContract(adapter, outages);
+    if (losses !== undefined) lossContract(adapter, losses);
   });
 }

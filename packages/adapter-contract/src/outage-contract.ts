@@ -1,4 +1,4 @@
-import type { Pet } from '@animal-store/domain';
+import type { ApiKey, Pet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
@@ -72,8 +72,46 @@ async function beginOutage<Place>(outage: Outage<Place>, place: Place): Promise<
   return end;
 }
 
+/** The behaviour of an open storage while its place is lost, and afterwards. */
+export function lossContract<Place>(adapter: StorageUnderTest<Place>, losses: Outages<Place>): void {
+  test('notices that its place was lost while it runs, and works again once it is back', { timeout: TIMEOUT }, () =>
+    inEach(losses, async (loss) => {
+      const interruption = await interrupted(adapter, loss);
+      const { storage, pet, key, end } = interruption;
+      // Creations may be acknowledged until the storage has looked.
+      expectUnavailable(await failureOf(() => storage.ready()), storage);
+      await expectOnlyReads(adapter, interruption);
+      await end();
+      await recovered(storage);
+      const next = await added(storage.pets, rex({ status: 'sold' }));
+      expect(next.id).toBeGreaterThan(pet.id);
+      expect(await everyPet(storage)).toStrictEqual([pet, next]);
+      expect(await storage.keys.list()).toStrictEqual([key]);
+    }),
+  );
+}
+
 async function callsDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): Promise<void> {
-  const { storage, pet, key } = await interrupted(adapter, outage);
+  const interruption = await interrupted(adapter, outage);
+  const { storage } = interruption;
+  await expectOnlyReads(adapter, interruption);
+  const inFlight = Object.values(everyCall(storage)).map(failureOf);
+  expect(await failureOf(() => storage.close())).toBeNull();
+  await Promise.all(inFlight);
+}
+
+interface Interruption {
+  readonly storage: PetStorage;
+  /** The only pet, and the only key. */
+  readonly pet: Pet;
+  readonly key: ApiKey;
+}
+
+/** Expects that each call is unavailable, or a read that finds all that exists. */
+async function expectOnlyReads<Place>(
+  adapter: StorageUnderTest<Place>,
+  { storage, pet, key }: Interruption,
+): Promise<void> {
   const { pets, keys } = storage;
   // Reads may still succeed.
   const reads: Record<string, () => Promise<void>> = {
@@ -93,9 +131,6 @@ async function callsDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outa
     if (failure !== null) expectUnavailable(failure, storage);
     expectNoSecret(adapter.secrets, failure);
   }
-  const inFlight = Object.values(everyCall(storage)).map(failureOf);
-  expect(await failureOf(() => storage.close())).toBeNull();
-  await Promise.all(inFlight);
 }
 
 function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {

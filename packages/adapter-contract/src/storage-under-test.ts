@@ -22,6 +22,12 @@ export interface StorageUnderTest<Place> {
    */
   readonly outages: Outages<Place> | 'not tested';
 
+  /**
+   * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
+   * by name: a table that is renamed, a file that is moved.
+   */
+  readonly losses?: Outages<Place>;
+
   /** Returns places that work only if their settings change: a wrong password, a folder instead of a file. */
   misconfiguredPlaces?(): readonly Place[] | Promise<readonly Place[]>;
 

@@ -1,6 +1,7 @@
 import {
   archiveContract,
   behindProxy,
+  type Outage,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -13,6 +14,12 @@ const password = 'a password that no user has';
 
 /** Ends the locks of a place, by place. */
 const locks = new Map<string, () => Promise<void>>();
+
+/** A table that an administrator renames. */
+const renamed = (name: string): Outage<ProxiedPlace> => ({
+  begin: async ({ url }) => void (await sql(`ALTER TABLE ${name} RENAME TO away`, url)),
+  end: async ({ url }) => void (await sql(`ALTER TABLE away RENAME TO ${name}`, url)),
+});
 
 describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
@@ -28,6 +35,11 @@ describeWithPostgres('on a server', () => {
         begin: async ({ url }) => void locks.set(url, await lockTables(url)),
         end: async ({ url }) => locks.get(url)?.(),
       },
+    },
+    losses: {
+      'pets renamed': renamed('pets'),
+      'API keys renamed': renamed('api_keys'),
+      'the format renamed': renamed('animal_store'),
     },
     laterFormat: {
       begin: async ({ url }) => void (await sql('UPDATE animal_store SET format = format + 1', url)),

@@ -1,3 +1,4 @@
+import { renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
@@ -6,6 +7,11 @@ import { freshPlace } from './fresh-place.ts';
 
 /** Connections of another program that keep a file locked for writing. */
 const locks = new Map<string, DatabaseSync>();
+
+/** Moves a file, and what SQLite keeps beside it. */
+function moveFiles(from: string, to: string): void {
+  for (const end of ['', '-wal', '-shm']) renameSync(`${from}${end}`, `${to}${end}`);
+}
 
 function setFormat(file: string, format: number): void {
   const db = new DatabaseSync(file);
@@ -27,6 +33,12 @@ const adapter: StorageUnderTest<string> = {
         locks.get(file)?.close();
         locks.delete(file);
       },
+    },
+  },
+  losses: {
+    moved: {
+      begin: (file) => moveFiles(file, `${file}.away`),
+      end: (file) => moveFiles(`${file}.away`, file),
     },
   },
   misconfiguredPlaces: () => [dirname(freshPlace())],

@@ -11,7 +11,7 @@ import {
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 import { createMemoryStorage } from '../../src/index.ts';
-import { eachCall, type RemoteOptions } from './remote-memory.ts';
+import { eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
 
 /** What a wrong adapter does instead of the right one. */
 type Change = (storage: PetStorage, url: string) => Partial<PetStorage>;
@@ -240,6 +240,10 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       },
     }))(storage, url);
   },
+  'A creation makes a lost place anew': pets(({ add }, url) => {
+    const another = createMemoryStorage();
+    return { add: (...given) => (placeAt(url).isLost ? another.pets.add(...given) : add(...given)) };
+  }),
   'A creation is repeated if the connection breaks': pets(({ add }) => ({
     add: (...given) => add(...given).catch(() => add(...given)),
   })),

@@ -25,6 +25,12 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
       begin: ({ url }) => void Object.assign(placeAt(url), { format: 3 }),
       end: ({ url }) => void Object.assign(placeAt(url), { format: 1 }),
     },
+    losses: {
+      'taken away': {
+        begin: ({ url }) => void Object.assign(placeAt(url), { isLost: true }),
+        end: ({ url }) => void Object.assign(placeAt(url), { isLost: false }),
+      },
+    },
     async expire({ url }) {
       if (bug === 'The server removes API keys by their age') await placeAt(url).memory.keys.prune(Date.now());
     },

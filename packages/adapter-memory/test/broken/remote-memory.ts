@@ -12,9 +12,15 @@ import { createMemoryStorage } from '../../src/index.ts';
 export const PASSWORD = 'the-password-of-the-zoo';
 
 /** Places by the paths of their URLs. */
-const places = new Map<string, { memory: PetStorage; format: number }>();
+const places = new Map<string, Place>();
 
-export const placeAt = (url: string) => places.get(new URL(url).pathname) as { memory: PetStorage; format: number };
+interface Place {
+  memory: PetStorage;
+  format: number;
+  isLost: boolean;
+}
+
+export const placeAt = (url: string) => places.get(new URL(url).pathname) as Place;
 
 /** Calls by the numbers that go to the server and back. */
 const calls = new Map<string, () => Promise<unknown>>();
@@ -33,7 +39,7 @@ export async function startServer(): Promise<string> {
   await once(server.listen(0, '127.0.0.1'), 'listening');
   onTestFinished(() => void server.close());
   const path = `/${crypto.randomUUID()}`;
-  places.set(path, { memory: createMemoryStorage(), format: 1 });
+  places.set(path, { memory: createMemoryStorage(), format: 1, isLost: false });
   return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
@@ -98,6 +104,11 @@ export function openRemoteMemory(text: string, options: RemoteOptions = {}): Pet
     toPortError: (failure) => (isTimeout(failure) ? unavailable(failure) : failure),
     timeout,
   });
-  const remote = eachCall(place.memory, (operation) => call(({ run }) => run(operation)));
+  const remote = eachCall(place.memory, (operation) =>
+    call(async ({ run }) => {
+      if (place.isLost) throw unavailable(new Error('the place was lost'));
+      return run(operation);
+    }),
+  );
   return { ...remote, location: url.host, close, [Symbol.asyncDispose]: close };
 }
