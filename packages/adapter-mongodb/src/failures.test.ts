@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import {
@@ -74,10 +75,18 @@ describe('toPortError', () => {
   test.each([
     ['an error in the code', new TypeError('a defect')],
     ['a value that BSON cannot hold', new BSON.BSONError('too big')],
-    ['a violated unique index', serverError(11000)],
-    ['a violated schema', serverError(121)],
   ])('returns %s unchanged', (_name, failure) => {
     expect(toPortError(failure, redact)).toBe(failure);
+  });
+
+  test.each([
+    ['unique index', 11_000, 'E11000 duplicate key error dup key: { key: "customer-secret-77" }'],
+    ['schema', 121, 'Document failed validation'],
+  ])('returns a violated %s as an error without data', (_, code, message) => {
+    const failure = Object.assign(serverError(code), { message, errInfo: { details: 'customer-secret-77' } });
+    const error = toPortError(failure, redact);
+    expect(error).toMatchObject({ name: 'MongoServerError', code, message: message.replace(/ \{.*/, '') });
+    expect(inspect(error, { depth: 9 })).not.toContain('customer-secret-77');
   });
 });
 
@@ -94,6 +103,14 @@ describe('the cause of storage_unavailable', () => {
         'execute command',
     );
     expect(stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
+  });
+
+  test('names what follows the data of a query, and not the data', () => {
+    const data = '$and idempotency.holder $eq "zo"o {x}" idempotency.key $in [ "b{r}" "sec"ret" ] Sort: {}';
+    const message = `error processing query: ns=zoo.pets Tree: ${data}\n planner returned error: no such index`;
+    expect(causeOf(new MongoServerError({ message })).message).toBe(
+      'error processing query: ns=zoo.pets Tree: $and idempotency.holder $eq planner returned error: no such index',
+    );
   });
 
   test('has one line', () => {

@@ -1,14 +1,27 @@
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { MongoBulkWriteError, MongoError, MongoServerError, MongoServerSelectionError } from 'mongodb';
+import {
+  MongoBulkWriteError,
+  MongoError,
+  MongoMissingDependencyError,
+  MongoServerError,
+  MongoServerSelectionError,
+} from 'mongodb';
 
 const DUPLICATE_KEY = 11000;
 const DOCUMENT_VALIDATION_FAILURE = 121;
 
-/** The server's errors about the user, the password or the rights. */
-const ACCESS_DENIED: ReadonlySet<unknown> = new Set([
-  13, // Unauthorized
-  18, // AuthenticationFailed
-  8000, // AtlasError, with which Atlas responds to a wrong password
+const ACCESS_DENIED = 'the server rejects the user, the password or the rights';
+const OTHER_INDEX = 'an index has other options than that of Animal Store: drop it, and restart the process';
+
+/** What the operator must change, by the codes of the server's errors. */
+const ADVICE: ReadonlyMap<unknown, string> = new Map([
+  [13, ACCESS_DENIED], // Unauthorized
+  [18, ACCESS_DENIED], // AuthenticationFailed
+  [73, 'the server rejects the name of the database'], // InvalidNamespace
+  [85, OTHER_INDEX], // IndexOptionsConflict
+  [86, OTHER_INDEX], // IndexKeySpecsConflict
+  [361, 'a collection is missing, or not the one that this process has used'], // CollectionUUIDMismatch
+  [8000, ACCESS_DENIED], // AtlasError, with which Atlas responds to a wrong password
 ]);
 
 /** Node's errors of a socket that ended, or was destroyed, before the driver wrote to it. The driver throws them as they are. */
@@ -20,10 +33,11 @@ export type Redact = (text: string) => string;
 /**
  * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect: a violated constraint or schema,
  * or an error that is not the driver's. The message is for the caller and has no driver text. The cause is for the log: name,
- * code and message of the driver's error, without credentials and attached objects.
+ * code and message of the driver's error, without credentials, data and attached objects; a violation is reduced to these, too.
  */
 export function toPortError(failure: unknown, redact: Redact): unknown {
-  return isOutage(failure) && !isViolation(failure) ? unavailable(causeOf(failure, redact)) : failure;
+  if (isViolation(failure)) return forLog(failure, redact);
+  return isOutage(failure) ? unavailable(causeOf(failure, redact)) : failure;
 }
 
 /** Whether a unique index rejected a write. */
@@ -55,18 +69,27 @@ function causeOf(failure: NodeJS.ErrnoException, redact: Redact): Error {
 
 /** What the operator must change, if waiting does not help. */
 function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
-  if (ACCESS_DENIED.has(codeOf(failure))) return 'the server rejects the user, the password or the rights';
-  // The driver reads no files but those that the URL names.
-  if (failure.syscall === 'open' || failure.code === 'EISDIR') return 'a file that the URL names cannot be read';
   // The driver drops servers that are not in the set.
   if (failure instanceof MongoServerSelectionError && failure.reason?.servers.size === 0) {
     return 'no server of the URL is a member of the replica set that it names';
+  }
+  for (let cause: unknown = failure; cause instanceof Error; cause = cause.cause) {
+    if (cause instanceof MongoMissingDependencyError) return 'an option of the URL needs a package';
+    const { code, syscall } = cause as NodeJS.ErrnoException;
+    if (ADVICE.has(code)) return ADVICE.get(code);
+    // The driver reads no files but those that the URL names.
+    if (syscall === 'open' || code === 'EISDIR') return 'a file that the URL names cannot be read';
+    if (code?.toString().startsWith('ERR_OSSL_PEM')) return 'a file that the URL names is not in PEM format';
   }
   return undefined;
 }
 
 function forLog(failure: Error, redact: Redact): Error {
-  // After a brace the server quotes commands and documents. OpenSSL ends its messages with a line break.
-  const text = redact(failure.message).replace(/\{.*/s, '').replace(/\s+/g, ' ').trim();
+  // The server quotes data in braces and quotation marks, which data may contain, too. OpenSSL ends its messages with a line
+  // break.
+  const text = redact(failure.message)
+    .replace(/["{].*["}]|["{].*/s, '')
+    .replace(/\s+/g, ' ')
+    .trim();
   return Object.assign(new Error(text), { name: failure.name, code: codeOf(failure) });
 }
