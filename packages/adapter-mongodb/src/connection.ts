@@ -4,7 +4,7 @@ import { TIME_LIMITS } from './client.ts';
 import { createFence, createReadBarrier, followPrimary, type ReadBarrier } from './consistency.ts';
 import type { KeyDocument } from './keys.ts';
 import { type CounterDocument, createPetOperations, type PetOperations } from './pets.ts';
-import { prepareCollections } from './schema.ts';
+import { type CollectionIds, checkCollections, prepareCollections } from './schema.ts';
 
 /** A database whose collections exist. */
 export interface Database {
@@ -12,12 +12,22 @@ export interface Database {
   readonly pets: PetOperations;
   readonly keys: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
-  /** A linearizable read: it succeeds on a primary that a majority has just followed, so it can be written, too. */
-  confirm(): Promise<unknown>;
+  readonly ids: CollectionIds;
+  /** Rejects unless a majority has just followed the primary, and the database is as it was opened. */
+  checkReady(): Promise<unknown>;
+  /** Rejects if the database is not as it was opened. Each write begins with it: the server would create what is missing. */
+  checkWritable(): Promise<void>;
 }
 
-/** Opens the database that the client's URL names. Closes the client if that fails. */
-export async function openDatabase(client: MongoClient): Promise<Database> {
+/** How long a check of the database is valid for writes, in milliseconds. */
+const CHECK_TTL = 1_000;
+
+/**
+ * Opens the database that the client's URL names. Closes the client if that fails.
+ *
+ * @param known The database that this process has used; null if it has used none, and may create one.
+ */
+export async function openDatabase(client: MongoClient, known: CollectionIds | null): Promise<Database> {
   try {
     const primary = followPrimary(client);
     await client.connect();
@@ -30,13 +40,26 @@ export async function openDatabase(client: MongoClient): Promise<Database> {
       // A secondary may not have everything yet.
       readPreference: 'primary',
     });
-    await prepareCollections(db);
+    if (known !== null) await checkCollections(db, known);
+    const ids = known ?? (await prepareCollections(db));
     const counters = db.collection<CounterDocument>('counters');
     const linearizable = { readConcern: { level: 'linearizable' }, maxTimeMS: TIME_LIMITS.operation } as const;
     const confirm = () => counters.findOne({ _id: 'pets' }, linearizable);
     const barrier = createReadBarrier(primary, confirm);
-    const pets = createPetOperations(db, { fence: createFence(client), barrier });
-    return { client, pets, keys: db.collection('api_keys'), barrier, confirm };
+
+    let checkedAt = -Infinity;
+    async function check(): Promise<void> {
+      checkedAt = -Infinity;
+      await checkCollections(db, ids);
+      checkedAt = performance.now();
+    }
+    const checkReady = () => Promise.all([confirm(), check()]);
+    async function checkWritable(): Promise<void> {
+      if (performance.now() - checkedAt >= CHECK_TTL) await check();
+    }
+    const fence = createFence(client);
+    const pets = createPetOperations(db, { collectionUUID: ids.get('pets'), fence, barrier, checkWritable });
+    return { client, ids, pets, keys: db.collection('api_keys'), barrier, checkReady, checkWritable };
   } catch (failure) {
     await client.close().catch(() => {});
     throw failure;

@@ -8,6 +8,7 @@ import { openDatabase } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createMongoKeyStore } from './keys.ts';
 import { createMongoArchive, createMongoPetStore } from './pets.ts';
+import type { CollectionIds } from './schema.ts';
 
 export interface MongoStorageOptions {
   /** Replica set and database: `mongodb://host:27017/animals` or `mongodb+srv://…`. */
@@ -23,8 +24,13 @@ export interface MongoStorageOptions {
  */
 export function createMongoStorage({ url }: MongoStorageOptions): PetStorage {
   const server = parseUrl(url);
+  let known: CollectionIds | null = null;
   const database = createResource({
-    open: () => openDatabase(server.createClient()),
+    async open() {
+      const opened = await openDatabase(server.createClient(), known);
+      known ??= opened.ids;
+      return opened;
+    },
     close: ({ client }) => client.close(),
     // A client replaces lost connections, but it never checks a server again that was no member of its set.
     isLost: (failure) => failure instanceof MongoServerSelectionError,
@@ -32,12 +38,15 @@ export function createMongoStorage({ url }: MongoStorageOptions): PetStorage {
   });
   return {
     pets: createMongoPetStore(database),
-    keys: createMongoKeyStore(database),
+    keys: createMongoKeyStore({
+      ...database,
+      call: (work) => database.call((opened) => opened.checkWritable().then(() => work(opened))),
+    }),
     archive: createMongoArchive(database),
     location: server.location,
     warnings: server.warnings,
     ready: async () => {
-      await database.call(({ confirm }) => confirm());
+      await database.call(({ checkReady }) => checkReady());
     },
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),

@@ -9,9 +9,11 @@ import {
   type Filter,
   MongoBulkWriteError,
   MongoServerError,
+  type UUID,
 } from 'mongodb';
 import { TIME_LIMITS } from './client.ts';
-import type { Fence, ReadBarrier } from './consistency.ts';
+import type { Database } from './connection.ts';
+import type { Fence } from './consistency.ts';
 import { decodePet, readDocuments, valuesOf } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 import { createIds } from './ids.ts';
@@ -58,11 +60,14 @@ export interface CounterDocument {
 
 export type PetOperations = ReturnType<typeof createPetOperations>;
 
+interface PetOperationsOptions extends Pick<Database, 'barrier' | 'checkWritable'> {
+  /** Reads of another collection, or of none, fail. Otherwise they would find nothing. */
+  readonly collectionUUID: UUID | undefined;
+  readonly fence: Fence;
+}
+
 /** The combined calls of one open database. They fail with the driver's errors. */
-export function createPetOperations(
-  db: Db,
-  { fence, barrier }: { readonly fence: Fence; readonly barrier: ReadBarrier },
-) {
+export function createPetOperations(db: Db, { collectionUUID, fence, barrier, checkWritable }: PetOperationsOptions) {
   const pets = db.collection<PetDocument>('pets');
   const counters = db.collection<CounterDocument>('counters');
   const counter = { _id: 'pets' } as const;
@@ -76,11 +81,16 @@ export function createPetOperations(
   });
 
   const query = (limit: number, options: Document, session?: ClientSession) =>
-    readDocuments(db, { find: 'pets', ...options, limit, batchSize: limit, singleBatch: true }, session);
+    readDocuments(
+      db,
+      { find: 'pets', collectionUUID, ...options, limit, batchSize: limit, singleBatch: true },
+      session,
+    );
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
   const insert = createBatches<NewDocument, Pet>(
     async (batch) => {
+      await checkWritable();
       // Ids are assigned as late as possible, so that ids are stored nearly in order.
       const taken = await ids.take(batch.length);
       const createdAt = new Date();
@@ -156,9 +166,18 @@ export function createPetOperations(
       const pipeline = [{ $match: filter }, { $sort: sort }, { $limit: selection.limit }];
       return { $lookup: { from: 'pets', pipeline, as: String(index) } };
     });
-    const pipeline = [{ $documents: [{}] }, ...lookups];
-    const [pages] = (await readDocuments(db, { aggregate: 1, pipeline, cursor: {} })) as [Buffer];
-    return valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
+    // The server compares no UUID for `$documents`: the first pet, if there is one, gives the lookups a place.
+    const pipeline = [{ $limit: 1 }, { $replaceWith: {} }, ...lookups];
+    const [pages] = await readDocuments(db, {
+      aggregate: 'pets',
+      collectionUUID,
+      pipeline,
+      hint: { _id: 1 },
+      cursor: {},
+    });
+    return pages === undefined
+      ? selections.map(() => [])
+      : valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
   }
 
   return {
@@ -208,6 +227,7 @@ export function createPetOperations(
         barrier(async () => (await query(limit, rangeOf({ after, limit }))).map(storedPetOf)),
 
       async restore(given: readonly StoredPet[]): Promise<void> {
+        await checkWritable();
         for (let done = 0; done < given.length; done += MAX_INSERTED) {
           const documents = given.slice(done, done + MAX_INSERTED).map(({ id, createdAt, idempotency, ...pet }) => ({
             ...{ _id: id, ...pet, createdAt: new Date(createdAt) },

@@ -1,6 +1,8 @@
+import { isDeepStrictEqual } from 'node:util';
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
-import { type Db, type Document, type IndexDescription, MongoServerError } from 'mongodb';
+import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
+import { isDuplicateKey } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
 const FORMAT = 1;
@@ -84,34 +86,84 @@ const COLLECTIONS: Readonly<Record<string, { required: string[]; properties: Doc
   };
 
 const NAMES = Object.keys(COLLECTIONS);
+const indexesOf = (name: string): readonly IndexDescription[] => COLLECTIONS[name]?.indexes ?? [];
 const NAMESPACE_EXISTS = 48;
 const MAJORITY = { writeConcern: { w: 'majority' } } as const;
+
+/** The UUIDs of the collections by their names. A collection that is dropped and restored has another one. */
+export type CollectionIds = ReadonlyMap<string, UUID>;
 
 /**
  * Creates collections and indexes that are missing. May run any number of times, in many processes at once.
  *
- * @throws StorageMisconfigured if a collection has another format.
+ * @throws StorageMisconfigured if a collection has another format, or was lost while others have data.
  */
-export async function prepareCollections(db: Db): Promise<void> {
-  const stored = await checkFormats(db);
-  const missing = NAMES.filter((name) => !stored.includes(name));
+export async function prepareCollections(db: Db): Promise<CollectionIds> {
+  const stored = await readCollections(db);
+  const missing = NAMES.filter((name) => !stored.has(name));
+  if (missing.length > 0) {
+    const documents = await Promise.all([...stored.keys()].map((name) => db.collection(name).findOne()));
+    // No process writes before all collections exist. Another one may have created them since they were read.
+    if (documents.some((document) => document !== null)) await checkCollections(db, await readCollections(db));
+  }
   await Promise.all(missing.map((name) => create(db, name)));
   // One after the other: another connection would take longer than a response.
-  for (const name of stored) await createIndexes(db, name);
-  if (missing.length > 0) await checkFormats(db);
+  for (const name of stored.keys()) await createIndexes(db, name);
+  return missing.length > 0 ? readCollections(db) : stored;
 }
 
-/** Returns the names of the collections that exist. Throws StorageMisconfigured if one of them has another format. */
-async function checkFormats(db: Db): Promise<string[]> {
-  const stored: { name: string; options?: Document }[] = await db.listCollections({ name: { $in: NAMES } }).toArray();
-  return stored.map(({ name, options }) => {
-    const [, format] = /^format (\d+)$/.exec(options?.['validator']?.$jsonSchema?.title) ?? [];
-    if (format === undefined) {
-      throw new StorageMisconfigured(`the collection ${name} is of another program: name another database`);
+/** Throws StorageMisconfigured if the database is not as this process has known it, or its user must not use it. */
+export async function checkCollections(db: Db, known: CollectionIds): Promise<void> {
+  const stored = await readCollections(db);
+  for (const name of NAMES) {
+    const id = stored.get(name);
+    if (id === undefined) throw new StorageMisconfigured(`the collection ${name} is missing: restore the database`);
+    if (!known.get(name)?.equals(id)) {
+      throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
     }
-    checkFormat(`the collection ${name}`, Number(format), FORMAT);
-    return name;
-  });
+  }
+  await Promise.all([checkPrivileges(db), ...NAMES.map((name) => checkIndexes(db, name))]);
+}
+
+async function checkIndexes(db: Db, name: string): Promise<void> {
+  const stored = await db.collection(name).indexes();
+  for (const { key, unique } of indexesOf(name)) {
+    const isStored = stored.some(
+      (index) => isDeepStrictEqual(index.key, key) && index.unique === unique && index.hidden !== true,
+    );
+    const line = `an index is missing, that of ${name} by ${Object.keys(key).join(', ')}: restart the process to create it`;
+    if (!isStored) throw new StorageMisconfigured(line);
+  }
+}
+
+/** A user without `find` can't get here. */
+async function checkPrivileges(db: Db): Promise<void> {
+  const { authInfo } = await db.command({ connectionStatus: 1, showPrivileges: true });
+  const actions = authInfo.authenticatedUserPrivileges.flatMap(({ resource, actions }: Document) =>
+    resource.anyResource || ['', db.databaseName].includes(resource.db) ? actions : [],
+  );
+  const missing = ['insert', 'update'].find((action) => !actions.includes(action));
+  // A server without access control has no users.
+  if (missing === undefined || authInfo.authenticatedUsers.length === 0) return;
+  throw new StorageMisconfigured(`the user lacks the privilege ${missing}: grant the role readWrite on the database`);
+}
+
+/** Reads which collections exist. Throws StorageMisconfigured if one of them has another format, or no schema. */
+async function readCollections(db: Db): Promise<CollectionIds> {
+  const stored: Document[] = await db.listCollections({ name: { $in: NAMES } }).toArray();
+  return new Map(
+    stored.map(({ name, options, info }) => {
+      const { validator, validationLevel, validationAction } = options;
+      const [, format] = /^format (\d+)$/.exec(validator?.$jsonSchema?.title) ?? [];
+      if (format === undefined || validationLevel === 'off' || validationAction === 'warn') {
+        throw new StorageMisconfigured(
+          `the collection ${name} has no schema of Animal Store: restore it, or name another database`,
+        );
+      }
+      checkFormat(`the collection ${name}`, Number(format), FORMAT);
+      return [name, info.uuid] as const;
+    }),
+  );
 }
 
 async function create(db: Db, name: string): Promise<void> {
@@ -128,6 +180,14 @@ async function create(db: Db, name: string): Promise<void> {
 }
 
 async function createIndexes(db: Db, name: string): Promise<void> {
-  const { indexes } = COLLECTIONS[name] as (typeof COLLECTIONS)[string];
-  if (indexes.length > 0) await db.collection(name).createIndexes(indexes, { commitQuorum: 'majority', ...MAJORITY });
+  const indexes = indexesOf(name);
+  if (indexes.length === 0) return;
+  try {
+    await db.collection(name).createIndexes([...indexes], { commitQuorum: 'majority', ...MAJORITY });
+  } catch (failure) {
+    // The server's message quotes the key.
+    if (!isDuplicateKey(failure)) throw failure;
+    const shared = name === 'pets' ? 'pets share an idempotency key' : 'API keys share a digest';
+    throw new StorageMisconfigured(`${shared}, so that its index can't be created: remove all but one`);
+  }
 }

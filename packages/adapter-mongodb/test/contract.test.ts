@@ -1,6 +1,7 @@
 import {
   archiveContract,
   behindProxy,
+  type Outage,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -21,6 +22,18 @@ async function setFormat(url: string, format: number): Promise<void> {
   }
 }
 
+/** Collections that an administrator renames, which keep their UUIDs. */
+function renamed(...names: string[]): Outage<ProxiedPlace> {
+  return {
+    async begin({ url }) {
+      for (const name of names) await databaseAt(url).renameCollection(name, `away_${name}`);
+    },
+    async end({ url }) {
+      for (const name of names) await databaseAt(url).renameCollection(`away_${name}`, name);
+    },
+  };
+}
+
 describeWithMongo('on a server', () => {
   const password = 'a password that no user has';
   const adapter: StorageUnderTest<ProxiedPlace> = {
@@ -29,6 +42,12 @@ describeWithMongo('on a server', () => {
       open: (url) => createMongoStorage({ url }),
       misconfiguredPlaces: () => [freshPlace().replace('//', `//zoo:${encodeURIComponent(password)}@`)],
     }),
+    losses: {
+      'pets renamed': renamed('pets'),
+      'counters renamed': renamed('counters'),
+      'API keys renamed': renamed('api_keys'),
+      'everything renamed': renamed('pets', 'counters', 'api_keys'),
+    },
     laterFormat: { begin: ({ url }) => setFormat(url, 1_000), end: ({ url }) => setFormat(url, 1) },
     secrets: [password, encodeURIComponent(password)],
   };

@@ -78,7 +78,7 @@ describeWithMongo('the stored format', () => {
     const before = await shapeOf(url);
     const { url: proxied, proxy } = await behindProxy(url);
     const { ready } = openStorage(proxied);
-    const line = 'the collection pets is of another program: name another database';
+    const line = 'the collection pets has no schema of Animal Store: restore it, or name another database';
     await expect.poll(async () => misconfigurationOf(await failureOf(ready))).toBe(line);
     await expect.poll(() => proxy.connections()).toBe(0);
     expect(await shapeOf(url)).toEqual(before);

@@ -248,7 +248,12 @@ const scenario =
     for (const [name, texts] of Object.entries(clients)) {
       const process = name.slice(-1);
       if (!processes.has(process)) {
-        const options = { fence: createFence(client), barrier: <T>(work: () => Promise<T>) => work() };
+        const options = {
+          collectionUUID: undefined,
+          fence: createFence(client),
+          barrier: <T>(work: () => Promise<T>) => work(),
+          checkWritable: async () => {},
+        };
         processes.set(process, createPetOperations(databaseOf(process), options));
       }
       world.client(
