@@ -1,15 +1,19 @@
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { type Collection, type Document, type MongoClient, ReadConcern } from 'mongodb';
-import { TIME_LIMITS } from './client.ts';
-import { createFence, createReadBarrier, followPrimary, type ReadBarrier } from './consistency.ts';
+import { createFence } from './fence.ts';
+import { type CounterDocument, createInsertions, type Insertions } from './insert.ts';
 import type { KeyDocument } from './keys.ts';
-import { type CounterDocument, createPetOperations, type PetOperations } from './pets.ts';
+import { createReadBarrier, followPrimary, type ReadBarrier } from './primary.ts';
+import { createQuery, createReads, type Query, type Reads } from './read.ts';
 import { type CollectionIds, checkCollections, prepareCollections } from './schema.ts';
+import { TIME_LIMITS } from './url.ts';
 
 /** A database whose collections exist. */
 export interface Database {
   readonly client: MongoClient;
-  readonly pets: PetOperations;
+  readonly insertions: Insertions;
+  readonly reads: Reads;
+  readonly query: Query;
   readonly keys: Collection<KeyDocument>;
   readonly barrier: ReadBarrier;
   readonly ids: CollectionIds;
@@ -57,9 +61,12 @@ export async function openDatabase(client: MongoClient, known: CollectionIds | n
     async function checkWritable(): Promise<void> {
       if (performance.now() - checkedAt >= CHECK_TTL) await check();
     }
-    const fence = createFence(client);
-    const pets = createPetOperations(db, { collectionUUID: ids.get('pets'), fence, barrier, checkWritable });
-    return { client, ids, pets, keys: db.collection('api_keys'), barrier, checkReady, checkWritable };
+    const collectionUUID = ids.get('pets');
+    const query = createQuery(db, collectionUUID);
+    const insertions = createInsertions(db, { query, fence: createFence(client), checkWritable });
+    const reads = createReads(db, { collectionUUID, query, barrier });
+    const keys = db.collection<KeyDocument>('api_keys');
+    return { client, ids, insertions, reads, query, keys, barrier, checkReady, checkWritable };
   } catch (failure) {
     await client.close().catch(() => {});
     throw failure;

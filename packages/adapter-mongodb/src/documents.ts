@@ -1,6 +1,21 @@
 import type { Pet, PetStatus } from '@animal-store/domain';
+import type { Idempotency } from '@animal-store/domain/ports';
 import { type ClientSession, type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
-import { TIME_LIMITS } from './client.ts';
+import { TIME_LIMITS } from './url.ts';
+
+/** A pet as it is stored. A bigint is an int64; one outside its range would be cut to 64 bits silently. */
+export interface PetDocument {
+  readonly _id: bigint;
+  readonly name: string;
+  readonly categoryId: bigint;
+  /** Absent if none was given: undefined would be stored as null. */
+  readonly status?: PetStatus;
+  readonly createdAt: Date;
+  /** The idempotency key that it was created with, if any: one write stores both or neither. */
+  readonly idempotency?: Idempotency;
+}
+
+export type NewDocument = Omit<PetDocument, '_id' | 'createdAt'>;
 
 /**
  * Reads documents that the majority has from the primary, without decoding them.
@@ -33,6 +48,10 @@ const STRING = 0x02;
 const DOCUMENT = 0x03;
 const DATE = 0x09;
 const INT64 = 0x12;
+
+export function petOf({ _id, name, categoryId, status }: PetDocument): Pet {
+  return status === undefined ? { id: _id, name, categoryId } : { id: _id, name, categoryId, status };
+}
 
 /** The pet in the bytes of a stored document, whose members may have any order. */
 export function decodePet(document: Buffer): Pet {

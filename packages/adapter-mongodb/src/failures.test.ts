@@ -11,8 +11,8 @@ import {
   type TopologyDescription,
 } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { parseUrl } from './client.ts';
 import { toPortError } from './failures.ts';
+import { parseUrl } from './url.ts';
 
 const { redact } = parseUrl(
   'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',

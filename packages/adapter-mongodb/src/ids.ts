@@ -1,7 +1,7 @@
 /** How many ids one reservation takes at most, unless one call takes more. */
 const MAX_SIZE = 1_000;
 
-/** How long reserved ids are used, in milliseconds: no process assigns ids far below those that others have reached. */
+/** Reservations expire after 1 s, so that no process assigns ids far below those that others have reached. */
 const TTL = 1_000;
 
 /** Ids that are reserved ahead: each reservation is larger than the last one as long as the ids of that are used in time. */

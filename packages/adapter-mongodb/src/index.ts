@@ -3,12 +3,13 @@
 import { createResource } from '@animal-store/adapter-kit';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { MongoServerSelectionError } from 'mongodb';
-import { parseUrl } from './client.ts';
+import { createMongoArchive } from './archive.ts';
 import { openDatabase } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createMongoKeyStore } from './keys.ts';
-import { createMongoArchive, createMongoPetStore } from './pets.ts';
+import { createMongoPetStore } from './pets.ts';
 import type { CollectionIds } from './schema.ts';
+import { parseUrl } from './url.ts';
 
 export interface MongoStorageOptions {
   /** Replica set and database: `mongodb://host:27017/animals` or `mongodb+srv://…`. */

@@ -2,10 +2,10 @@ import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
 import type { Collection } from 'mongodb';
-import { TIME_LIMITS } from './client.ts';
-import type { ReadBarrier } from './consistency.ts';
 import { isDuplicateKey } from './failures.ts';
+import type { ReadBarrier } from './primary.ts';
 import { BY_AGE } from './schema.ts';
+import { TIME_LIMITS } from './url.ts';
 
 /** The record of an API key as it is stored. */
 export interface KeyDocument {

@@ -4,7 +4,7 @@ import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { behindProxy, databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
 import { expect, test } from 'vitest';
-import type { PetDocument } from '../src/pets.ts';
+import type { PetDocument } from '../src/documents.ts';
 import { prepareCollections } from '../src/schema.ts';
 import { isReady, openStorage, times } from './fixtures.ts';
 

@@ -2,7 +2,7 @@ import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { describeWithMongo } from '@animal-store/test-mongodb';
 import type { Db } from 'mongodb';
 import { expect, test } from 'vitest';
-import type { PetDocument } from '../src/pets.ts';
+import type { PetDocument } from '../src/documents.ts';
 import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';
 
 /** Stores pets without the counter, as a restore does. */

@@ -6,19 +6,21 @@ import type { World } from '../src/world.ts';
 // writes of a majority, and may have those that were not confirmed. One key stands for one pet, which each repetition gets. A
 // repetition with another pet is a conflict, and no acknowledged pet is lost. The driver repeats an insertion once.
 
-const CLIENT = 'packages/adapter-mongodb/src/client.ts';
-const PETS = 'packages/adapter-mongodb/src/pets.ts';
-const CONSISTENCY = 'packages/adapter-mongodb/src/consistency.ts';
+const URL_MODULE = 'packages/adapter-mongodb/src/url.ts';
+const INSERT = 'packages/adapter-mongodb/src/insert.ts';
+const READ = 'packages/adapter-mongodb/src/read.ts';
+const FENCE = 'packages/adapter-mongodb/src/fence.ts';
 
 /** An error's code: a unique index rejects a document. */
 const DUPLICATE_KEY = 11_000;
 
-type Modules = typeof import('../../../packages/adapter-mongodb/src/client.ts') &
-  typeof import('../../../packages/adapter-mongodb/src/pets.ts') &
-  typeof import('../../../packages/adapter-mongodb/src/consistency.ts');
+type Modules = typeof import('../../../packages/adapter-mongodb/src/url.ts') &
+  typeof import('../../../packages/adapter-mongodb/src/insert.ts') &
+  typeof import('../../../packages/adapter-mongodb/src/read.ts') &
+  typeof import('../../../packages/adapter-mongodb/src/fence.ts');
 
-type PetDocument = import('../../../packages/adapter-mongodb/src/pets.ts').PetDocument;
-type PetOperations = ReturnType<Modules['createPetOperations']>;
+type PetDocument = import('../../../packages/adapter-mongodb/src/documents.ts').PetDocument;
+type Insertions = ReturnType<Modules['createInsertions']>;
 type Session = import('mongodb').ClientSession;
 type Db = import('mongodb').Db;
 type MongoClient = import('mongodb').MongoClient;
@@ -54,7 +56,7 @@ function petOf(text: string): Pick<Entry, 'holder' | 'key' | 'body'> {
 
 const scenario =
   ({ clients, restored = [], losses = 0, timeouts = 0, elections = 1 }: Sizes) =>
-  ({ createFence, createPetOperations, TIME_LIMITS }: Modules) =>
+  ({ createFence, createInsertions, createQuery, TIME_LIMITS }: Modules) =>
   (world: World) => {
     // No batch exceeds its time limit.
     TIME_LIMITS.batch = 1e6;
@@ -224,10 +226,10 @@ const scenario =
         } as unknown as Session),
     } as MongoClient;
 
-    const processes = new Map<string, PetOperations>();
+    const processes = new Map<string, Insertions>();
     const creating = (process: string, text: string) =>
       async function create(): Promise<void> {
-        const { create } = processes.get(process) as PetOperations;
+        const { create } = processes.get(process) as Insertions;
         const { holder, key, body } = petOf(text);
         const name = key === null ? '' : nameOf({ holder, key });
         const idempotency = key === null ? {} : { idempotency: { holder, key, fingerprint: body } };
@@ -248,13 +250,13 @@ const scenario =
     for (const [name, texts] of Object.entries(clients)) {
       const process = name.slice(-1);
       if (!processes.has(process)) {
+        const db = databaseOf(process);
         const options = {
-          collectionUUID: undefined,
+          query: createQuery(db, undefined),
           fence: createFence(client),
-          barrier: <T>(work: () => Promise<T>) => work(),
           checkWritable: async () => {},
         };
-        processes.set(process, createPetOperations(databaseOf(process), options));
+        processes.set(process, createInsertions(db, options));
       }
       world.client(
         name,
@@ -310,7 +312,7 @@ const scenario =
   };
 
 const trialOf = (title: string, sizes: Sizes, options: TrialOptions = {}) =>
-  trial<Modules>(title, [CLIENT, PETS, CONSISTENCY], scenario(sizes), options);
+  trial<Modules>(title, [URL_MODULE, INSERT, READ, FENCE], scenario(sizes), options);
 
 await trialOf(
   'a creation and a conflict of two processes, an election',
@@ -319,17 +321,17 @@ await trialOf(
     errors: [
       [
         'a lookup does not wait for the majority',
-        CONSISTENCY,
+        FENCE,
         'if (latest !== undefined) session.advanceOperationTime(latest);',
         '',
       ],
       [
         'another pet is no conflict',
-        PETS,
+        INSERT,
         'return found.fingerprint === idempotency?.fingerprint ? { pet: found.pet, created: false } : null;',
         'return { pet: found.pet, created: false };',
       ],
-      ['a rolled back creation is not tried again', PETS, 'MAX_TRIES = 3', 'MAX_TRIES = 1'],
+      ['a rolled back creation is not tried again', INSERT, 'MAX_TRIES = 3', 'MAX_TRIES = 1'],
     ],
   },
 );
@@ -343,10 +345,10 @@ await trialOf(
   { clients: { 'first A': ['zoo k=Rex', 'zoo k=Rex'] }, losses: 1, timeouts: 1 },
   {
     errors: [
-      ['an insertion that timed out is acknowledged', PETS, 'isUnconfirmed || ', ''],
+      ['an insertion that timed out is acknowledged', INSERT, 'isUnconfirmed || ', ''],
       [
         'a lost insertion is acknowledged',
-        PETS,
+        INSERT,
         ' || rejected.length + failure.insertedCount !== documents.length',
         '',
       ],
@@ -360,7 +362,7 @@ await trialOf(
     errors: [
       [
         'the last rejection is not looked up',
-        PETS,
+        INSERT,
         'if (!isDuplicateKey(failure)) throw failure;',
         'if (!isDuplicateKey(failure) || tried === MAX_TRIES) throw failure;',
       ],
@@ -382,8 +384,8 @@ await trialOf(
   },
   {
     errors: [
-      ['the counter stays behind the restored pets', PETS, 'await raiseCounter();', ''],
-      ['ids of before are used after the counter was raised', PETS, 'await ids.discard();', ''],
+      ['the counter stays behind the restored pets', INSERT, 'await raiseCounter();', ''],
+      ['ids of before are used after the counter was raised', INSERT, 'await ids.discard();', ''],
     ],
     errorsOnly: true,
   },
@@ -395,5 +397,5 @@ await trialOf(
     restored: ['zoo k=Rex', 'farm k=Max'],
     elections: 0,
   },
-  { errors: [['holders share their keys', PETS, 'idempotency.holder}', 'idempotency.key}']] },
+  { errors: [['holders share their keys', INSERT, 'idempotency.holder}', 'idempotency.key}']] },
 );

@@ -19,8 +19,7 @@ const OPTIONS: MongoClientOptions = {
   connectTimeoutMS: 1_000,
   // Waiting for a free connection of the pool.
   waitQueueTimeoutMS: 2_000,
-  // Silence while a response is due: longer than the work on the server, shorter than a call. Others wait for the response, too:
-  // creations for a reservation of ids, reads for the confirmation of a primary.
+  // Shorter than a call, so that a silent server fails the shared wait before its callers give up.
   socketTimeoutMS: 1_700,
   // A silent server is dropped after this and connectTimeoutMS together.
   heartbeatFrequencyMS: 2_000,

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describe, expect, test } from 'vitest';
-import { parseUrl } from './client.ts';
+import { parseUrl } from './url.ts';
 
 const SECRET = 'p%40ss-w0rd';
 const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];

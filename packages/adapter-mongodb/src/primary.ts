@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/domain';
-import type { ClientSession, MongoClient, Timestamp, TopologyDescriptionChangedEvent } from 'mongodb';
+import type { MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
 
 /**
  * A primary in one of its terms, as the driver knows it. The object stays the same as long as the driver knows this
@@ -35,14 +35,14 @@ export function followPrimary(client: Pick<MongoClient, 'on'>): () => PrimaryTer
 /** Runs a read, and resolves to a result that contains every write acknowledged before. */
 export type ReadBarrier = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** Two confirmations and a read, twice: a primary that is elected meanwhile costs one round. */
+/** Two rounds (confirm, confirm again, read) survive one election. */
 const MAX_STEPS = 6;
 
 /**
  * A new primary has every acknowledged write in its log, but it does not know yet that a majority has them: until it has
  * committed a write of its own term, reads with concern `majority` miss the latest of them. So a read runs only on a
  * primary whose term was confirmed, and its result counts only if that primary is still the one that the driver knows:
- * a read that waited for a server ran on whichever primary it found.
+ * a read that waited for a server ran on whichever primary it found (docs/decisions/0016-reads-after-an-election.md).
  *
  * @param primary The present primary.
  * @param confirm A linearizable read: once it succeeds, the primary has committed a write of its own term.
@@ -73,37 +73,5 @@ export function createReadBarrier(primary: () => PrimaryTerm | null, confirm: ()
       }
     }
     throw new DomainError('storage_unavailable', 'the storage is electing a new primary: try again');
-  };
-}
-
-/**
- * Reads that see what writes have met. A unique index rejects a document because of another one that the majority may not
- * have yet. A read with concern `majority` behind the fence waits until it has.
- */
-export interface Fence {
-  /** Runs a write in a session. It resolves also if documents were rejected. */
-  write<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
-  /** Runs a read. It begins at the time of the server's log at which the latest of the writes ended, or later. */
-  read<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
-}
-
-export function createFence(client: Pick<MongoClient, 'withSession'>): Fence {
-  const options = { causalConsistency: true };
-  let latest: Timestamp | undefined;
-
-  return {
-    write: (work) =>
-      client.withSession(options, async (session) => {
-        const result = await work(session);
-        const { operationTime } = session;
-        if (operationTime !== undefined && !latest?.greaterThan(operationTime)) latest = operationTime;
-        return result;
-      }),
-
-    read: (work) =>
-      client.withSession(options, (session) => {
-        if (latest !== undefined) session.advanceOperationTime(latest);
-        return work(session);
-      }),
   };
 }

@@ -1,0 +1,101 @@
+import { createBatches, readPages } from '@animal-store/adapter-kit';
+import type { Pet } from '@animal-store/domain';
+import type { PetSelection } from '@animal-store/domain/ports';
+import type { ClientSession, Db, Document, UUID } from 'mongodb';
+import { decodePet, readDocuments, valuesOf } from './documents.ts';
+import type { ReadBarrier } from './primary.ts';
+import { BY_STATUS } from './schema.ts';
+import { TIME_LIMITS } from './url.ts';
+
+/** How many pets one query looks up at most: up to 2.5 megabytes, a fraction of what one response may hold. */
+const MAX_IDS = 1_000;
+
+/** How many calls share a batch of pages at most. */
+const MAX_SELECTIONS = 200;
+
+/** How many pages one command reads at most: together up to 2.5 megabytes. */
+const MAX_PAGES = 8;
+
+/** Reads the bytes of at most `limit` pets. */
+export type Query = (limit: number, options: Document, session?: ClientSession) => Promise<Buffer[]>;
+
+/** @param collectionUUID If the collection is another one, or missing, the server rejects the query instead of finding nothing. */
+export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
+  return (limit, options, session) => {
+    const command = { find: 'pets', collectionUUID, ...options, limit, batchSize: limit, singleBatch: true };
+    return readDocuments(db, command, session);
+  };
+}
+
+export interface ReadOptions {
+  readonly collectionUUID: UUID | undefined;
+  readonly query: Query;
+  readonly barrier: ReadBarrier;
+}
+
+export type Reads = ReturnType<typeof createReads>;
+
+/** Finds and lists pets. Fails with the driver's errors. */
+export function createReads(db: Db, { collectionUUID, query, barrier }: ReadOptions) {
+  const { batch: timeout } = TIME_LIMITS;
+
+  /** Reads several pages by one command, which costs the server less than a command for each. */
+  async function pagesOf(selections: readonly PetSelection[]): Promise<Pet[][]> {
+    const [only, ...more] = selections;
+    if (only !== undefined && more.length === 0) {
+      return [(await query(only.limit, rangeOf(only))).map(decodePet)];
+    }
+    const lookups = selections.map((selection, index) => {
+      const { filter, sort } = rangeOf(selection);
+      const pipeline = [{ $match: filter }, { $sort: sort }, { $limit: selection.limit }];
+      return { $lookup: { from: 'pets', pipeline, as: String(index) } };
+    });
+    // The server compares no UUID for `$documents`: the first pet, if there is one, gives the lookups a place.
+    const pipeline = [{ $limit: 1 }, { $replaceWith: {} }, ...lookups];
+    const [pages] = await readDocuments(db, {
+      aggregate: 'pets',
+      collectionUUID,
+      pipeline,
+      hint: { _id: 1 },
+      cursor: {},
+    });
+    return pages === undefined
+      ? selections.map(() => [])
+      : valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
+  }
+
+  return {
+    find: createBatches<bigint, Pet | null>(
+      (wanted) =>
+        barrier(async () => {
+          const [only, ...more] = new Set(wanted);
+          // The server has a shorter way to one.
+          const _id = more.length === 0 ? only : { $in: [only, ...more] };
+          const found = (await query(1 + more.length, { filter: { _id } })).map(decodePet);
+          const byId = new Map(found.map((pet) => [pet.id, pet]));
+          return wanted.map((id) => byId.get(id) ?? null);
+        }),
+      { maxItems: MAX_IDS, timeout },
+    ),
+
+    list: createBatches<PetSelection, readonly Pet[]>(
+      (selections) =>
+        barrier(() =>
+          readPages(selections, async (longest) => {
+            const commands: Promise<Pet[][]>[] = [];
+            for (let done = 0; done < longest.length; done += MAX_PAGES) {
+              commands.push(pagesOf(longest.slice(done, done + MAX_PAGES)));
+            }
+            return (await Promise.all(commands)).flat();
+          }),
+        ),
+      { maxItems: MAX_SELECTIONS, timeout },
+    ),
+  };
+}
+
+/** Where a page is. The order names the whole index of pages by status: a `$lookup` can't have a hint. */
+export function rangeOf({ status, after }: PetSelection) {
+  const sort = status === undefined ? ({ _id: 1 } as const) : BY_STATUS;
+  return { filter: { ...(status && { status }), _id: { $gt: after } }, sort, hint: sort };
+}
