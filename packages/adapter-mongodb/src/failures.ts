@@ -27,7 +27,7 @@ const ADVICE: ReadonlyMap<unknown, string> = new Map([
 /** Node's errors of a socket that ended, or was destroyed, before the driver wrote to it. The driver throws them as they are. */
 const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-/** Removes the secrets of a URL from a text. */
+/** Removes the secrets of a URL from a text of the driver, and adds what may be missing in the URL. */
 export type Redact = (text: string) => string;
 
 /**
@@ -79,7 +79,8 @@ function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
     if (ADVICE.has(code)) return ADVICE.get(code);
     // The driver reads no files but those that the URL names.
     if (syscall === 'open' || code === 'EISDIR') return 'a file that the URL names cannot be read';
-    if (code?.toString().startsWith('ERR_OSSL_PEM')) return 'a file that the URL names is not in PEM format';
+    if (code?.toString().startsWith('ERR_OSSL_'))
+      return 'a file that the URL names has no certificate and key in PEM format';
   }
   return undefined;
 }

@@ -9,24 +9,52 @@ const SPELLINGS = [SECRET, 'p@ss-w0rd', 'ss-w0rd'];
 
 describe('parseUrl', () => {
   test.each([
-    [''],
-    [`http://user:${SECRET}@localhost/animals`],
-    [`mongodb://user:p@ss-w0rd@localhost/animals`],
-    [`mongodb://user:p/ss-w0rd@localhost/animals`],
-    [`mongodb://user:p?ss-w0rd@localhost/animals`],
-    [`mongodb://user:${SECRET}@localhost:99999999/animals`],
-    [`mongodb://user:${SECRET}@localhost/animals?tls=true&colour=brown`],
-    [`mongodb://user:${SECRET}@localhost/animals?tls=true&ssl=false`],
-    [`mongodb://user:${SECRET}@localhost/?authSource=admin`],
-    [`mongodb://user:${SECRET}@localhost`],
-    [`mongodb+srv://user:${SECRET}@localhost.example.com/?tls=true`],
-    ['mongodb://localhost/?appName=mongodb://localhost/animals'],
-  ])('rejects %s in one line without credentials', async (url) => {
+    ['', 'this is another scheme'],
+    [`http://user:${SECRET}@localhost/animals`, 'this is another scheme'],
+    [`mongodb://user:p@ss-w0rd@localhost/animals`, 'a special character or a % is not encoded'],
+    [`mongodb://user:p/ss-w0rd@localhost/animals`, 'a special character or a % is not encoded'],
+    [`mongodb://user:p?ss-w0rd@localhost/animals`, 'no database is named'],
+    [`mongodb://user:p%ss-w0rd@localhost/animals`, 'a special character or a % is not encoded'],
+    [`mongodb://user:${SECRET}@localhost/ani%mals`, 'a special character or a % is not encoded'],
+    [`mongodb://user:${SECRET}@localhost/animals?authSource=%ff`, 'a special character or a % is not encoded'],
+    [`mongodb://user:${SECRET}@localhost:99999999/animals`, 'the driver rejects the user, the hosts or the database'],
+    [`mongodb://user:${SECRET}@localhost/ani.mals`, 'the driver rejects the user, the hosts or the database'],
+    [`mongodb://user:${SECRET}@localhost/local`, 'the database local is not replicated'],
+    [`mongodb://user:${SECRET}@localhost/animals?tls=true&colour=brown`, 'the driver rejects the option colour'],
+    [
+      `mongodb://user:${SECRET}@localhost/animals?compressors=gzip&tls=true`,
+      'the driver rejects the option compressors',
+    ],
+    [`mongodb://user:${SECRET}@localhost/animals?tls=true&ssl=false`, 'the driver rejects the option tls'],
+    [`mongodb://user:${SECRET}@localhost/animals?tls=perhaps&a=b`, 'the driver rejects the options'],
+    [`mongodb://localhost/animals?proxyHost=x&proxyPassword=p&ss-w0rd=y`, 'the driver rejects the options'],
+    ...['promoteValues', 'useBigInt64', 'RAW', 'bsonRegExp', 'enableUtf8Validation'].map((name) => [
+      `mongodb://user:${SECRET}@localhost/animals?tls=true&${name}=false`,
+      `the option ${name} would change how stored values are read`,
+    ]),
+    [`mongodb://user:${SECRET}@localhost/?authSource=admin`, 'no database is named'],
+    [`mongodb://user:${SECRET}@localhost`, 'no database is named'],
+    [`mongodb+srv://user:${SECRET}@localhost.example.com/?tls=true`, 'no database is named'],
+    ['mongodb://localhost/?appName=mongodb://localhost/animals', 'no database is named'],
+  ])('rejects %s in one line without credentials, because %s', async (url, wrong) => {
     const thrown = await failureOf(() => parseUrl(url));
     expect(thrown).toBeInstanceOf(StorageMisconfigured);
-    expect(String(thrown)).toMatch(/: the MongoDB URL must be mongodb:\/\/.*, with a database, .* percent-encoded$/);
+    expect(String(thrown)).toMatch(/: the MongoDB URL must be mongodb:\/\/.*, with a database, .* percent-encoded: /);
+    expect(String(thrown).endsWith(`: ${wrong}`)).toBe(true);
     const everything = inspect(thrown, { depth: 20, showHidden: true });
     for (const spelling of SPELLINGS) expect(everything).not.toContain(spelling);
+  });
+
+  test('accepts every character in the name of a database, percent-encoded', () => {
+    const { createClient } = parseUrl("mongodb://localhost/a%40b%23c%26d%3De%25f%2Bg'(h)%5Bi%5D;%2C%C3%AB");
+    expect(createClient().db().databaseName).toBe("a@b#c&d=e%f+g'(h)[i];,ë");
+  });
+
+  test('says that TLS may be missing if a server closes the first connection, unless the URL has it', () => {
+    const closed = 'connection <monitor> to one:1 closed';
+    const { redact } = parseUrl('mongodb://one:1/animals');
+    expect(redact(closed)).toBe(`${closed}: tls=true may be missing in the URL`);
+    expect(parseUrl('mongodb://one:1/animals?tls=true').redact(closed)).toBe(closed);
   });
 
   test.each([

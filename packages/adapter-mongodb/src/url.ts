@@ -37,10 +37,13 @@ export interface Server {
   createClient(): MongoClient;
 }
 
-const FORM = /^mongodb(?:\+srv)?:\/\/[^/?]+\/[^/?]/;
+// The driver would read a part of a password as the host if the password had an unencoded /, ?, # or @.
+const FORM = /^mongodb(?:\+srv)?:\/\/(?:[^/?#@]*@)?[^/?#@]+\/[^/?#@]+(?:\?[^#@]*)?$/;
 const FORM_IN_WORDS =
   'the MongoDB URL must be mongodb://[user:password@]host[:port]/database[?options], with a database, with options that the ' +
-  'driver knows and that agree, and with the special characters of user and password percent-encoded';
+  'driver knows and that agree, and with special characters percent-encoded';
+
+const DECODING = /[?&](bsonRegExp|enableUtf8Validation|fieldsAsRaw|promote(?:Buffers|Longs|Values)|raw|useBigInt64)=/i;
 
 /** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
 export function parseUrl(url: string): Server {
@@ -50,19 +53,44 @@ export function parseUrl(url: string): Server {
   return {
     location: srvHost ?? hosts.join(','),
     warnings: warningsAbout(options),
-    redact: redactor([credentials?.password, proxyPassword, passphrase, token]),
+    redact: redactor([credentials?.password, proxyPassword, passphrase, token], options.tls),
     createClient,
   };
 }
 
 function parsed(url: string, createClient: () => MongoClient): MongoClient['options'] {
+  const wrong = wrongPartOf(url);
+  if (wrong !== null) throw new StorageMisconfigured(`${FORM_IN_WORDS}: ${wrong}`);
+  return createClient().options;
+}
+
+/** What is wrong about a URL. The driver's messages may quote a password, and so might the name of a part. */
+function wrongPartOf(url: string): string | null {
+  if (!/^mongodb(\+srv)?:/.test(url)) return 'this is another scheme';
+  if (/^[^/]*\/\/[^/?]*\/?(\?|$)/.test(url)) return 'no database is named';
+  if (!FORM.test(url) || !succeeds(() => decodeURIComponent(url))) return 'a special character or a % is not encoded';
+  const [base = '', query = ''] = url.split('?');
+  const name = DECODING.exec(url)?.[1];
+  if (name !== undefined) return `the option ${name} would change how stored values are read`;
+  if (base.endsWith('/local')) return 'the database local is not replicated';
+  if (isAccepted(url)) return null;
+  if (!isAccepted(base)) return 'the driver rejects the user, the hosts or the database';
+  const options = query.split('&');
+  const isWrong = (option: string) => isAccepted(`${base}?${options.filter((other) => other !== option).join('&')}`);
+  // A password may contain an ampersand.
+  const wrong = /password|properties/i.test(query) ? undefined : options.find(isWrong);
+  return `the driver rejects the ${wrong === undefined ? 'options' : `option ${wrong.replace(/=.*/, '')}`}`;
+}
+
+const isAccepted = (url: string): boolean => succeeds(() => new MongoClient(url, OPTIONS).db());
+
+function succeeds(work: () => unknown): boolean {
   try {
-    const { options } = createClient();
-    if (FORM.test(url)) return options;
+    work();
+    return true;
   } catch {
-    // The driver's message may quote the part of the URL that holds the password.
+    return false;
   }
-  throw new StorageMisconfigured(FORM_IN_WORDS);
 }
 
 function warningsAbout(options: Pick<MongoClient['options'], 'tls' | 'rejectUnauthorized' | 'checkServerIdentity'>) {
@@ -76,11 +104,13 @@ function warningsAbout(options: Pick<MongoClient['options'], 'tls' | 'rejectUnau
     : ["tlsAllowInvalidHostnames: the name in the server's certificate is not verified, remove the option"];
 }
 
-function redactor(secrets: readonly (string | undefined)[]): Redact {
+function redactor(secrets: readonly (string | undefined)[], tls: boolean): Redact {
   const known = secrets.filter((secret) => secret !== undefined && secret !== '') as string[];
   const texts = [...known, ...known.map(encodeURIComponent)].sort((a, b) => b.length - a.length);
   return (text) => {
     const withoutUserInfo = text.replace(/\/\/[^/\s]*@/g, '//[redacted]@');
-    return texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
+    const redacted = texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
+    // A server that requires TLS closes the first connection, which is that of the monitor.
+    return tls ? redacted : redacted.replace(/<monitor> to \S+ closed$/, '$&: tls=true may be missing in the URL');
   };
 }

@@ -3,9 +3,11 @@ import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   databaseAt,
   describeWithMongo,
+  freshDatabase,
   type LoneServer,
   startLoneServer,
   startReplicaSet,
+  withDatabase,
 } from '@animal-store/test-mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isReady, openStorage } from './fixtures.ts';
@@ -16,6 +18,13 @@ test('a file that the URL names is reported as a misconfiguration if it cannot b
   expect(misconfigurationOf(error)).toMatch(/^a file that the URL names cannot be read: ENOENT.*'\/nowhere.pem'$/);
 });
 
+test('a file without a certificate is reported as a misconfiguration if the URL names it', async () => {
+  const file = import.meta.filename;
+  const url = `mongodb://127.0.0.1:1/animals?tls=true&tlsCertificateKeyFile=${encodeURIComponent(file)}`;
+  const line = /^a file that the URL names has no certificate and key in PEM format: \S/;
+  expect(misconfigurationOf(await failureOf(openStorage(url).ready))).toMatch(line);
+});
+
 test("a server that can't be reached is unavailable, and no misconfiguration", async () => {
   const error = await failureOf(openStorage('mongodb://127.0.0.1:1/animals?replicaSet=rs0').ready);
   expect(error).toMatchObject({
@@ -23,6 +32,32 @@ test("a server that can't be reached is unavailable, and no misconfiguration", a
     cause: { message: expect.stringContaining('ECONNREFUSED') },
   });
   expect(misconfigurationOf(error)).toBeNull();
+});
+
+describeWithMongo('a URL', () => {
+  test('may name a database with every character that the server allows, percent-encoded', async () => {
+    const name = `a@b#c&d=e%f+g'(h)[i];,ë?${crypto.randomUUID().slice(0, 8)}`;
+    const url = freshDatabase();
+    onTestFinished(async () => void (await databaseAt(url).client.db(name).dropDatabase()));
+    const { pets } = await isReady(openStorage(withDatabase(url, encodeURIComponent(name))));
+    await added(pets);
+    expect(await databaseAt(url).client.db(name).collection('pets').countDocuments()).toBe(1);
+  });
+
+  test.each([
+    ['a name that the server rejects', 'a%2Fb', '', /^the server rejects the name of the database: /],
+    ['too long a name', 'x'.repeat(64), '', /^the server rejects the name of the database: /],
+    ['snappy, which is not installed', 'x', '&compressors=snappy', /^an option of the URL needs a package: .*snappy/],
+    [
+      'AWS, which is not installed',
+      'x',
+      '&authMechanism=MONGODB-AWS',
+      /^an option of the URL needs a package: .*@aws-sdk/,
+    ],
+  ])('with %s is reported as a misconfiguration', async (_, database, options, line) => {
+    const storage = openStorage(`${withDatabase(freshDatabase(), database)}${options}`);
+    await expect.poll(async () => misconfigurationOf(await failureOf(storage.ready))).toMatch(line);
+  });
 });
 
 describeWithMongo('a standalone', () => {

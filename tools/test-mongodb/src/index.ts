@@ -7,7 +7,7 @@ export { proxied as behindProxy } from '@animal-store/adapter-contract';
 export { CLIENTS } from './member-proxy.ts';
 export { type PartitionableSet, startPartitionableSet } from './partitionable-set.ts';
 export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
-export { type LoneServer, startLoneServer } from './server.ts';
+export { type LoneServer, startLoneServer, withDatabase } from './server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
