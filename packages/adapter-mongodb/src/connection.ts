@@ -1,27 +1,15 @@
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { type Collection, type Document, type MongoClient, ReadConcern } from 'mongodb';
+import { type Document, type MongoClient, ReadConcern } from 'mongodb';
 import { createFence } from './fence.ts';
-import { type CounterDocument, createInsertions, type Insertions } from './insert.ts';
+import { type CounterDocument, createInsertions } from './insert.ts';
 import type { KeyDocument } from './keys.ts';
-import { createReadBarrier, followPrimary, type ReadBarrier } from './primary.ts';
-import { createQuery, createReads, type Query, type Reads } from './read.ts';
+import { createReadBarrier, followPrimary } from './primary.ts';
+import { createQuery, createReads } from './read.ts';
 import { type CollectionIds, checkCollections, prepareCollections } from './schema.ts';
 import { TIME_LIMITS } from './url.ts';
 
 /** A database whose collections exist. */
-export interface Database {
-  readonly client: MongoClient;
-  readonly insertions: Insertions;
-  readonly reads: Reads;
-  readonly query: Query;
-  readonly keys: Collection<KeyDocument>;
-  readonly barrier: ReadBarrier;
-  readonly ids: CollectionIds;
-  /** Rejects unless a majority has just followed the primary, and the database is as it was opened. */
-  checkReady(): Promise<unknown>;
-  /** Rejects if the database is not as it was opened. Each write begins with it: the server would create what is missing. */
-  checkWritable(): Promise<void>;
-}
+export type Database = Awaited<ReturnType<typeof openDatabase>>;
 
 /** How long a check of the database is valid for writes, in milliseconds. */
 const CHECK_TTL = 1_000;
@@ -31,7 +19,7 @@ const CHECK_TTL = 1_000;
  *
  * @param known The database that this process has used; null if it has used none, and may create one.
  */
-export async function openDatabase(client: MongoClient, known: CollectionIds | null): Promise<Database> {
+export async function openDatabase(client: MongoClient, known: CollectionIds | null) {
   try {
     const primary = followPrimary(client);
     await client.connect();
@@ -52,21 +40,26 @@ export async function openDatabase(client: MongoClient, known: CollectionIds | n
     const barrier = createReadBarrier(primary, confirm);
 
     let checkedAt = -Infinity;
+    /** Rejects if the database is not as it was opened. */
     async function check(): Promise<void> {
+      const begin = performance.now();
       checkedAt = -Infinity;
       await checkCollections(db, ids);
-      checkedAt = performance.now();
+      checkedAt = begin;
     }
-    const checkReady = () => Promise.all([confirm(), check()]);
-    async function checkWritable(): Promise<void> {
+    /** The same once a second. Each write begins with it: the server would create a collection that is missing. */
+    const checkWritable = async () => {
       if (performance.now() - checkedAt >= CHECK_TTL) await check();
-    }
-    const collectionUUID = ids.get('pets');
-    const query = createQuery(db, collectionUUID);
-    const insertions = createInsertions(db, { query, fence: createFence(client), checkWritable });
-    const reads = createReads(db, { collectionUUID, query, barrier });
-    const keys = db.collection<KeyDocument>('api_keys');
-    return { client, ids, insertions, reads, query, keys, barrier, checkReady, checkWritable };
+    };
+    const query = createQuery(db, ids.get('pets'));
+    return {
+      ...{ client, ids, query, barrier, checkWritable },
+      insertions: createInsertions(db, query, createFence(client), checkWritable),
+      reads: createReads(db, ids.get('pets'), query, barrier),
+      keys: db.collection<KeyDocument>('api_keys'),
+      /** Rejects also unless a majority has just followed the primary: then it can be written, too. */
+      checkReady: () => Promise.all([confirm(), check()]),
+    };
   } catch (failure) {
     await client.close().catch(() => {});
     throw failure;

@@ -33,17 +33,12 @@ export interface CounterDocument {
   readonly last: bigint | number;
 }
 
-export interface InsertionOptions {
-  readonly query: Query;
-  readonly fence: Fence;
-  /** Rejects if the collections are not those that were opened: an insertion would create one that is missing. */
-  checkWritable(): Promise<void>;
-}
-
-export type Insertions = ReturnType<typeof createInsertions>;
-
-/** Creates and restores pets. Fails with the driver's errors. */
-export function createInsertions(db: Db, { query, fence, checkWritable }: InsertionOptions) {
+/**
+ * Creates and restores pets. Fails with the driver's errors.
+ *
+ * @param checkWritable Rejects if the collections are not those that were opened: an insertion would create a missing one.
+ */
+export function createInsertions(db: Db, query: Query, fence: Fence, checkWritable: () => Promise<void>) {
   const pets = db.collection<PetDocument>('pets');
   const counters = db.collection<CounterDocument>('counters');
   const counter = { _id: 'pets' } as const;

@@ -21,22 +21,12 @@ export type Query = (limit: number, options: Document, session?: ClientSession) 
 
 /** @param collectionUUID If the collection is another one, or missing, the server rejects the query instead of finding nothing. */
 export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
-  return (limit, options, session) => {
-    const command = { find: 'pets', collectionUUID, ...options, limit, batchSize: limit, singleBatch: true };
-    return readDocuments(db, command, session);
-  };
+  const command = { find: 'pets', collectionUUID, singleBatch: true };
+  return (limit, options, session) => readDocuments(db, { ...command, ...options, limit, batchSize: limit }, session);
 }
-
-export interface ReadOptions {
-  readonly collectionUUID: UUID | undefined;
-  readonly query: Query;
-  readonly barrier: ReadBarrier;
-}
-
-export type Reads = ReturnType<typeof createReads>;
 
 /** Finds and lists pets. Fails with the driver's errors. */
-export function createReads(db: Db, { collectionUUID, query, barrier }: ReadOptions) {
+export function createReads(db: Db, collectionUUID: UUID | undefined, query: Query, barrier: ReadBarrier) {
   const { batch: timeout } = TIME_LIMITS;
 
   /** Reads several pages by one command, which costs the server less than a command for each. */

@@ -251,12 +251,10 @@ const scenario =
       const process = name.slice(-1);
       if (!processes.has(process)) {
         const db = databaseOf(process);
-        const options = {
-          query: createQuery(db, undefined),
-          fence: createFence(client),
-          checkWritable: async () => {},
-        };
-        processes.set(process, createInsertions(db, options));
+        processes.set(
+          process,
+          createInsertions(db, createQuery(db, undefined), createFence(client), async () => {}),
+        );
       }
       world.client(
         name,
