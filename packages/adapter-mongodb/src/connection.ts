@@ -40,17 +40,18 @@ export async function openDatabase(client: MongoClient, known: CollectionIds | n
     const barrier = createReadBarrier(primary, confirm);
 
     let checkedAt = -Infinity;
+    let checked = Promise.resolve();
     /** Rejects if the database is not as it was opened. */
-    async function check(): Promise<void> {
-      const begin = performance.now();
-      checkedAt = -Infinity;
-      await checkCollections(db, ids);
-      checkedAt = begin;
+    function check(): Promise<void> {
+      checkedAt = performance.now();
+      checked = checkCollections(db, ids);
+      checked.catch(() => {
+        checkedAt = -Infinity;
+      });
+      return checked;
     }
     /** The same once a second. Each write begins with it: the server would create a collection that is missing. */
-    const checkWritable = async () => {
-      if (performance.now() - checkedAt >= CHECK_TTL) await check();
-    };
+    const checkWritable = () => (performance.now() - checkedAt < CHECK_TTL ? checked : check());
     const query = createQuery(db, ids.get('pets'));
     return {
       ...{ client, ids, query, barrier, checkWritable },

@@ -5,7 +5,7 @@ import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
 import type { Collection, CollectionInfo, Db, IndexDescription } from 'mongodb';
 import { expect, onTestFinished, test } from 'vitest';
-import { freshStorage, isReady, openStorage } from './fixtures.ts';
+import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';
 
 const key = idempotencyOf(rex(), 'k1');
 const SECRET = 'customer-secret-77';
@@ -82,10 +82,18 @@ describeWithMongo('a database', () => {
     },
   );
 
+  test('is checked once for a hundred writes at once', async () => {
+    const { url } = await freshStorage();
+    const { keys } = openStorage(url);
+    const work = await profiled(url, () => Promise.all(times(100, () => keys.add(apiKey()))));
+    // Once for each collection.
+    expect(work.filter(({ command }) => 'listIndexes' in command)).toHaveLength(3);
+  });
+
   test('is created by processes that start while another one already writes to it', async () => {
     const url = freshDatabase();
     const work = async () => added((await isReady(openStorage(url))).pets);
-    const pets = await Promise.all(Array.from({ length: 8 }, work));
+    const pets = await Promise.all(times(8, work));
     expect(new Set(pets.map(({ id }) => id)).size).toBe(8);
   });
 });
