@@ -25,19 +25,20 @@ export type NewDocument = Omit<PetDocument, '_id' | 'createdAt'>;
  */
 export async function readDocuments(db: Db, command: Document, session?: ClientSession): Promise<Buffer[]> {
   const bounded = { ...command, readConcern: { level: 'majority' }, maxTimeMS: TIME_LIMITS.operation };
-  async function read(): Promise<Buffer[]> {
-    // A cursor with `raw` passes errors on undecoded, and the driver fails if one has the server's topologyVersion.
-    const options = {
-      fieldsAsRaw: { firstBatch: true },
-      readPreference: 'primary',
-      ...(session && { session }),
-    } as const;
-    return (await db.command(bounded, options))['cursor'].firstBatch;
-  }
+  // A cursor with `raw` passes errors on undecoded, and the driver fails if one has the server's topologyVersion.
+  const options = {
+    fieldsAsRaw: { firstBatch: true },
+    readPreference: 'primary',
+    ...(session && { session }),
+  } as const;
+  return repeated(async () => (await db.command(bounded, options))['cursor'].firstBatch);
+}
+
+/** Reads again if the server fails, or the connection. The driver does not repeat a `command`. */
+export async function repeated<T>(read: () => Promise<T>): Promise<T> {
   try {
     return await read();
   } catch (failure) {
-    // The driver repeats no commands.
     if (!(failure instanceof MongoNetworkError || failure instanceof MongoServerError)) throw failure;
     return read();
   }

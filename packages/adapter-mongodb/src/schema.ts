@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
+import { repeated } from './documents.ts';
 import { isDuplicateKey } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
@@ -138,7 +139,7 @@ async function checkIndexes(db: Db, name: string): Promise<void> {
 
 /** A user without `find` can't get here. */
 async function checkPrivileges(db: Db): Promise<void> {
-  const { authInfo } = await db.command({ connectionStatus: 1, showPrivileges: true });
+  const { authInfo } = await repeated(() => db.command({ connectionStatus: 1, showPrivileges: true }));
   const actions = authInfo.authenticatedUserPrivileges.flatMap(({ resource, actions }: Document) =>
     resource.anyResource || ['', db.databaseName].includes(resource.db) ? actions : [],
   );

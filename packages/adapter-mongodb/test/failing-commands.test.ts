@@ -1,6 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStorage, PetStore } from '@animal-store/domain/ports';
+import { failureOf } from '@animal-store/test-kit/failures';
 import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
@@ -18,13 +19,13 @@ describeWithMongo('commands that fail', () => {
   afterAll(() => server?.stop());
 
   /** Pets in a database of their own, so many that some ids are reserved. */
-  async function prepared(): Promise<Pick<PetStorage, 'pets' | 'keys'> & { count(): Promise<number> }> {
+  async function prepared(): Promise<Pick<PetStorage, 'pets' | 'keys' | 'ready'> & { count(): Promise<number> }> {
     const url = `${server.url(`failing_${crypto.randomUUID().slice(0, 8)}`)}&retryReads=false&retryWrites=false`;
-    const { pets, keys } = await isReady(openStorage(url));
+    const { pets, keys, ready } = await isReady(openStorage(url));
     for (let index = 0; index < 10; index += 1) await added(pets, rex(), idempotencyOf(rex(), `old-${index}`));
     // The first read confirms the primary, too.
     await pets.find(1n);
-    return { pets, keys, count: () => databaseAt(url).collection('pets').countDocuments() };
+    return { pets, keys, ready, count: () => databaseAt(url).collection('pets').countDocuments() };
   }
 
   /** Makes commands of the service fail as the server's failCommand describes it. The result ends that. */
@@ -66,7 +67,11 @@ describeWithMongo('commands that fail', () => {
   });
 
   test('are repeated once if they read, whatever the URL says', async () => {
-    const { pets, keys } = await prepared();
+    const { pets, keys, ready } = await prepared();
+    for (const command of ['listCollections', 'listIndexes', 'connectionStatus']) {
+      await failing({ times: 1 }, { failCommands: [command], errorCode: 11_602 });
+      expect(await failureOf(ready), command).toBeNull();
+    }
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
     expect(await pets.find(1n)).toMatchObject(rex());
     await failing({ times: 1 }, { failCommands: ['find'], errorCode: 11_602 });
