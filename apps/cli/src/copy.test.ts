@@ -88,6 +88,14 @@ test('adds what an earlier copy lacks', async () => {
   expect((await copy()).out).toBe(counts(0, 1_200, 2));
 });
 
+test('fails if the target has every pet, but cannot write', async () => {
+  const { source, target, copy } = await storages();
+  await restoreAll(source, PETS);
+  await restoreAll(target, PETS);
+  const restore = () => Promise.reject(new DomainError('storage_unavailable', 'no standby confirms'));
+  expect((await copy({ archive: { restore } })).error?.message).toBe('no standby confirms');
+});
+
 test('copies an empty storage', async () => {
   const { copy } = await storages();
   expect(await copy()).toEqual({ out: counts(0, 0, 0), err: '', error: null });

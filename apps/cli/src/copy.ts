@@ -91,6 +91,8 @@ async function comparePets(
     restoring.catch(() => {});
   }
   await restoring;
+  // A target that has all pets of an interrupted copy must still confirm them.
+  await restore([]);
   return counts;
 }
 
