@@ -16,6 +16,12 @@ export function statement(text: string): Statement {
 }
 
 /**
+ * A column of statements that may change no row: a record in the log of the server. Without one their commit would not wait
+ * for synchronous standbys, and acknowledge rows that only this server has, such as those of a crash before they confirmed.
+ */
+export const LOGGED = "pg_logical_emit_message(true, 'animal_store', '')";
+
+/**
  * Runs a statement, which is a transaction of its own.
  *
  * @returns The column, as the driver decodes it.

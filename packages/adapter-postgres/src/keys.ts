@@ -1,7 +1,7 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
-import { type Query, type Statement, statement } from './connection.ts';
+import { LOGGED, type Query, type Statement, statement } from './connection.ts';
 
 /** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
 export const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;
@@ -12,15 +12,17 @@ const RECORD = `json_build_object('id', id, 'digest', digest, 'visiblePrefix', v
   'revokedAt', ${fromTime('revoked_at')}, 'lastUsedAt', ${fromTime('last_used_at')})`;
 
 export const KEY_STATEMENTS = {
-  add: statement(`INSERT INTO api_keys
-      (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
-    VALUES ($1, $2, $3, $4, ${['$5', '$6', '$7', '$8'].map(toTime)}) ON CONFLICT DO NOTHING`),
+  add: statement(`WITH added AS (
+      INSERT INTO api_keys (id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
+      VALUES ($1, $2, $3, $4, ${['$5', '$6', '$7', '$8'].map(toTime)}) ON CONFLICT DO NOTHING
+    ) SELECT ${LOGGED}`),
   find: statement(`SELECT ${RECORD} FROM api_keys WHERE digest = $1`),
   list: statement(`SELECT ${RECORD} FROM api_keys ORDER BY created_at, id`),
   revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$2')}) WHERE id = $1
     RETURNING ${RECORD}`),
-  prune: statement(`DELETE FROM api_keys WHERE revoked_at < ${toTime('$1')} OR expires_at < ${toTime('$1')}
-    RETURNING id`),
+  prune: statement(`WITH pruned AS (
+      DELETE FROM api_keys WHERE revoked_at < ${toTime('$1')} OR expires_at < ${toTime('$1')} RETURNING id
+    ) SELECT count(*)::integer, ${LOGGED} FROM pruned`),
   recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')}
     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < ${toTime('$2')})`),
 } as const satisfies Record<string, Statement>;
@@ -44,7 +46,7 @@ export function createPostgresKeyStore({ call }: Resource<{ readonly query: Quer
       return key;
     },
 
-    prune: async (before) => (await call(({ query }) => query(KEY_STATEMENTS.prune, before))).length,
+    prune: async (before) => (await call(({ query }) => query<number>(KEY_STATEMENTS.prune, before)))[0] ?? 0,
 
     async recordUse(id, at) {
       await call(({ query }) => query(KEY_STATEMENTS.recordUse, id, at));

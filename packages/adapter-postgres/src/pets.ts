@@ -7,7 +7,7 @@ import {
   type PetStore,
   unavailable,
 } from '@animal-store/domain/ports';
-import { type Query, type Statement, statement } from './connection.ts';
+import { LOGGED, type Query, type Statement, statement } from './connection.ts';
 import { isRejection } from './failures.ts';
 
 /** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
@@ -24,13 +24,13 @@ const GIVEN = 'jsonb_array_elements($1) WITH ORDINALITY AS given (item, number)'
 
 /**
  * Two statements for one read. `one` has the values as $1, $2 …; `each` has a JSON array of such lists as $1, and returns an
- * array of the results.
+ * array of the results. Nobody reads the columns of `more`.
  */
-function read(result: string): { readonly one: Statement; readonly each: Statement } {
+function read(result: string, ...more: string[]): { readonly one: Statement; readonly each: Statement } {
   const ofItem = result.replaceAll(/\$(\d)/g, (_, number) => `(item ->> ${number - 1})`);
   return {
-    one: statement(`SELECT (${result})`),
-    each: statement(`SELECT json_agg((${ofItem}) ORDER BY number) FROM ${GIVEN}`),
+    one: statement(`SELECT ${[`(${result})`, ...more].join()}`),
+    each: statement(`SELECT ${[`json_agg((${ofItem}) ORDER BY number)`, ...more].join()} FROM ${GIVEN}`),
   };
 }
 
@@ -54,8 +54,11 @@ export const PET_STATEMENTS = {
       ON CONFLICT ${KEYS} DO NOTHING RETURNING id
     )
     SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
-  findCreated: read(`SELECT json_build_array(${PET}, idempotency_fingerprint) FROM pets
-    WHERE idempotency_holder = $1 AND idempotency_key = $2`),
+  findCreated: read(
+    `SELECT json_build_array(${PET}, idempotency_fingerprint) FROM pets
+      WHERE idempotency_holder = $1 AND idempotency_key = $2`,
+    LOGGED,
+  ),
   find: read(`SELECT ${PET} FROM pets WHERE id = $1::bigint`),
   list: page('id > $1::bigint', 'id', '$2::bigint'),
   // Only one index has the order `status, id`, so its choice does not depend on the number of pets with the status.
