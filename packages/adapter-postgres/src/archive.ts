@@ -1,6 +1,6 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
-import { type Query, type Statement, statement } from './connection.ts';
+import { type Connection, type Statement, statement } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
 import { PET, type PetRow, petOf } from './pets.ts';
 
@@ -22,10 +22,10 @@ export const ARCHIVE_STATEMENTS = {
 
 type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 
-export function createPostgresArchive({ call }: Resource<{ readonly query: Query }>): PetArchive {
+export function createPostgresArchive({ call }: Resource<Connection>): PetArchive {
   return {
     async read(after, limit) {
-      const rows = await call(({ query }) => query<StoredRow>(ARCHIVE_STATEMENTS.read, String(after), limit));
+      const rows = await call(({ read }) => read<StoredRow>(ARCHIVE_STATEMENTS.read, String(after), limit));
       return rows.map(([pet, createdAt, idempotency]) => ({
         ...petOf(pet),
         createdAt,
@@ -38,7 +38,7 @@ export function createPostgresArchive({ call }: Resource<{ readonly query: Query
         return { id: String(id), name, categoryId: String(categoryId), status, createdAt, ...idempotency };
       });
       const highest = pets.at(-1)?.id ?? 1n;
-      await call(({ query }) => query(ARCHIVE_STATEMENTS.restore, JSON.stringify(rows), String(highest)));
+      await call(({ write }) => write(ARCHIVE_STATEMENTS.restore, JSON.stringify(rows), String(highest)));
     },
   };
 }

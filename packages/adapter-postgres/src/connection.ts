@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
-import { causeOfConnecting, isRejection, mustBeRepeated, POOLER } from './failures.ts';
+import { causeOfConnecting, isRejection, isResponse, mustBeRepeated, POOLER } from './failures.ts';
 
 /** A statement with one column. */
 export interface Statement {
@@ -29,6 +29,12 @@ export const LOGGED = "pg_logical_emit_message(true, 'animal_store', '')";
  */
 export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T[]>;
 
+/** Statements that may wait for a standby go to `write`. */
+export interface Connection {
+  readonly read: Query;
+  readonly write: Query;
+}
+
 /** A server as its URL describes it. */
 export interface Server {
   /** The URL for the driver. */
@@ -50,12 +56,12 @@ export const TIME_LIMITS = {
   /** The work of a statement on the server, waiting for locks included. */
   statement: 1_500,
   /** The time from sending a statement to its result. */
-  response: 2_000,
+  response: 1_900,
   idle: 60_000,
 };
 
-/** Reads and creations have one statement of each kind in flight. */
-const MAX_CONNECTIONS = 5;
+/** Each kind of read has one statement in flight, and creations have one. No read waits for a write. */
+const CONNECTIONS = { read: 3, write: 2 };
 
 /** How often a statement is tried that the server wants to be repeated. */
 const MAX_TRIES = 10;
@@ -72,7 +78,12 @@ const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeou
     set_config('synchronous_commit', CASE current_setting('synchronous_commit')
       WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, false),
     current_setting('server_encoding') AS encoding,
-    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly"`;
+    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+    pg_backend_pid() AS pid`;
+
+/** What processIds of the server wait for that still work on a statement. */
+const WORKING = statement(`SELECT coalesce(wait_event, 'nothing') FROM pg_stat_activity
+  WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
 
 // The driver would read a part of a password as the host if the password had an unencoded /, ?, # or @.
 const FORM = /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@,]*\/[^?#@]+(?:\?[^@]*)?$/;
@@ -115,23 +126,24 @@ function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl:
 }
 
 /**
- * Sets a new connection up.
+ * Sets a new connection up, and returns the id of its process on the server.
  *
  * @throws StorageMisconfigured if the database can't hold every text, or the session on the server is that of another client.
  * @throws Error if the server can't be written to.
  */
-export async function startSession(client: pg.ClientBase): Promise<void> {
+export async function startSession(client: pg.ClientBase): Promise<number> {
   // A query of several statements has several results.
   const results = (await client.query(START)) as unknown as pg.QueryResult<
-    Readonly<{ clients: string; encoding: string; isReadOnly: boolean }>
+    Readonly<{ clients: string; encoding: string; isReadOnly: boolean; pid: number }>
   >[];
-  const { clients, encoding, isReadOnly } = results.at(-1)?.rows[0] ?? {};
+  const { clients, encoding, isReadOnly, pid = 0 } = results.at(-1)?.rows[0] ?? {};
   if (clients !== '+') throw new StorageMisconfigured(`${POOLER}: two clients have had one session of the server`);
   if (encoding !== 'UTF8') {
     throw new StorageMisconfigured(`the database has the encoding ${encoding}: create one with the encoding UTF8`);
   }
   // A standby may not have every acknowledged pet yet.
   if (isReadOnly) throw new Error('the server is read-only: a standby, or set to read-only');
+  return pid;
 }
 
 /**
@@ -142,17 +154,18 @@ export async function startSession(client: pg.ClientBase): Promise<void> {
  */
 export function createConnect({ url }: Server, open: (client: pg.ClientBase, known: string | null) => Promise<string>) {
   let known: string | null = null;
+  const processIds = new WeakMap<pg.ClientBase, number>();
 
   async function onConnect(client: pg.ClientBase): Promise<void> {
-    await startSession(client);
+    processIds.set(client, await startSession(client));
     known = await open(client, known);
   }
 
-  return async () => {
+  function createPool(max: number): pg.Pool {
     const pool = new pg.Pool({
       connectionString: url,
       fallback_application_name: 'animal-store',
-      max: MAX_CONNECTIONS,
+      max,
       connectionTimeoutMillis: TIME_LIMITS.connect,
       query_timeout: TIME_LIMITS.response,
       idleTimeoutMillis: TIME_LIMITS.idle,
@@ -165,16 +178,28 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
     // A connection was lost: the pool removes an idle one, and the statement on a busy one fails.
     pool.on('error', () => {});
     pool.on('connect', (client) => client.on('error', () => {}));
+    return pool;
+  }
 
-    const connect = () =>
-      pool.connect().catch((failure) => {
-        throw unavailable(causeOfConnecting(failure));
-      });
+  const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
+    pool.connect().catch((failure) => {
+      throw unavailable(causeOfConnecting(failure));
+    });
 
-    const query: Query = async (statement, ...values) => {
+  return async () => {
+    const [readers, writers] = [createPool(CONNECTIONS.read), createPool(CONNECTIONS.write)];
+    /** Connections that wait no longer for the end of a write, with their processIds on the server. */
+    const abandoned = new Map<pg.PoolClient, number>();
+
+    /** @param onLost Takes a connection on which the server has not responded. */
+    async function run<T>(
+      pool: pg.Pool,
+      { values, ...statement }: Statement & { readonly values: unknown[] },
+      onLost: (client: pg.PoolClient) => unknown,
+    ): Promise<T[]> {
+      const begin = performance.now();
       for (let tried = 1; ; tried += 1) {
-        const begin = performance.now();
-        const client = await connect();
+        const client = await connect(pool);
         if (performance.now() - begin > TIME_LIMITS.queue) {
           // The caller has given up.
           client.release();
@@ -186,15 +211,53 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
           return rows.map(([value]) => value);
         } catch (failure) {
           const repeat = mustBeRepeated(failure);
-          // Unless the server has responded, it may be silent on this connection.
-          client.release(!repeat && !isRejection(failure));
+          if (isResponse(failure)) client.release(!(repeat || isRejection(failure)));
+          else await onLost(client);
           if (!repeat || tried === MAX_TRIES) throw failure;
         }
       }
+    }
+
+    const read: Query = (statement, ...values) =>
+      run(readers, { ...statement, values }, (client) => client.release(true));
+
+    const write: Query = async (statement, ...values) => {
+      if (abandoned.size > 0) await endAbandoned();
+      return run(writers, { ...statement, values }, (client) => {
+        if (writers.ending) return client.release(true);
+        abandoned.set(client, processIds.get(client) ?? 0);
+        return endAbandoned();
+      });
     };
 
-    // A pool whose first connection fails holds nothing.
-    (await connect()).release();
-    return { query, id: known, end: () => pool.end() };
+    /**
+     * Releases abandoned connections that the server has left, too: it keeps one until its commit ends, whatever the client
+     * does, so more and more would take all connections of the server.
+     *
+     * @throws DomainError `storage_unavailable` while the server works on one of them.
+     */
+    async function endAbandoned(): Promise<void> {
+      const asked = [...abandoned];
+      const ids = asked.map(([, id]) => id);
+      const events = await read<string>(WORKING, ids);
+      if (events.length > 0) {
+        const reason = events.includes('SyncRep') ? 'a synchronous standby' : events.join(', ');
+        throw unavailable(new Error(`a write still waits on the server for ${reason}`));
+      }
+      for (const [client] of asked) if (abandoned.delete(client)) client.release(true);
+    }
+
+    // Pools whose first connection fails hold nothing.
+    (await connect(readers)).release();
+    return {
+      read,
+      write,
+      id: known,
+      end() {
+        for (const client of abandoned.keys()) client.release(true);
+        abandoned.clear();
+        return Promise.all([readers.end(), writers.end()]);
+      },
+    };
   };
 }

@@ -26,9 +26,15 @@ function codeOf(failure: unknown): string {
   return (failure instanceof pg.DatabaseError && failure.code) || '';
 }
 
+/** Whether the server has responded: it no longer works on the statement. */
+export function isResponse(failure: unknown): boolean {
+  return codeOf(failure) !== '';
+}
+
 /**
  * Whether a statement that the server has rolled back may succeed when it is repeated: serialization failure, deadlock, or an id
- * that a row has which was inserted by hand (statements handle violations of the other unique indexes by themselves).
+ * that a row has which was inserted by hand (statements handle violations of the other unique
+ * indexes by themselves).
  */
 export function mustBeRepeated(failure: unknown): boolean {
   return ['40001', '40P01', '23505'].includes(codeOf(failure));

@@ -27,7 +27,7 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
   const database = createResource({
     async open() {
       const connection = await connect();
-      return { ...connection, pets: createPetBatches(connection.query) };
+      return { ...connection, pets: createPetBatches(connection) };
     },
     close: ({ end }) => end(),
     // The pool replaces lost connections.
@@ -42,7 +42,7 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
     warnings: server.warnings,
 
     async ready() {
-      await database.call(async ({ query, id }) => checkState((await query<State>(LOCK_STATE))[0], id));
+      await database.call(async ({ write, id }) => checkState((await write<State>(LOCK_STATE))[0], id));
     },
 
     close: () => database.close(),

@@ -1,7 +1,7 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
-import { LOGGED, type Query, type Statement, statement } from './connection.ts';
+import { type Connection, LOGGED, type Statement, statement } from './connection.ts';
 
 /** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
 export const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;
@@ -27,29 +27,29 @@ export const KEY_STATEMENTS = {
     WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < ${toTime('$2')})`),
 } as const satisfies Record<string, Statement>;
 
-export function createPostgresKeyStore({ call }: Resource<{ readonly query: Query }>): KeyStore {
+export function createPostgresKeyStore({ call }: Resource<Connection>): KeyStore {
   return {
     async add({ id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt }) {
       const values = [id, digest, visiblePrefix, holder, createdAt, expiresAt, revokedAt, lastUsedAt];
-      await call(({ query }) => query(KEY_STATEMENTS.add, ...values));
+      await call(({ write }) => write(KEY_STATEMENTS.add, ...values));
     },
 
     async find(digest) {
-      const [key = null] = await call(({ query }) => query<ApiKey>(KEY_STATEMENTS.find, digest));
+      const [key = null] = await call(({ read }) => read<ApiKey>(KEY_STATEMENTS.find, digest));
       return key;
     },
 
-    list: () => call(({ query }) => query<ApiKey>(KEY_STATEMENTS.list)),
+    list: () => call(({ read }) => read<ApiKey>(KEY_STATEMENTS.list)),
 
     async revoke(id, at) {
-      const [key = null] = await call(({ query }) => query<ApiKey>(KEY_STATEMENTS.revoke, id, at));
+      const [key = null] = await call(({ write }) => write<ApiKey>(KEY_STATEMENTS.revoke, id, at));
       return key;
     },
 
-    prune: async (before) => (await call(({ query }) => query<number>(KEY_STATEMENTS.prune, before)))[0] ?? 0,
+    prune: async (before) => (await call(({ write }) => write<number>(KEY_STATEMENTS.prune, before)))[0] ?? 0,
 
     async recordUse(id, at) {
-      await call(({ query }) => query(KEY_STATEMENTS.recordUse, id, at));
+      await call(({ write }) => write(KEY_STATEMENTS.recordUse, id, at));
     },
   };
 }

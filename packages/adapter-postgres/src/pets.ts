@@ -7,7 +7,7 @@ import {
   type PetStore,
   unavailable,
 } from '@animal-store/domain/ports';
-import { LOGGED, type Query, type Statement, statement } from './connection.ts';
+import { type Connection, LOGGED, type Query, type Statement, statement } from './connection.ts';
 import { isRejection } from './failures.ts';
 
 /** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
@@ -22,11 +22,16 @@ export type PetRow = readonly [id: number, name: string, categoryId: string, sta
 /** The elements of the JSON array $1. */
 const GIVEN = 'jsonb_array_elements($1) WITH ORDINALITY AS given (item, number)';
 
+interface Reading {
+  readonly one: Statement;
+  readonly each: Statement;
+}
+
 /**
  * Two statements for one read. `one` has the values as $1, $2 …; `each` has a JSON array of such lists as $1, and returns an
  * array of the results. Nobody reads the columns of `more`.
  */
-function read(result: string, ...more: string[]): { readonly one: Statement; readonly each: Statement } {
+function reading(result: string, ...more: string[]): Reading {
   const ofItem = result.replaceAll(/\$(\d)/g, (_, number) => `(item ->> ${number - 1})`);
   return {
     one: statement(`SELECT ${[`(${result})`, ...more].join()}`),
@@ -36,7 +41,7 @@ function read(result: string, ...more: string[]): { readonly one: Statement; rea
 
 /** A page as one value: the driver decodes one. */
 const page = (condition: string, order: string, limit: string) =>
-  read(`to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT ${limit}))`);
+  reading(`to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT ${limit}))`);
 
 const KEYS = '(idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL';
 const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint';
@@ -54,12 +59,12 @@ export const PET_STATEMENTS = {
       ON CONFLICT ${KEYS} DO NOTHING RETURNING id
     )
     SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
-  findCreated: read(
+  findCreated: reading(
     `SELECT json_build_array(${PET}, idempotency_fingerprint) FROM pets
       WHERE idempotency_holder = $1 AND idempotency_key = $2`,
     LOGGED,
   ),
-  find: read(`SELECT ${PET} FROM pets WHERE id = $1::bigint`),
+  find: reading(`SELECT ${PET} FROM pets WHERE id = $1::bigint`),
   list: page('id > $1::bigint', 'id', '$2::bigint'),
   // Only one index has the order `status, id`, so its choice does not depend on the number of pets with the status.
   listByStatus: page('(status, id) > ($1, $2::bigint) AND status <= $1', 'status, id', '$3::bigint'),
@@ -77,12 +82,12 @@ const valuesOf = ({ name, categoryId, status, holder, key, fingerprint }: NewRow
   [name, categoryId, status, holder, key, fingerprint] as const;
 
 /** Combined calls of one pool of connections. */
-export function createPetBatches(query: Query) {
+export function createPetBatches({ read, write }: Connection) {
   async function insert(rows: readonly NewRow[]): Promise<(Creation | null | Error)[]> {
     const [ids = []] =
       rows.length === 1
-        ? [await query<number>(PET_STATEMENTS.createOne, ...valuesOf(rows[0] as NewRow))]
-        : await query<(number | null)[]>(PET_STATEMENTS.create, JSON.stringify(rows.map(valuesOf)));
+        ? [await write<number>(PET_STATEMENTS.createOne, ...valuesOf(rows[0] as NewRow))]
+        : await write<(number | null)[]>(PET_STATEMENTS.create, JSON.stringify(rows.map(valuesOf)));
     const repeated = rows.filter((_, index) => typeof ids[index] !== 'number');
     // A failure is not that of the pets that were created.
     const earlier = await findCreated(repeated).catch((failure) => repeated.map(() => failure));
@@ -113,32 +118,35 @@ export function createPetBatches(query: Query) {
   }
 
   /** The results for different lists of values. */
-  async function resultsOf<Row>({ one, each }: ReturnType<typeof read>, given: readonly (readonly unknown[])[]) {
+  async function resultsOf<Row>(query: Query, { one, each }: Reading, given: readonly (readonly unknown[])[]) {
     const [only, ...more] = given;
     if (only !== undefined && more.length === 0) return query<Row>(one, ...only);
     return (await query<Row[]>(each, JSON.stringify(given)))[0] as Row[];
   }
 
-  const reads = <Row, R>(statements: ReturnType<typeof read>, decode: (row: Row) => R) =>
-    createBatches<readonly unknown[], R>(async (given) => (await resultsOf<Row>(statements, given)).map(decode), {
-      maxItems: MAX_PETS,
-    });
+  const reads = <Row, R>(query: Query, statements: Reading, decode: (row: Row) => R) =>
+    createBatches<readonly unknown[], R>(
+      async (given) => (await resultsOf<Row>(query, statements, given)).map(decode),
+      {
+        maxItems: MAX_PETS,
+      },
+    );
 
-  const pages = (statements: ReturnType<typeof read>, valuesOf: (selection: PetSelection) => readonly unknown[]) =>
+  const pages = (statements: Reading, valuesOf: (selection: PetSelection) => readonly unknown[]) =>
     createBatches<PetSelection, readonly Pet[]>(
       (selections) =>
         readPages(selections, async (longest) => {
-          const rows = await resultsOf<readonly PetRow[]>(statements, longest.map(valuesOf));
+          const rows = await resultsOf<readonly PetRow[]>(read, statements, longest.map(valuesOf));
           return rows.map((page) => page.map(petOf));
         }),
       { maxItems: MAX_PAGES },
     );
 
-  const findByKey = reads(PET_STATEMENTS.findCreated, (row: readonly [PetRow, string] | null) => row);
+  const findByKey = reads(write, PET_STATEMENTS.findCreated, (row: readonly [PetRow, string] | null) => row);
   return {
     // One at a time: the ids of a batch are above those of the batch before.
     create: createBatches(create, { maxItems: MAX_PETS }),
-    find: reads(PET_STATEMENTS.find, (row: PetRow | null) => row && petOf(row)),
+    find: reads(read, PET_STATEMENTS.find, (row: PetRow | null) => row && petOf(row)),
     list: pages(PET_STATEMENTS.list, ({ after, limit }) => [String(after), limit]),
     listByStatus: pages(PET_STATEMENTS.listByStatus, ({ status, after, limit }) => [status, String(after), limit]),
   };

@@ -87,8 +87,8 @@ export interface State {
   readonly id: string;
 }
 
-/** A read-only server rejects it. */
-export const LOCK_STATE: Statement = statement(`${STATE} FOR NO KEY UPDATE`);
+/** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
+export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
 
 /**
  * Returns the id of the database.

@@ -4,7 +4,7 @@ import { isIP } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { added, proxied, rex, startTcpProxy } from '@animal-store/adapter-contract';
+import { added, apiKey, proxied, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-postgres';
 import pg from 'pg';
@@ -18,7 +18,8 @@ describeWithPostgres('the pool', () => {
     const { proxy, url } = await proxied(freshDatabase());
     const { keys, ready } = openStorage(url);
     await ready();
-    const useAll = () => Promise.all(Array.from({ length: 20 }, () => failureOf(() => keys.list())));
+    const calls = [() => keys.list(), () => keys.add(apiKey())];
+    const useAll = () => Promise.all(Array.from({ length: 20 }, () => calls.map(failureOf)).flat());
     await useAll();
     expect(await proxy.connections()).toBe(5);
     proxy.swallow();

@@ -1,8 +1,8 @@
-import { added, apiKey, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, everyPage, idempotencyOf, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, type Server, startServer } from '@animal-store/test-postgres';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openStorage } from './fixtures.ts';
 
 let server: Server;
@@ -64,6 +64,57 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
       await confirm();
     }
     await expect.poll(() => failureOf(() => call(storage, key)), { timeout: 10_000 }).toBeNull();
+  });
+
+  test('names the reason in every process that is not ready', async () => {
+    const storages = [openStorage(server.url), openStorage(server.url)];
+    for (const { ready } of storages) await ready();
+    const confirm = await loseStandby();
+    try {
+      for (let round = 0; round < 2; round += 1) {
+        for (const failure of await Promise.all(storages.map(({ ready }) => failureOf(ready)))) {
+          expect(failure).toMatchObject({
+            cause: { message: 'a write still waits on the server for a synchronous standby' },
+          });
+        }
+      }
+    } finally {
+      await confirm();
+    }
+  });
+
+  test('has 5 connections at most while every write fails, serves reads, and writes again', async () => {
+    const { host } = new URL(server.url);
+    const proxy = await startTcpProxy(host);
+    onTestFinished(() => proxy.close());
+    const storage = openStorage(`${server.url.replace(host, proxy.address)}?application_name=waiting`);
+    const { pets, keys, ready } = storage;
+    const { id } = await added(pets);
+    const writes = [...Array(6).fill(() => added(pets)), ready, ...Array(6).fill(() => keys.add(apiKey()))];
+    const confirm = await loseStandby();
+    const activities = (condition: string) =>
+      server.run(`SELECT FROM pg_stat_activity WHERE application_name = 'waiting' AND ${condition}`);
+    const connections = async () => (await activities('true')).length;
+    const waiting = async () => (await activities("wait_event = 'SyncRep'")).length;
+    try {
+      for (const end of ['are cut', 'time out', 'fail at once']) {
+        for (let round = 0; round < 3; round += 1) {
+          const failures = Promise.all(writes.map(failureOf));
+          if (end === 'are cut') {
+            await expect.poll(waiting).not.toBe(0);
+            proxy.cut();
+            proxy.pass();
+          }
+          for (const failure of await failures) expect(failure, end).toMatchObject({ code: 'storage_unavailable' });
+          expect(await connections(), end).toBeLessThanOrEqual(5);
+          await expect.poll(() => pets.find(id).catch(() => null)).toMatchObject({ id });
+        }
+      }
+    } finally {
+      await confirm();
+    }
+    await expect.poll(() => failureOf(ready), { timeout: 10_000 }).toBeNull();
+    for (const write of writes) expect(await failureOf(write)).toBeNull();
   });
 
   test('acknowledges a creation that a crash has made visible only when a standby has it', async () => {

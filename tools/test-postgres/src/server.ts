@@ -24,8 +24,8 @@ export interface Server {
   /** It keeps its connections and responds to nothing. */
   pause(): Promise<void>;
   resume(): Promise<void>;
-  /** Runs SQL as superuser. */
-  run(text: string): Promise<void>;
+  /** Runs SQL as superuser. The rows are those of a text with one statement. */
+  run(text: string): Promise<readonly Record<string, unknown>[]>;
   /** Ends all sessions of clients. */
   endSessions(): Promise<void>;
   /** The end of its log. */
@@ -98,7 +98,7 @@ async function start(kind: 'fast' | 'durable', data: string, command: string[]):
 }
 
 /** The server accepts connections shortly after it listens. */
-async function untilSucceeds(url: string, text: string): Promise<void> {
+async function untilSucceeds(url: string, text: string): Promise<unknown> {
   for (const end = Date.now() + 300_000; ; await new Promise((resume) => setTimeout(resume, 50))) {
     try {
       return await run(url, text);
@@ -108,13 +108,13 @@ async function untilSucceeds(url: string, text: string): Promise<void> {
   }
 }
 
-async function run(url: string, text: string): Promise<void> {
+async function run(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
   const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
   // A lost connection also fails the query.
   client.on('error', () => {});
   try {
     await client.connect();
-    await client.query(text);
+    return (await client.query(text)).rows;
   } finally {
     await client.end();
   }
