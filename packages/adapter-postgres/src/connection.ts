@@ -1,8 +1,17 @@
 import { createHash } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
-import { causeOfConnecting, isRejection, isResponse, mustBeRepeated, POOLER } from './failures.ts';
+import {
+  causeOfConnecting,
+  isReadOnly,
+  isRejection,
+  isResponse,
+  mustBeRepeated,
+  POOLER,
+  READ_ONLY,
+} from './failures.ts';
 
 /** A statement with one column. */
 export interface Statement {
@@ -53,6 +62,9 @@ export const TIME_LIMITS = {
   create: 4_000,
   /** The wait of a call for a connection. */
   queue: 2_000,
+  /** The time in which a call that was led to a read-only server tries others, and its pause before each. */
+  elsewhere: 1_500,
+  pause: 200,
   /** The work of a statement on the server, waiting for locks included. */
   statement: 1_500,
   /** The time from sending a statement to its result. */
@@ -142,7 +154,10 @@ export async function startSession(client: pg.ClientBase): Promise<number> {
     throw new StorageMisconfigured(`the database has the encoding ${encoding}: create one with the encoding UTF8`);
   }
   // A standby may not have every acknowledged pet yet.
-  if (isReadOnly) throw new Error('the server is read-only: a standby, or set to read-only');
+  if (isReadOnly) {
+    const failure = new pg.DatabaseError('the server is read-only: a standby, or set to read-only', 0, 'error');
+    throw Object.assign(failure, { code: READ_ONLY });
+  }
   return pid;
 }
 
@@ -181,10 +196,16 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
     return pool;
   }
 
-  const connect = (pool: pg.Pool): Promise<pg.PoolClient> =>
-    pool.connect().catch((failure) => {
-      throw unavailable(causeOfConnecting(failure));
-    });
+  async function connect(pool: pg.Pool): Promise<pg.PoolClient> {
+    for (const begin = performance.now(); ; await sleep(TIME_LIMITS.pause)) {
+      try {
+        return await pool.connect();
+      } catch (failure) {
+        const isLast = performance.now() - begin > TIME_LIMITS.elsewhere;
+        if (isLast || !isReadOnly(failure)) throw unavailable(causeOfConnecting(failure));
+      }
+    }
+  }
 
   return async () => {
     const [readers, writers] = [createPool(CONNECTIONS.read), createPool(CONNECTIONS.write)];
@@ -211,7 +232,7 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
           return rows.map(([value]) => value);
         } catch (failure) {
           const repeat = mustBeRepeated(failure);
-          if (isResponse(failure)) client.release(!(repeat || isRejection(failure)));
+          if (isResponse(failure)) client.release(isReadOnly(failure) || !(repeat || isRejection(failure)));
           else await onLost(client);
           if (!repeat || tried === MAX_TRIES) throw failure;
         }

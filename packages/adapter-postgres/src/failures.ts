@@ -26,18 +26,25 @@ function codeOf(failure: unknown): string {
   return (failure instanceof pg.DatabaseError && failure.code) || '';
 }
 
+/** The code of a server that can't be written to. A proxy may lead the next connection to another one. */
+export const READ_ONLY = '25006';
+
+export function isReadOnly(failure: unknown): boolean {
+  return codeOf(failure) === READ_ONLY;
+}
+
 /** Whether the server has responded: it no longer works on the statement. */
 export function isResponse(failure: unknown): boolean {
   return codeOf(failure) !== '';
 }
 
 /**
- * Whether a statement that the server has rolled back may succeed when it is repeated: serialization failure, deadlock, or an id
- * that a row has which was inserted by hand (statements handle violations of the other unique
+ * Whether a statement that the server has rolled back may succeed when it is repeated: serialization failure, deadlock, a
+ * read-only server, or an id that a row has which was inserted by hand (statements handle violations of the other unique
  * indexes by themselves).
  */
 export function mustBeRepeated(failure: unknown): boolean {
-  return ['40001', '40P01', '23505'].includes(codeOf(failure));
+  return ['40001', '40P01', READ_ONLY, '23505'].includes(codeOf(failure));
 }
 
 /** Whether the server rejected a statement or its values: a defect. */

@@ -82,27 +82,30 @@ describeWithPostgres('the pool', () => {
     expect(await connections()).toEqual(before);
   });
 
-  test.each(['40001', '40P01'])('repeats a statement that was rolled back with %s, and gives up', async (code) => {
-    const url = freshDatabase();
-    const { pets, ready } = openStorage(url);
-    await ready();
-    const failBefore = (tries: number) =>
-      sql(
-        `CREATE OR REPLACE TRIGGER try_again BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION try_again(${tries})`,
-        url,
-      );
-    await sql(
-      `CREATE SEQUENCE tries;
+  test.each(['40001', '40P01', '25006'])(
+    'repeats a statement that was rolled back with %s, and gives up',
+    async (code) => {
+      const url = freshDatabase();
+      const { pets, ready } = openStorage(url);
+      await ready();
+      const failBefore = (tries: number) =>
+        sql(
+          `CREATE OR REPLACE TRIGGER try_again BEFORE INSERT ON pets FOR EACH ROW EXECUTE FUNCTION try_again(${tries})`,
+          url,
+        );
+      await sql(
+        `CREATE SEQUENCE tries;
       CREATE FUNCTION try_again() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
         IF nextval('tries') < TG_ARGV[0]::int THEN RAISE SQLSTATE '${code}'; END IF; RETURN NEW; END $$`,
-      url,
-    );
-    await failBefore(4);
-    expect(await added(pets)).toMatchObject(rex());
-    expect(await sql('SELECT last_value::int FROM tries', url)).toEqual([{ last_value: 4 }]);
-    await failBefore(1_000);
-    await expect(added(pets)).rejects.toMatchObject({ code: 'storage_unavailable', cause: { code } });
-  });
+        url,
+      );
+      await failBefore(4);
+      expect(await added(pets)).toMatchObject(rex());
+      expect(await sql('SELECT last_value::int FROM tries', url)).toEqual([{ last_value: 4 }]);
+      await failBefore(1_000);
+      await expect(added(pets)).rejects.toMatchObject({ code: 'storage_unavailable', cause: { code } });
+    },
+  );
 
   test('keeps no process alive, even if it is never closed', async () => {
     const module = JSON.stringify(new URL('../src/index.ts', import.meta.url));

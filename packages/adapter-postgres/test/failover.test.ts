@@ -9,11 +9,33 @@ const WRITERS = 10;
 const ACKNOWLEDGEMENTS = 300;
 
 describeWithPostgres('a failover behind one address to a synchronous standby', () => {
-  test('loses and doubles no pet of two processes', async () => {
+  async function servers() {
     const primary = await startServer();
     onTestFinished(() => primary.stop());
     const standby = await startStandby(primary);
     onTestFinished(() => standby.stop());
+    return { primary, standby };
+  }
+
+  test('serves every call although each second connection leads to the standby', { timeout: 60_000 }, async () => {
+    const { primary, standby } = await servers();
+    const hosts = [primary, standby].map(({ url }) => new URL(url).host);
+    let connections = 0;
+    const proxy = await startTcpProxy(() => {
+      connections += 1;
+      return hosts[connections % 2] as string;
+    });
+    onTestFinished(() => proxy.close());
+    for (let count = 0; count < 4; count += 1) {
+      const { pets } = openStorage(primary.url.replace(hosts[0] as string, proxy.address));
+      const pet = await added(pets);
+      expect(await Promise.all([pets.find(pet.id), pets.list({ after: pet.id - 1n, limit: 1 })])).toEqual([pet, [pet]]);
+    }
+    expect(connections).toBeGreaterThan(8);
+  });
+
+  test('loses and doubles no pet of two processes', { timeout: 60_000 }, async () => {
+    const { primary, standby } = await servers();
     let { host } = new URL(primary.url);
     const proxy = await startTcpProxy(() => host);
     onTestFinished(() => proxy.close());
