@@ -207,6 +207,11 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
     }
   }
 
+  /** The server may be silent on every connection. */
+  async function dropIdle(pool: pg.Pool): Promise<void> {
+    while (pool.idleCount > 0) (await pool.connect()).release(true);
+  }
+
   return async () => {
     const [readers, writers] = [createPool(CONNECTIONS.read), createPool(CONNECTIONS.write)];
     /** Connections that wait no longer for the end of a write, with their processIds on the server. */
@@ -233,7 +238,10 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
         } catch (failure) {
           const repeat = mustBeRepeated(failure);
           if (isResponse(failure)) client.release(isReadOnly(failure) || !(repeat || isRejection(failure)));
-          else await onLost(client);
+          else {
+            for (const each of [readers, writers]) dropIdle(each).catch(() => {});
+            await onLost(client);
+          }
           if (!repeat || tried === MAX_TRIES) throw failure;
         }
       }
