@@ -70,6 +70,8 @@ export const TIME_LIMITS = {
   /** The time from sending a statement to its result. */
   response: 1_900,
   idle: 60_000,
+  /** The age at which a connection is replaced: the new one checks the format and the other state. */
+  lifetime: 60_000,
 };
 
 /** Each kind of read has one statement in flight, and creations have one. No read waits for a write. */
@@ -83,7 +85,7 @@ const MAX_TRIES = 10;
  * that of the role would end the others. An index serves every statement, so that plans don't depend on the data.
  */
 const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeout = 0; SET idle_session_timeout = 0;
-  SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed';
+  SET row_security = off; SET client_encoding = 'UTF8'; SET default_transaction_isolation = 'read committed';
   SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_bitmapscan = off; SET jit = off;
   SELECT set_config('animal_store.clients', coalesce(current_setting('animal_store.clients', true), '') || '+', false)
       AS clients,
@@ -184,6 +186,7 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
       connectionTimeoutMillis: TIME_LIMITS.connect,
       query_timeout: TIME_LIMITS.response,
       idleTimeoutMillis: TIME_LIMITS.idle,
+      maxLifetimeSeconds: TIME_LIMITS.lifetime / 1_000,
       keepAlive: true,
       // Idle connections keep no process alive, even if the server is silent when they are closed.
       allowExitOnIdle: true,

@@ -41,7 +41,7 @@ describe('toPortError', () => {
 
   test.each<[string, Error]>([
     ['an error for an argument of the wrong type', new TypeError('a defect')],
-    ...['0A000', '21000', '22003', '23514', '42703', '44000', 'P0001'].map((code): [string, Error] => [
+    ...['0A000', '21000', '22003', '23514', '42601', '44000', 'P0001'].map((code): [string, Error] => [
       code,
       serverError(code),
     ]),

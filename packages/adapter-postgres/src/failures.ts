@@ -4,6 +4,11 @@ import pg from 'pg';
 /** The operator's part if a session is not that of one client. */
 export const POOLER = 'a pooler must be in session mode, and the URL may have only options that it allows';
 
+export const TOO_FEW_PRIVILEGES = 'the role has too few privileges';
+
+/** Somebody has changed the tables: the statements are always the same. */
+const CHANGED = 'the tables are not as Animal Store has created them: restore them';
+
 /** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '08P01': POOLER,
@@ -12,9 +17,14 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '28P01': 'the server rejects the user or the password',
   '3D000': 'the database does not exist: create it',
   '3F000': 'the schema in which tables are created does not exist, or the role may not use it',
-  '42501': 'the role has too few privileges',
+  '42501': TOO_FEW_PRIVILEGES,
+  '42703': CHANGED,
+  '42804': CHANGED,
+  '42809': CHANGED,
+  '42883': CHANGED,
   '42P01': 'a table is missing: restore the database',
   '42P05': POOLER,
+  '42P10': 'an index is missing: create pets_by_idempotency_key as in a new database',
   '42P07': 'the tables are those of another program, name another database or schema',
 };
 
@@ -47,10 +57,15 @@ export function mustBeRepeated(failure: unknown): boolean {
   return ['40001', '40P01', READ_ONLY, '23505'].includes(codeOf(failure));
 }
 
+/** Whether the operator must change something: waiting does not help. */
+export function isMisconfiguration(failure: unknown): boolean {
+  return StorageMisconfigured.is(failure) || codeOf(failure) in MISCONFIGURATIONS;
+}
+
 /** Whether the server rejected a statement or its values: a defect. */
 export function isRejection(failure: unknown): boolean {
-  const code = codeOf(failure);
-  return REJECTIONS.has(code.slice(0, 2)) && !(code in MISCONFIGURATIONS);
+  const isRejected = REJECTIONS.has(codeOf(failure).slice(0, 2));
+  return isRejected && !isMisconfiguration(failure) && !mustBeRepeated(failure);
 }
 
 /**

@@ -4,7 +4,7 @@ import { createResource } from '@animal-store/adapter-kit';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createPostgresArchive } from './archive.ts';
 import { createConnect, parseUrl } from './connection.ts';
-import { toPortError } from './failures.ts';
+import { isMisconfiguration, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches, createPostgresPetStore } from './pets.ts';
 import { checkState, LOCK_STATE, openSchema, type State } from './schema.ts';
@@ -30,8 +30,8 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
       return { ...connection, pets: createPetBatches(connection) };
     },
     close: ({ end }) => end(),
-    // The pool replaces lost connections.
-    isLost: () => false,
+    // The pool replaces lost connections. After a change of the database nothing is written before it is checked again.
+    isLost: isMisconfiguration,
     toPortError,
   });
   return {

@@ -48,8 +48,8 @@ const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key,
 
 export const PET_STATEMENTS = {
   /** For a creation that is alone. */
-  createOne: statement(`INSERT INTO pets (${COLUMNS}) VALUES ($1, $2, $3, $4, $5, $6) ON CONFLICT ${KEYS} DO NOTHING
-    RETURNING to_json(id)`),
+  createOne: statement(`INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
+    VALUES (nextval('pets_id_seq'), $1, $2, $3, $4, $5, $6) ON CONFLICT ${KEYS} DO NOTHING RETURNING to_json(id)`),
   // The order of the keys prevents deadlocks of processes that repeat the same creations.
   create: statement(`WITH numbered AS MATERIALIZED (
       SELECT nextval('pets_id_seq') AS id, number, item, item ->> 3 AS holder, item ->> 4 AS key FROM ${GIVEN}

@@ -1,6 +1,7 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import { type Statement, statement, TIME_LIMITS } from './connection.ts';
+import { TOO_FEW_PRIVILEGES } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
@@ -76,15 +77,33 @@ const CREATE_TABLES = `DO $$ BEGIN
   RAISE LOG 'Animal Store created its tables in the schema %', current_schema();
 END $$`;
 
-/** Fails if a table is missing. */
+/** The privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
+const PRIVILEGES = `VALUES ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
+  ('USAGE on pets_id_seq', has_sequence_privilege('pets_id_seq', 'USAGE')),
+  ('UPDATE on api_keys', has_table_privilege('api_keys', 'UPDATE')),
+  ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))`;
+
+const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key,api_keys_by_age}';
+
+/** Fails if a table or a column is missing, or if rows are hidden. */
 const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
-    'pets', (SELECT id FROM pets LIMIT 0), 'keys', (SELECT id FROM api_keys LIMIT 0))
+    'lacks', ARRAY(SELECT name FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted),
+    'missing', ARRAY(SELECT name FROM unnest('${INDEXES}'::text[]) AS name
+      WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)),
+    'pets', (SELECT num_nulls(id, name, category_id, status, created_at, idempotency_holder, idempotency_key,
+      idempotency_fingerprint) FROM pets LIMIT 0),
+    'keys', (SELECT num_nulls(id, digest, visible_prefix, holder, created_at, expires_at, revoked_at, last_used_at)
+      FROM api_keys LIMIT 0))
   FROM animal_store WHERE only_row`;
 
 export interface State {
   readonly format: number;
   /** Tells this database from another one at the same address. */
   readonly id: string;
+  /** The privileges that the role lacks. */
+  readonly lacks: readonly string[];
+  /** The indexes that are missing or invalid. */
+  readonly missing: readonly string[];
 }
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
@@ -94,13 +113,19 @@ export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
  * Returns the id of the database.
  *
  * @param known The id of the database that this process has used; null if it has used none.
- * @throws StorageMisconfigured if the database has lost its state, has another format, or is not the known one.
+ * @throws StorageMisconfigured if the database has lost its state or an index, has another format, is not the known one, or
+ * grants too few privileges.
  */
 export function checkState(state: State | undefined, known: string | null): string {
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
   if (known !== null && state.id !== known) {
     throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
+  }
+  if (state.lacks.length > 0)
+    throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${state.lacks.join(', ')}`);
+  if (state.missing.length > 0) {
+    throw new StorageMisconfigured(`an index is missing: create ${state.missing.join(', ')} as in a new database`);
   }
   return state.id;
 }

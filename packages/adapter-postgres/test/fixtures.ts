@@ -1,4 +1,5 @@
 import type { PetStorage } from '@animal-store/domain/ports';
+import { sql } from '@animal-store/test-postgres';
 import { onTestFinished } from 'vitest';
 import { createPostgresStorage } from '../src/index.ts';
 
@@ -7,4 +8,14 @@ export function openStorage(url: string): PetStorage {
   const storage = createPostgresStorage({ url });
   onTestFinished(() => storage.close());
   return storage;
+}
+
+/** The same URL for a new role, which is dropped when the test ends. */
+export async function asRole(url: string, settings = ''): Promise<{ url: string; role: string }> {
+  const role = `role_${crypto.randomUUID().slice(0, 8)}`;
+  await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'; ${settings.replaceAll('ROLE', `ROLE ${role}`)}`);
+  onTestFinished(async () => {
+    await sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
+  });
+  return { url: url.replace(/\/\/[^@]*@/, `//${role}:secret@`), role };
 }

@@ -1,5 +1,4 @@
-import { readFile } from 'node:fs/promises';
-import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { added } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   describeWithPostgres,
@@ -12,7 +11,7 @@ import {
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../src/connection.ts';
-import { openStorage } from './fixtures.ts';
+import { asRole, openStorage } from './fixtures.ts';
 
 /** A setting of a connection that the adapter has prepared. */
 async function settingOf(url: string, name: string): Promise<string> {
@@ -21,16 +20,6 @@ async function settingOf(url: string, name: string): Promise<string> {
   onTestFinished(() => client.end());
   await startSession(client);
   return (await client.query(`SHOW ${name}`)).rows[0][name];
-}
-
-/** The same URL for a new role, which is dropped when the test ends. */
-async function asRole(url: string, settings = ''): Promise<{ url: string; role: string }> {
-  const role = `role_${crypto.randomUUID().slice(0, 8)}`;
-  await sql(`CREATE ROLE ${role} LOGIN PASSWORD 'secret'; ${settings.replaceAll('ROLE', `ROLE ${role}`)}`);
-  onTestFinished(async () => {
-    await sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
-  });
-  return { url: url.replace(/\/\/[^@]*@/, `//${role}:secret@`), role };
 }
 
 describeWithPostgres('a connection', () => {
@@ -86,25 +75,6 @@ describeWithPostgres('a connection', () => {
   });
 });
 
-describeWithPostgres('a creation', () => {
-  test('fails if its earlier pet cannot be read, and none that came with it', async () => {
-    const url = freshDatabase();
-    const idempotency = idempotencyOf(rex(), 'k');
-    await added(openStorage(url).pets, rex(), idempotency);
-    const { url: limited, role } = await asRole(url);
-    await sql(
-      `GRANT USAGE ON SCHEMA ${schemaOf(url)} TO ${role}; GRANT SELECT ON animal_store, api_keys TO ${role};
-      GRANT USAGE ON SEQUENCE pets_id_seq TO ${role}; GRANT INSERT ON pets TO ${role};
-      GRANT SELECT (id, idempotency_holder, idempotency_key) ON pets TO ${role}`,
-      url,
-    );
-    const { pets } = openStorage(limited);
-    const [repeated, created] = await Promise.allSettled([pets.add(rex(), idempotency), pets.add(rex())]);
-    expect(repeated).toMatchObject({ reason: { code: 'storage_unavailable' } });
-    expect(created).toMatchObject({ value: { created: true } });
-  });
-});
-
 describeWithPostgres('the operator gets one line about', () => {
   test.each([
     ['a missing database', '/animals', '/nowhere', /^the database does not exist: create it: database "nowhere"/],
@@ -141,46 +111,5 @@ describeWithPostgres('the operator gets one line about', () => {
     expect(misconfigurationOf(await failureOf(storage.ready))).toBe(
       'the database has the encoding LATIN1: create one with the encoding UTF8',
     );
-  });
-});
-
-describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
-  test('are enough for every call, and each of them is needed', async () => {
-    const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
-    const [, block = ''] = /```sql\n(GRANT.*?)```/s.exec(page) ?? [];
-    const url = freshDatabase();
-    await openStorage(url).ready();
-    const { url: limited, role } = await asRole(url);
-    const grants = block
-      .replaceAll('TO animal_store', `TO ${role}`)
-      .replaceAll('SCHEMA public', `SCHEMA ${schemaOf(url)}`);
-
-    const everything = async () => {
-      const { pets, keys, ready, close } = openStorage(limited);
-      const key = apiKey();
-      try {
-        await ready();
-        await Promise.all([added(pets), added(pets, rex(), idempotencyOf(rex(), 'k'))]);
-        await added(pets, rex(), idempotencyOf(rex(), 'k'));
-        expect(await pets.list({ after: 0n, limit: 1 })).toHaveLength(1);
-        await keys.add(key);
-        await keys.recordUse(key.id, 1);
-        expect(await keys.revoke(key.id, 1)).toMatchObject({ id: key.id });
-        expect(await keys.list()).toHaveLength(1);
-        expect(await keys.prune(2)).toBe(1);
-      } finally {
-        await close();
-      }
-    };
-    await sql(grants, url);
-    await everything();
-    for (const grant of grants.split('\n').filter(Boolean)) {
-      await sql(grant.replace('GRANT', 'REVOKE').replace(' TO ', ' FROM '), url);
-      expect(misconfigurationOf(await failureOf(everything))).toMatch(
-        /^the role has too few privileges: |^the schema in which /,
-      );
-      await sql(grants, url);
-    }
-    await everything();
   });
 });

@@ -1,0 +1,183 @@
+import { readFile } from 'node:fs/promises';
+import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
+import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-postgres';
+import { expect, onTestFinished, test } from 'vitest';
+import { TIME_LIMITS } from '../src/connection.ts';
+import { asRole, openStorage } from './fixtures.ts';
+
+const unavailable = { code: 'storage_unavailable' };
+
+/** The privileges of docs/storage-postgres.md. */
+async function grantsFor(url: string, role: string): Promise<string> {
+  const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
+  const [, block = ''] = /```sql\n(GRANT.*?)```/s.exec(page) ?? [];
+  return block.replaceAll('TO animal_store', `TO ${role}`).replaceAll('SCHEMA public', `SCHEMA ${schemaOf(url)}`);
+}
+
+/** A new database with its tables, and the URL of a role that has the privileges of the page. */
+async function limited() {
+  const url = freshDatabase();
+  await openStorage(url).ready();
+  const { url: own, role } = await asRole(url);
+  const grants = await grantsFor(url, role);
+  await sql(grants, url);
+  return { url, own, role, grants };
+}
+
+describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
+  test('are enough for every call, and each of them is needed', async () => {
+    const { url, own, grants } = await limited();
+    const everything = async () => {
+      const { pets, keys, ready, close } = openStorage(own);
+      const key = apiKey();
+      try {
+        await ready();
+        await Promise.all([added(pets), added(pets, rex(), idempotencyOf(rex(), 'k'))]);
+        await added(pets, rex(), idempotencyOf(rex(), 'k'));
+        expect(await pets.list({ after: 0n, limit: 1 })).toHaveLength(1);
+        await keys.add(key);
+        await keys.recordUse(key.id, 1);
+        expect(await keys.revoke(key.id, 1)).toMatchObject({ id: key.id });
+        expect(await keys.list()).toHaveLength(1);
+        expect(await keys.prune(2)).toBe(1);
+      } finally {
+        await close();
+      }
+    };
+    await everything();
+    for (const grant of grants.split('\n').filter(Boolean)) {
+      await sql(grant.replace('GRANT', 'REVOKE').replace(' TO ', ' FROM '), url);
+      expect(misconfigurationOf(await failureOf(everything))).toMatch(
+        /^the role has too few privileges: |^the schema in which /,
+      );
+      await sql(grants, url);
+    }
+    await everything();
+  });
+
+  test('and those of the sequence are enough for the target of a copy', async () => {
+    const { url, own, role } = await limited();
+    const { archive, pets } = openStorage(own);
+    const restore = async () => archive?.restore([{ id: 70n, ...rex(), createdAt: 1 }]);
+    expect(misconfigurationOf(await failureOf(restore))).toMatch(/^the role has too few privileges: .*pets_id_seq$/);
+    await sql(`GRANT SELECT, UPDATE ON SEQUENCE pets_id_seq TO ${role}`, url);
+    await restore();
+    expect((await added(pets)).id).toBe(71n);
+  });
+});
+
+const TABLES = ['pets', 'api_keys', 'animal_store'];
+
+describeWithPostgres('a change by an administrator', () => {
+  test.each([
+    ...TABLES.map((table) => [
+      `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`,
+      `ALTER TABLE ${table} DISABLE ROW LEVEL SECURITY`,
+      new RegExp(`^the role has too few privileges: .* row-level security policy for table "${table}"$`),
+    ]),
+    ...TABLES.map((table) => [
+      `ALTER TABLE ${table} RENAME TO gone`,
+      `ALTER TABLE gone RENAME TO ${table}`,
+      // Without the table the database is a new one, in which this role may create none.
+      new RegExp(`^a table is missing: restore the database: .*"${table}" does not exist$|denied for schema test_`),
+    ]),
+    ...['INSERT ON pets', 'USAGE ON pets_id_seq', 'UPDATE ON api_keys'].map((privilege) => [
+      `REVOKE ${privilege} FROM the_role`,
+      `GRANT ${privilege} TO the_role`,
+      new RegExp(`^the role has too few privileges: it lacks ${privilege.replace(' ON ', ' on ')}$`),
+    ]),
+    ['REVOKE SELECT ON pets FROM the_role', 'GRANT SELECT ON pets TO the_role', /^the role has too few .* table pets$/],
+    [
+      'UPDATE animal_store SET format = 2',
+      'UPDATE animal_store SET format = 1',
+      /^the database has format 2, and this version of Animal Store works with format 1: start a newer version$/,
+    ],
+    [
+      'DROP INDEX pets_by_idempotency_key',
+      `CREATE UNIQUE INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)
+        WHERE idempotency_key IS NOT NULL`,
+      /^an index is missing: create pets_by_idempotency_key as in a new database$/,
+    ],
+    [
+      'DROP INDEX pets_by_status',
+      'CREATE INDEX pets_by_status ON pets (status, id) WHERE status IS NOT NULL',
+      /^an index is missing: create pets_by_status as in a new database$/,
+    ],
+    [
+      'ALTER TABLE pets DROP CONSTRAINT pets_pkey',
+      'ALTER TABLE pets ADD CONSTRAINT pets_pkey PRIMARY KEY (id)',
+      /^an index is missing: create pets_pkey as in a new database$/,
+    ],
+    [
+      'ALTER TABLE pets RENAME COLUMN status TO state',
+      'ALTER TABLE pets RENAME COLUMN state TO status',
+      /^the tables are not as Animal Store has created them: .*"status" does not exist$/,
+    ],
+    [
+      'ALTER TABLE pets ALTER id DROP IDENTITY',
+      'ALTER TABLE pets ALTER id ADD GENERATED ALWAYS AS IDENTITY (START 9); GRANT USAGE ON pets_id_seq TO the_role',
+      /^a table is missing: restore the database: .*"pets_id_seq" does not exist$/,
+    ],
+  ] as [string, string, RegExp][])('makes a service unavailable until it is undone: %s', async (change, undo, line) => {
+    const { url, own, role } = await limited();
+    const { pets, ready } = openStorage(own);
+    const pet = await added(pets, rex({ status: 'sold' }), idempotencyOf(rex({ status: 'sold' }), 'k'));
+    await sql(change.replace('the_role', role), url);
+    expect(misconfigurationOf(await failureOf(ready))).toMatch(line);
+    expect(misconfigurationOf(await failureOf(openStorage(own).ready))).toMatch(line);
+    for (const call of [() => added(pets), () => pets.find(pet.id), () => pets.list({ after: 0n, limit: 1 })]) {
+      expect(misconfigurationOf(await failureOf(call))).toMatch(line);
+    }
+    await sql(undo.replace('the_role', role), url);
+    expect(await failureOf(ready)).toBeNull();
+    expect(await pets.find(pet.id)).toEqual(pet);
+    expect(await added(pets)).toMatchObject(rex());
+  });
+
+  test.each([
+    ['row level security', 'ALTER TABLE pets ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'],
+    ['an index that is dropped', 'DROP INDEX pets_by_idempotency_key'],
+    ['a column that is dropped', 'ALTER TABLE pets DROP COLUMN status'],
+    ['a sequence that is behind the ids', 'ALTER TABLE pets ALTER id RESTART 1'],
+  ])('is no internal error of a creation, and no response: %s', async (_, change) => {
+    const url = freshDatabase();
+    const { url: own, role } = await asRole(url);
+    await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}`);
+    const storage = openStorage(own);
+    await storage.archive?.restore(
+      Array.from({ length: 40 }, (_, index) => ({ id: BigInt(index + 1), ...rex(), createdAt: 1 })),
+    );
+    await sql(change, url);
+    await expect(added(storage.pets)).rejects.toMatchObject(unavailable);
+    await expect(storage.pets.add(rex(), idempotencyOf(rex(), 'k'))).rejects.toMatchObject(unavailable);
+  });
+
+  test('is noticed without probes once the connections are replaced: a new format', async () => {
+    const { lifetime } = TIME_LIMITS;
+    onTestFinished(() => void Object.assign(TIME_LIMITS, { lifetime }));
+    TIME_LIMITS.lifetime = 500;
+    const url = freshDatabase();
+    const { pets } = openStorage(url);
+    await added(pets);
+    await sql('UPDATE animal_store SET format = 2', url);
+    const misconfiguration = async () => misconfigurationOf(await failureOf(() => added(pets)));
+    await expect.poll(misconfiguration, { timeout: 10_000 }).toMatch(/^the database has format 2, /);
+  });
+});
+
+describeWithPostgres('a creation', () => {
+  test('fails if its earlier pet cannot be read, and none that came with it', async () => {
+    const { url, own, role } = await limited();
+    const { pets } = openStorage(own);
+    const idempotency = idempotencyOf(rex(), 'k');
+    await added(pets, rex(), idempotency);
+    await sql(
+      `REVOKE SELECT ON pets FROM ${role}; GRANT SELECT (id, idempotency_holder, idempotency_key) ON pets TO ${role}`,
+      url,
+    );
+    const [repeated, created] = await Promise.allSettled([pets.add(rex(), idempotency), pets.add(rex())]);
+    expect(repeated).toMatchObject({ reason: unavailable });
+    expect(created).toMatchObject({ value: { created: true } });
+  });
+});
