@@ -73,6 +73,8 @@ export function isRejection(failure: unknown): boolean {
  * and has no driver text.
  */
 export function toPortError(failure: unknown): unknown {
+  // These may quote rows, with names and idempotency keys.
+  if (failure instanceof pg.DatabaseError) Object.assign(failure, { detail: undefined, where: undefined });
   // A TypeError shows a defect: an argument is missing or has the wrong type.
   if (failure instanceof TypeError || isRejection(failure)) return failure;
   return unavailable(causeOf(failure));

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-postgres';
@@ -151,6 +152,17 @@ describeWithPostgres('a change by an administrator', () => {
     await sql(change, url);
     await expect(added(storage.pets)).rejects.toMatchObject(unavailable);
     await expect(storage.pets.add(rex(), idempotencyOf(rex(), 'k'))).rejects.toMatchObject(unavailable);
+  });
+
+  test('never puts data into the errors of the service: a constraint that rejects pets', async () => {
+    const url = freshDatabase();
+    const { pets } = openStorage(url);
+    await added(pets);
+    await sql("ALTER TABLE pets ADD CHECK (name <> 'Max')", url);
+    const max = rex({ name: 'Max' });
+    const failure = await failureOf(() => pets.add(max, idempotencyOf(max, 'customer-secret-77')));
+    expect(failure).toMatchObject({ code: '23514' });
+    expect(inspect(failure)).not.toMatch(/Max|customer-secret/);
   });
 
   test('is noticed without probes once the connections are replaced: a new format', async () => {
