@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { getSystemErrorMap } from 'node:util';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
 import {
@@ -12,6 +11,7 @@ import {
   POOLER,
   READ_ONLY,
 } from './failures.ts';
+import type { Server } from './url.ts';
 
 /** A statement with one column. */
 export interface Statement {
@@ -42,16 +42,6 @@ export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T
 export interface Connection {
   readonly read: Query;
   readonly write: Query;
-}
-
-/** A server as its URL describes it. */
-export interface Server {
-  /** The URL for the driver. */
-  readonly url: string;
-  /** `host:port`, or the path of a socket. */
-  readonly location: string;
-  /** Insecure options, one sentence each. */
-  readonly warnings: readonly string[];
 }
 
 /** In milliseconds. A call ends after 2.2 seconds, and goes on waiting neither for connections nor for tables. */
@@ -99,46 +89,6 @@ const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeou
 const WORKING = statement(`SELECT coalesce(wait_event, 'nothing') FROM pg_stat_activity
   WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
 
-// The driver would read a part of a password as the host if the password had an unencoded /, ?, # or @.
-const FORM = /^postgres(?:ql)?:\/\/(?:[^/?#@]*@)?[^/?#@,]*\/[^?#@]+(?:\?[^@]*)?$/;
-const FORM_IN_WORDS =
-  'the PostgreSQL URL must be postgres://[user:password@]host[:port]/database[?options], with one host, and the special ' +
-  'characters of user, password and options percent-encoded';
-
-/** The driver warns of these, because its next version will verify less. */
-const VERIFIED = /([?&]sslmode=)(?:allow|prefer|require|verify-ca)(?=&|$)/g;
-
-const OWN_HOST = /^(?:\/.*|localhost|127\..*|::1)$/;
-
-/** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
-export function parseUrl(given: string): Server {
-  if (!FORM.test(given)) throw new StorageMisconfigured(FORM_IN_WORDS);
-  // Verified in every version of the driver: the certificate and the name of the server.
-  const url = given.replace(VERIFIED, '$1verify-full');
-  const { host, port, ssl } = parsed(url);
-  const warnings: string[] = [];
-  if (!ssl && !OWN_HOST.test(host)) {
-    warnings.push(`the connection to ${host} is not encrypted: add sslmode=verify-full to the URL`);
-  }
-  // The driver reads `sslmode=no-verify` and `ssl=no-verify`.
-  if ((ssl as { rejectUnauthorized?: boolean }).rejectUnauthorized === false) {
-    warnings.push("sslmode=no-verify: the server's certificate is not verified, use verify-full");
-  }
-  return { url, location: host.startsWith('/') ? host : `${host}:${port}`, warnings };
-}
-
-function parsed(url: string): Pick<pg.Client, 'host' | 'port'> & { readonly ssl: unknown } {
-  try {
-    return new pg.Client({ connectionString: url });
-  } catch (error) {
-    const { errno } = error as NodeJS.ErrnoException;
-    // The driver's messages may quote the URL.
-    if (errno === undefined) throw new StorageMisconfigured(FORM_IN_WORDS);
-    const [, reason] = getSystemErrorMap().get(errno) ?? [];
-    throw new StorageMisconfigured(`a file in the URL (sslrootcert, sslcert, sslkey) cannot be read: ${reason}`);
-  }
-}
-
 /**
  * Sets a new connection up, and returns the id of its process on the server.
  *
@@ -169,7 +119,10 @@ export async function startSession(client: pg.ClientBase): Promise<number> {
  * @param open Opens the database of a new connection, and returns its id. `known` is the id that it returned before, also for
  * an earlier pool.
  */
-export function createConnect({ url }: Server, open: (client: pg.ClientBase, known: string | null) => Promise<string>) {
+export function createConnect(
+  { options }: Server,
+  open: (client: pg.ClientBase, known: string | null) => Promise<string>,
+) {
   let known: string | null = null;
   const processIds = new WeakMap<pg.ClientBase, number>();
 
@@ -180,7 +133,7 @@ export function createConnect({ url }: Server, open: (client: pg.ClientBase, kno
 
   function createPool(max: number): pg.Pool {
     const pool = new pg.Pool({
-      connectionString: url,
+      ...options,
       fallback_application_name: 'animal-store',
       max,
       connectionTimeoutMillis: TIME_LIMITS.connect,

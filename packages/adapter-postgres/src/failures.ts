@@ -28,6 +28,9 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '42P07': 'the tables are those of another program, name another database or schema',
 };
 
+/** The driver's message. */
+const NO_TLS = 'The server does not support SSL connections';
+
 /** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
 const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
 
@@ -95,6 +98,6 @@ function causeOf(failure: unknown): Error {
   const message = errors.map((error) => error.message).join(', ');
   const code = (failure as { code?: unknown }).code;
   const cause = Object.assign(new Error(message), { code });
-  const advice = MISCONFIGURATIONS[codeOf(failure)];
+  const advice = message === NO_TLS ? 'sslmode in the URL asks for TLS' : MISCONFIGURATIONS[codeOf(failure)];
   return advice === undefined ? cause : new StorageMisconfigured(`${advice}: ${message}`, { cause });
 }

@@ -3,11 +3,12 @@
 import { createResource } from '@animal-store/adapter-kit';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { createPostgresArchive } from './archive.ts';
-import { createConnect, parseUrl } from './connection.ts';
+import { createConnect } from './connection.ts';
 import { isMisconfiguration, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches, createPostgresPetStore } from './pets.ts';
 import { checkState, LOCK_STATE, openSchema, type State } from './schema.ts';
+import { parseUrl } from './url.ts';
 
 export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */

@@ -1,26 +1,67 @@
-import { describe, expect, test } from 'vitest';
-import { parseUrl } from './connection.ts';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { parseUrl } from './url.ts';
 
 describe('parseUrl', () => {
   test.each([
     ['postgres://localhost/animals', 'localhost:5432'],
     ['postgresql://zoo:p%40ss@db1:5433/animals?sslmode=verify-full', 'db1:5433'],
     ['postgres:///animals?host=/run/postgresql', '/run/postgresql'],
+    ['postgres://zoo:secret@/animals?host=/run/postgresql&port=5433', '/run/postgresql'],
+    ['postgres://%2Frun%2Fpostgresql/animals', '/run/postgresql'],
     ['postgres://[::1]:5432/animals', '::1:5432'],
   ])('reads %s', (url, location) => {
-    expect(parseUrl(url)).toEqual({ url, location, warnings: [] });
+    expect(parseUrl(url)).toMatchObject({ location, warnings: [], options: { database: 'animals' } });
   });
 
   test.each([
-    ['mysql://zoo:secret@db1/animals', /^the PostgreSQL URL must be postgres:\/\/.* percent-encoded$/],
-    ['postgres://zoo:secret@db1', /^the PostgreSQL URL must be /],
-    ['postgres://zoo:secret@db1/', /^the PostgreSQL URL must be /],
-    ['postgres://zoo:secret@db1:x/animals', /^the PostgreSQL URL must be /],
-    ['postgres://zoo:secret@db1:1,db2:2/animals', /^the PostgreSQL URL must be .*one host/],
-    ['postgres://zoo:12#secret@db1/animals', /^the PostgreSQL URL must be /],
-    ['postgres://zoo:12/34?secret@db1/animals', /^the PostgreSQL URL must be /],
-    ['postgres://zoo:pa@secret/word@db1/animals', /^the PostgreSQL URL must be /],
-    ['postgres://zoo:secret@db1/animals?sslrootcert=/nowhere', /\(sslrootcert, .*\) cannot be read: no such file or/],
+    ['postgres://zoo%2F:p%3A%25:%40 %20@db1/a', { user: 'zoo/', password: 'p:%:@  ', host: 'db1' }],
+    ['postgres://db1/my%40db%2F%3F%23%20%25%26', { database: 'my@db/?# %&' }],
+    ['postgres://db1/a?user=zoo&password=p%40', { user: 'zoo', password: 'p@' }],
+    ['postgres://z:s%2541@db1/a?options=-c search_path%3Dzoo', { password: 's%41', options: '-c search_path=zoo' }],
+    ['postgres://db1/a?options=-c%20search_path%3Dzoo&application_name=x%26y', { application_name: 'x&y' }],
+  ])('reads the parts of %s as they are meant', (url, options) => {
+    expect(parseUrl(url).options).toMatchObject(options);
+  });
+
+  const folder = mkdtempSync(join(tmpdir(), 'animal-store-url-'));
+  afterAll(() => rmSync(folder, { recursive: true }));
+  const pem = join(folder, 'secret.pem');
+  writeFileSync(pem, 'no secret');
+
+  test.each([
+    ['mysql://zoo:secret@db1/animals', /^the PostgreSQL URL must begin with postgres:\/\/$/],
+    ['postgres://zoo:secret@db1', /^the PostgreSQL URL must be postgres:\/\/.* percent-encoded$/],
+    ['postgres://zoo:secret@db1/', /^the PostgreSQL URL must be postgres:/],
+    ['postgres://zoo:secret@db1:x/animals', /^the port in the PostgreSQL URL must be from 1 to 65535$/],
+    ['postgres://zoo:secret@db1:99999/animals', /^the port in the PostgreSQL URL must be /],
+    ['postgres://zoo:secret@db1:0/animals', /^the port in the PostgreSQL URL must be /],
+    ['postgres://zoo:secret@db1/animals?port=x', /^the port in the PostgreSQL URL must be /],
+    ['postgres://zoo:secret@db1,db2/animals', /^the PostgreSQL URL must name one host$/],
+    ['postgres://zoo:secret@db1:1,db2:2/animals', /^the PostgreSQL URL must name one host$/],
+    ['postgres://zoo:secret@/animals?host=db1,db2', /^the PostgreSQL URL must name one host$/],
+    ['postgres://zoo:12#secret@db1/animals', /^the PostgreSQL URL must be postgres:/],
+    ['postgres://zoo:12/34?secret@db1/animals', /^the PostgreSQL URL must be postgres:/],
+    ['postgres://zoo:pa@secret/word@db1/animals', /^the PostgreSQL URL must be postgres:/],
+    ['postgres://zoo:50%secret@db1/animals', /^the PostgreSQL URL has a % that begins no escape: write it as %25$/],
+    ['postgres://zoo:secret@db1/animals?options=5%', /^the PostgreSQL URL has a % that begins no escape/],
+    ['postgres://zoo:secret%FF@db1/animals', /^the PostgreSQL URL has a % that begins no escape/],
+    ['postgres://zoo:secret@db1/animals?sslmode=secret', /^sslmode in the PostgreSQL URL must be one of disable, /],
+    ['postgres://zoo:secret@db1/animals?ssl=secret', /^sslmode in the PostgreSQL URL must be one of disable, /],
+    [
+      'postgres://zoo:secret@db1/animals?replication=database',
+      /^the PostgreSQL URL must not have the option replication$/,
+    ],
+    ['postgres://zoo:secret@db1/animals?binary=true', /^the PostgreSQL URL must not have the option binary$/],
+    [
+      'postgres://zoo:secret@db1/animals?sslrootcert=/nowhere',
+      /^the file of sslrootcert in the PostgreSQL URL cannot be read: no such file or directory$/,
+    ],
+    [`postgres://db1/animals?sslrootcert=${pem}`, /^sslrootcert in .* names no certificate in PEM$/],
+    [`postgres://db1/animals?sslcert=${pem}`, /^sslcert in .* names no certificate in PEM$/],
+    [`postgres://db1/animals?sslkey=${pem}`, /^sslkey in .* names no unencrypted key in PEM$/],
   ])('rejects %s without quoting it', (url, line) => {
     expect(() => parseUrl(url)).toThrow(
       expect.objectContaining({ name: 'StorageMisconfigured', message: expect.stringMatching(line) }),
@@ -31,16 +72,18 @@ describe('parseUrl', () => {
   test.each(['allow', 'prefer', 'require', 'verify-ca'])(
     'verifies as much with sslmode=%s as with verify-full',
     (mode) => {
-      expect(parseUrl(`postgres://db1/animals?sslmode=${mode}&y=2&sslmode=${mode}`).url).toBe(
-        'postgres://db1/animals?sslmode=verify-full&y=2&sslmode=verify-full',
-      );
+      const verified = parseUrl('postgres://db1/animals?sslmode=verify-full');
+      expect(parseUrl(`postgres://db1/animals?sslmode=${mode}&y=2`)).toEqual(verified);
+      expect(verified.options.ssl).toEqual({});
     },
   );
 
   test.each([
     ['?sslmode=no-verify', "sslmode=no-verify: the server's certificate is not verified, use verify-full"],
+    ['?ssl=no-verify', "sslmode=no-verify: the server's certificate is not verified, use verify-full"],
     ['', 'the connection to db1 is not encrypted: add sslmode=verify-full to the URL'],
     ['?sslmode=disable', 'the connection to db1 is not encrypted: add sslmode=verify-full to the URL'],
+    ['?ssl=0', 'the connection to db1 is not encrypted: add sslmode=verify-full to the URL'],
   ])('warns of an insecure connection to another host: "%s"', (options, warning) => {
     expect(parseUrl(`postgres://db1/animals${options}`).warnings).toEqual([warning]);
   });

@@ -1,4 +1,4 @@
-import { added } from '@animal-store/adapter-contract';
+import { added, rex } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import {
   describeWithPostgres,
@@ -56,6 +56,21 @@ describeWithPostgres('a connection', () => {
     // As a pooler in session mode does.
     await client.query('DISCARD ALL');
     await startSession(client);
+  });
+
+  test('leads to a database with any name, with any password and a space in its options', async () => {
+    const [name, password] = [`my@db/?#%&= ${crypto.randomUUID()}`, " p@:/?#%41%'&+ "];
+    const role = `role_${crypto.randomUUID().slice(0, 8)}`;
+    const literal = `'${password.replaceAll("'", "''")}'`;
+    await sql(`CREATE ROLE ${role} LOGIN PASSWORD ${literal}`);
+    onTestFinished(async () => void (await sql(`DROP ROLE ${role}`)));
+    await sql(`CREATE DATABASE "${name}" OWNER ${role}`);
+    onTestFinished(async () => void (await sql(`DROP DATABASE "${name}" WITH (FORCE)`)));
+    const url = new URL(serverUrl());
+    const credentials = `${role}:${encodeURIComponent(password)}`;
+    const options = '?options=-c search_path=public -c work_mem=7MB';
+    const given = `postgres://${credentials}@${url.host}/${encodeURIComponent(name)}${options}`;
+    expect(await added(openStorage(given).pets)).toMatchObject(rex());
   });
 
   test('is closed if the server is read-only, until it can be written again', async () => {
