@@ -2,15 +2,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import pg from 'pg';
-import {
-  causeOfConnecting,
-  isReadOnly,
-  isRejection,
-  isResponse,
-  mustBeRepeated,
-  POOLER,
-  READ_ONLY,
-} from './failures.ts';
+import { causeOfConnecting, codeOf, isRejection, mustBeRepeated, POOLER, READ_ONLY } from './failures.ts';
 import type { Server } from './url.ts';
 
 /** A statement with one column. */
@@ -85,7 +77,7 @@ const START = `SET statement_timeout = ${TIME_LIMITS.statement}; SET lock_timeou
     pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
     pg_backend_pid() AS pid`;
 
-/** What processIds of the server wait for that still work on a statement. */
+/** What processes of the server wait for that still work on a statement. */
 const WORKING = statement(`SELECT coalesce(wait_event, 'nothing') FROM pg_stat_activity
   WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
 
@@ -120,7 +112,7 @@ export async function startSession(client: pg.ClientBase): Promise<number> {
  * an earlier pool.
  */
 export function createConnect(
-  { options }: Server,
+  { config }: Server,
   open: (client: pg.ClientBase, known: string | null) => Promise<string>,
 ) {
   let known: string | null = null;
@@ -133,7 +125,7 @@ export function createConnect(
 
   function createPool(max: number): pg.Pool {
     const pool = new pg.Pool({
-      ...options,
+      ...config,
       fallback_application_name: 'animal-store',
       max,
       connectionTimeoutMillis: TIME_LIMITS.connect,
@@ -158,7 +150,7 @@ export function createConnect(
         return await pool.connect();
       } catch (failure) {
         const isLast = performance.now() - begin > TIME_LIMITS.elsewhere;
-        if (isLast || !isReadOnly(failure)) throw unavailable(causeOfConnecting(failure));
+        if (isLast || codeOf(failure) !== READ_ONLY) throw unavailable(causeOfConnecting(failure));
       }
     }
   }
@@ -170,49 +162,46 @@ export function createConnect(
 
   return async () => {
     const [readers, writers] = [createPool(CONNECTIONS.read), createPool(CONNECTIONS.write)];
-    /** Connections that wait no longer for the end of a write, with their processIds on the server. */
+    /** Connections that wait no longer for the end of a write, with their processes on the server. */
     const abandoned = new Map<pg.PoolClient, number>();
 
     /** @param onLost Takes a connection on which the server has not responded. */
-    async function run<T>(
-      pool: pg.Pool,
-      { values, ...statement }: Statement & { readonly values: unknown[] },
-      onLost: (client: pg.PoolClient) => unknown,
-    ): Promise<T[]> {
-      const begin = performance.now();
-      for (let tried = 1; ; tried += 1) {
-        const client = await connect(pool);
-        if (performance.now() - begin > TIME_LIMITS.queue) {
-          // The caller has given up.
-          client.release();
-          throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
-        }
-        try {
-          const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
-          client.release();
-          return rows.map(([value]) => value);
-        } catch (failure) {
-          const repeat = mustBeRepeated(failure);
-          if (isResponse(failure)) client.release(isReadOnly(failure) || !(repeat || isRejection(failure)));
-          else {
-            for (const each of [readers, writers]) dropIdle(each).catch(() => {});
-            await onLost(client);
+    const createQuery =
+      (pool: pg.Pool, onLost: (client: pg.PoolClient) => unknown): Query =>
+      async (statement, ...values) => {
+        const begin = performance.now();
+        for (let tried = 1; ; tried += 1) {
+          const client = await connect(pool);
+          if (performance.now() - begin > TIME_LIMITS.queue) {
+            // The caller has given up.
+            client.release();
+            throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
           }
-          if (!repeat || tried === MAX_TRIES) throw failure;
+          try {
+            const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
+            client.release();
+            return rows.map(([value]) => value);
+          } catch (failure) {
+            const [code, repeat] = [codeOf(failure), mustBeRepeated(failure)];
+            if (code !== '') client.release(code === READ_ONLY || !(repeat || isRejection(failure)));
+            else {
+              for (const each of [readers, writers]) dropIdle(each).catch(() => {});
+              await onLost(client);
+            }
+            if (!repeat || tried === MAX_TRIES) throw failure;
+          }
         }
-      }
-    }
+      };
 
-    const read: Query = (statement, ...values) =>
-      run(readers, { ...statement, values }, (client) => client.release(true));
-
-    const write: Query = async (statement, ...values) => {
+    const read = createQuery(readers, (client) => client.release(true));
+    const writeNow = createQuery(writers, (client) => {
+      if (writers.ending) return client.release(true);
+      abandoned.set(client, processIds.get(client) ?? 0);
+      return endAbandoned();
+    });
+    const write: Query = async (...call) => {
       if (abandoned.size > 0) await endAbandoned();
-      return run(writers, { ...statement, values }, (client) => {
-        if (writers.ending) return client.release(true);
-        abandoned.set(client, processIds.get(client) ?? 0);
-        return endAbandoned();
-      });
+      return writeNow(...call);
     };
 
     /**
@@ -222,14 +211,13 @@ export function createConnect(
      * @throws DomainError `storage_unavailable` while the server works on one of them.
      */
     async function endAbandoned(): Promise<void> {
-      const asked = [...abandoned];
-      const ids = asked.map(([, id]) => id);
-      const events = await read<string>(WORKING, ids);
+      const asked = [...abandoned.keys()];
+      const events = await read<string>(WORKING, [...abandoned.values()]);
       if (events.length > 0) {
         const reason = events.includes('SyncRep') ? 'a synchronous standby' : events.join(', ');
         throw unavailable(new Error(`a write still waits on the server for ${reason}`));
       }
-      for (const [client] of asked) if (abandoned.delete(client)) client.release(true);
+      for (const client of asked) if (abandoned.delete(client)) client.release(true);
     }
 
     // Pools whose first connection fails hold nothing.

@@ -11,6 +11,8 @@ const CHANGED = 'the tables are not as Animal Store has created them: restore th
 
 /** Advice for the operator by the server's code (https://www.postgresql.org/docs/current/errcodes-appendix.html). */
 const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
+  // The message of the driver.
+  'The server does not support SSL connections': 'sslmode in the URL asks for TLS',
   '08P01': POOLER,
   '26000': POOLER,
   '28000': 'the server rejects the role or its way of authentication',
@@ -20,7 +22,6 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '42501': TOO_FEW_PRIVILEGES,
   '42703': CHANGED,
   '42804': CHANGED,
-  '42809': CHANGED,
   '42883': CHANGED,
   '42P01': 'a table is missing: restore the database',
   '42P05': POOLER,
@@ -28,27 +29,15 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
   '42P07': 'the tables are those of another program, name another database or schema',
 };
 
-/** The driver's message. */
-const NO_TLS = 'The server does not support SSL connections';
-
 /** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
 const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
-
-/** The code of an error of the server; empty for any other error. */
-function codeOf(failure: unknown): string {
-  return (failure instanceof pg.DatabaseError && failure.code) || '';
-}
 
 /** The code of a server that can't be written to. A proxy may lead the next connection to another one. */
 export const READ_ONLY = '25006';
 
-export function isReadOnly(failure: unknown): boolean {
-  return codeOf(failure) === READ_ONLY;
-}
-
-/** Whether the server has responded: it no longer works on the statement. */
-export function isResponse(failure: unknown): boolean {
-  return codeOf(failure) !== '';
+/** The code of an error of the server; empty for any other error. */
+export function codeOf(failure: unknown): string {
+  return (failure instanceof pg.DatabaseError && failure.code) || '';
 }
 
 /**
@@ -98,6 +87,6 @@ function causeOf(failure: unknown): Error {
   const message = errors.map((error) => error.message).join(', ');
   const code = (failure as { code?: unknown }).code;
   const cause = Object.assign(new Error(message), { code });
-  const advice = message === NO_TLS ? 'sslmode in the URL asks for TLS' : MISCONFIGURATIONS[codeOf(failure)];
+  const advice = MISCONFIGURATIONS[codeOf(failure) || message];
   return advice === undefined ? cause : new StorageMisconfigured(`${advice}: ${message}`, { cause });
 }

@@ -13,7 +13,7 @@ describe('parseUrl', () => {
     ['postgres://%2Frun%2Fpostgresql/animals', '/run/postgresql'],
     ['postgres://[::1]:5432/animals', '::1:5432'],
   ])('reads %s', (url, location) => {
-    expect(parseUrl(url)).toMatchObject({ location, warnings: [], options: { database: 'animals' } });
+    expect(parseUrl(url)).toMatchObject({ location, warnings: [], config: { database: 'animals' } });
   });
 
   test.each([
@@ -22,8 +22,8 @@ describe('parseUrl', () => {
     ['postgres://db1/a?user=zoo&password=p%40', { user: 'zoo', password: 'p@' }],
     ['postgres://z:s%2541@db1/a?options=-c search_path%3Dzoo', { password: 's%41', options: '-c search_path=zoo' }],
     ['postgres://db1/a?options=-c%20search_path%3Dzoo&application_name=x%26y', { application_name: 'x&y' }],
-  ])('reads the parts of %s as they are meant', (url, options) => {
-    expect(parseUrl(url).options).toMatchObject(options);
+  ])('reads the parts of %s as they are meant', (url, config) => {
+    expect(parseUrl(url).config).toMatchObject(config);
   });
 
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-url-'));
@@ -48,8 +48,8 @@ describe('parseUrl', () => {
     ['postgres://zoo:50%secret@db1/animals', /^the PostgreSQL URL has a % that begins no escape: write it as %25$/],
     ['postgres://zoo:secret@db1/animals?options=5%', /^the PostgreSQL URL has a % that begins no escape/],
     ['postgres://zoo:secret%FF@db1/animals', /^the PostgreSQL URL has a % that begins no escape/],
-    ['postgres://zoo:secret@db1/animals?sslmode=secret', /^sslmode in the PostgreSQL URL must be one of disable, /],
-    ['postgres://zoo:secret@db1/animals?ssl=secret', /^sslmode in the PostgreSQL URL must be one of disable, /],
+    ['postgres://zoo:secret@db1/animals?sslmode=secret', /^sslmode in the PostgreSQL URL must be disable, /],
+    ['postgres://zoo:secret@db1/animals?ssl=secret', /^sslmode in the PostgreSQL URL must be disable, /],
     [
       'postgres://zoo:secret@db1/animals?replication=database',
       /^the PostgreSQL URL must not have the option replication$/,
@@ -59,9 +59,9 @@ describe('parseUrl', () => {
       'postgres://zoo:secret@db1/animals?sslrootcert=/nowhere',
       /^the file of sslrootcert in the PostgreSQL URL cannot be read: no such file or directory$/,
     ],
-    [`postgres://db1/animals?sslrootcert=${pem}`, /^sslrootcert in .* names no certificate in PEM$/],
-    [`postgres://db1/animals?sslcert=${pem}`, /^sslcert in .* names no certificate in PEM$/],
-    [`postgres://db1/animals?sslkey=${pem}`, /^sslkey in .* names no unencrypted key in PEM$/],
+    [`postgres://db1/animals?sslrootcert=${pem}`, /^the file of sslrootcert in .* cannot be read: it is no PEM file$/],
+    [`postgres://db1/animals?sslcert=${pem}`, /^the file of sslcert in .* cannot be read: it is no PEM file$/],
+    [`postgres://db1/animals?sslkey=${pem}`, /^the file of sslkey in .* cannot be read: it is no PEM file$/],
   ])('rejects %s without quoting it', (url, line) => {
     expect(() => parseUrl(url)).toThrow(
       expect.objectContaining({ name: 'StorageMisconfigured', message: expect.stringMatching(line) }),
@@ -74,7 +74,7 @@ describe('parseUrl', () => {
     (mode) => {
       const verified = parseUrl('postgres://db1/animals?sslmode=verify-full');
       expect(parseUrl(`postgres://db1/animals?sslmode=${mode}&y=2`)).toEqual(verified);
-      expect(verified.options.ssl).toEqual({});
+      expect(verified.config.ssl).toEqual({});
     },
   );
 
