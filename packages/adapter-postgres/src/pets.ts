@@ -19,55 +19,71 @@ export const PET = 'json_build_array(id, name, category_id::text, status)';
 
 export type PetRow = readonly [id: number, name: string, categoryId: string, status: PetStatus | null];
 
-/** The elements of the JSON array $1. */
-const GIVEN = 'jsonb_array_elements($1) WITH ORDINALITY AS given (item, number)';
+/** What a statement is given: its columns with their types. */
+type Columns = Readonly<Record<string, string>>;
 
-interface Reading {
+/** One record: its values are $1, $2 … */
+const one = (columns: Columns) =>
+  `(SELECT ${Object.entries(columns).map(([name, type], index) => `$${index + 1}::${type} AS "${name}"`)}) AS given`;
+
+/** The records of the JSON array $1. It costs less than jsonb_to_recordset. */
+const each = (columns: Columns) => `jsonb_array_elements($1) WITH ORDINALITY AS items (item, number), LATERAL
+  (SELECT ${Object.entries(columns).map(([name, type]) => `(item ->> '${name}')::${type} AS "${name}"`)}) AS given`;
+
+/** The statement for one record, and the one for several, which returns an array of the results. */
+interface Statements {
+  readonly columns: Columns;
   readonly one: Statement;
   readonly each: Statement;
 }
 
-/**
- * Two statements for one read. `one` has the values as $1, $2 …; `each` has a JSON array of such lists as $1, and returns an
- * array of the results. Nobody reads the columns of `more`.
- */
-function reading(result: string, ...more: string[]): Reading {
-  const ofItem = result.replaceAll(/\$(\d)/g, (_, number) => `(item ->> ${number - 1})`);
-  return {
-    one: statement(`SELECT ${[`(${result})`, ...more].join()}`),
-    each: statement(`SELECT ${[`json_agg((${ofItem}) ORDER BY number)`, ...more].join()} FROM ${GIVEN}`),
-  };
-}
+/** Nobody reads the columns of `more`. */
+const read = (columns: Columns, result: string, ...more: string[]): Statements => ({
+  columns,
+  one: statement(`SELECT ${[`(${result})`, ...more].join()} FROM ${one(columns)}`),
+  each: statement(`SELECT ${[`json_agg((${result}) ORDER BY number)`, ...more].join()} FROM ${each(columns)}`),
+});
 
 /** A page as one value: the driver decodes one. */
-const page = (condition: string, order: string, limit: string) =>
-  reading(`to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT ${limit}))`);
+const page = (columns: Columns, condition: string, order: string) =>
+  read(
+    { ...columns, after: 'bigint', limit: 'bigint' },
+    `to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT given.limit))`,
+  );
 
-const KEYS = '(idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL';
-const COLUMNS = 'name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint';
+const KEY = { holder: 'text', key: 'text' };
+const NEW_PET = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY, fingerprint: 'text' };
+
+/** Inserts rows with these columns before those of a new pet. */
+const insertion = (columns: string, from: string) => `INSERT INTO pets
+    (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint) OVERRIDING SYSTEM VALUE
+  SELECT ${columns}, name, "categoryId", status, holder, key, fingerprint FROM ${from}
+  ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING`;
 
 export const PET_STATEMENTS = {
-  /** For a creation that is alone. */
-  createOne: statement(`INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
-    VALUES (nextval('pets_id_seq'), $1, $2, $3, $4, $5, $6) ON CONFLICT ${KEYS} DO NOTHING RETURNING to_json(id)`),
-  // The order of the keys prevents deadlocks of processes that repeat the same creations.
-  create: statement(`WITH numbered AS MATERIALIZED (
-      SELECT nextval('pets_id_seq') AS id, number, item, item ->> 3 AS holder, item ->> 4 AS key FROM ${GIVEN}
-    ), created AS (
-      INSERT INTO pets (id, ${COLUMNS}) OVERRIDING SYSTEM VALUE
-      SELECT id, item ->> 0, (item ->> 1)::bigint, item ->> 2, holder, key, item ->> 5 FROM numbered ORDER BY holder, key, id
-      ON CONFLICT ${KEYS} DO NOTHING RETURNING id
-    )
-    SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
-  findCreated: reading(
+  create: {
+    columns: NEW_PET,
+    one: statement(`${insertion("nextval('pets_id_seq')", one(NEW_PET))} to_json(id)`),
+    // The order of the keys prevents deadlocks of processes that repeat the same creations.
+    each: statement(`WITH numbered AS MATERIALIZED (
+        SELECT nextval('pets_id_seq') AS id, number, given.* FROM ${each(NEW_PET)}
+      ), created AS (${insertion('id', 'numbered ORDER BY holder, key, id')} id)
+      SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
+  },
+  findCreated: read(
+    KEY,
     `SELECT json_build_array(${PET}, idempotency_fingerprint) FROM pets
-      WHERE idempotency_holder = $1 AND idempotency_key = $2`,
+      WHERE idempotency_holder = given.holder AND idempotency_key = given.key`,
     LOGGED,
   ),
-  find: reading(`SELECT ${PET} FROM pets WHERE id = $1::bigint`),
-  list: page('id > $1::bigint', 'id', '$2::bigint'),
+  find: read({ id: 'bigint' }, `SELECT ${PET} FROM pets WHERE id = given.id`),
+  list: page({}, 'id > given.after', 'id'),
   // Only one index has the order `status, id`, so its choice does not depend on the number of pets with the status.
-  listByStatus: page('(status, id) > ($1, $2::bigint) AND status <= $1', 'status, id', '$3::bigint'),
+  listByStatus: page(
+    { status: 'text' },
+    '(status, id) > (given.status, given.after) AND status <= given.status',
+    'status, id',
+  ),
 } as const;
 
 /** A new pet with its idempotency key. */
@@ -77,17 +93,17 @@ interface NewRow extends Partial<Idempotency> {
   readonly status: PetStatus | undefined;
 }
 
-/** The values of the statements that create. */
-const valuesOf = ({ name, categoryId, status, holder, key, fingerprint }: NewRow) =>
-  [name, categoryId, status, holder, key, fingerprint] as const;
+/** Combined calls. */
+export function createPetBatches(database: Connection) {
+  /** The results for some records, in their order. A creation alone that repeats another one has none. */
+  async function resultsOf<R>(query: Query, { columns, one, each }: Statements, records: readonly object[]) {
+    const [only, ...more] = records as readonly Readonly<Record<string, unknown>>[];
+    if (only === undefined || more.length > 0) return (await query<R[]>(each, JSON.stringify(records)))[0] as R[];
+    return query<R>(one, ...Object.keys(columns).map((name) => only[name]));
+  }
 
-/** Combined calls of one pool of connections. */
-export function createPetBatches({ read, write }: Connection) {
   async function insert(rows: readonly NewRow[]): Promise<(Creation | null | Error)[]> {
-    const [ids = []] =
-      rows.length === 1
-        ? [await write<number>(PET_STATEMENTS.createOne, ...valuesOf(rows[0] as NewRow))]
-        : await write<(number | null)[]>(PET_STATEMENTS.create, JSON.stringify(rows.map(valuesOf)));
+    const ids = await resultsOf<number | null>(database.write, PET_STATEMENTS.create, rows);
     const repeated = rows.filter((_, index) => typeof ids[index] !== 'number');
     // A failure is not that of the pets that were created.
     const earlier = await findCreated(repeated).catch((failure) => repeated.map(() => failure));
@@ -98,7 +114,7 @@ export function createPetBatches({ read, write }: Connection) {
   }
 
   async function findCreated(rows: readonly NewRow[]): Promise<(Creation | null | Error)[]> {
-    const earlier = await Promise.all(rows.map(({ holder, key }) => findByKey([holder, key])));
+    const earlier = await Promise.all(rows.map(({ holder, key }) => findByKey({ holder, key })));
     return rows.map(({ fingerprint }, index) => {
       const [pet, ofEarlier] = earlier[index] ?? [];
       if (pet === undefined) return unavailable(new Error('the pet of an idempotency key was just deleted'));
@@ -117,38 +133,31 @@ export function createPetBatches({ read, write }: Connection) {
     }
   }
 
-  /** The results for different lists of values. */
-  async function resultsOf<Row>(query: Query, { one, each }: Reading, given: readonly (readonly unknown[])[]) {
-    const [only, ...more] = given;
-    if (only !== undefined && more.length === 0) return query<Row>(one, ...only);
-    return (await query<Row[]>(each, JSON.stringify(given)))[0] as Row[];
-  }
-
-  const reads = <Row, R>(query: Query, statements: Reading, decode: (row: Row) => R) =>
-    createBatches<readonly unknown[], R>(
-      async (given) => (await resultsOf<Row>(query, statements, given)).map(decode),
-      {
-        maxItems: MAX_PETS,
-      },
-    );
-
-  const pages = (statements: Reading, valuesOf: (selection: PetSelection) => readonly unknown[]) =>
+  const pages = (statements: Statements) =>
     createBatches<PetSelection, readonly Pet[]>(
       (selections) =>
         readPages(selections, async (longest) => {
-          const rows = await resultsOf<readonly PetRow[]>(read, statements, longest.map(valuesOf));
+          const records = longest.map((selection) => ({ ...selection, after: String(selection.after) }));
+          const rows = await resultsOf<readonly PetRow[]>(database.read, statements, records);
           return rows.map((page) => page.map(petOf));
         }),
       { maxItems: MAX_PAGES },
     );
 
-  const findByKey = reads(write, PET_STATEMENTS.findCreated, (row: readonly [PetRow, string] | null) => row);
+  const findByKey = createBatches<object, readonly [PetRow, string] | null>(
+    (keys) => resultsOf(database.write, PET_STATEMENTS.findCreated, keys),
+    { maxItems: MAX_PETS },
+  );
   return {
     // One at a time: the ids of a batch are above those of the batch before.
     create: createBatches(create, { maxItems: MAX_PETS }),
-    find: reads(read, PET_STATEMENTS.find, (row: PetRow | null) => row && petOf(row)),
-    list: pages(PET_STATEMENTS.list, ({ after, limit }) => [String(after), limit]),
-    listByStatus: pages(PET_STATEMENTS.listByStatus, ({ status, after, limit }) => [status, String(after), limit]),
+    find: createBatches<{ readonly id: string }, Pet | null>(
+      async (ids) =>
+        (await resultsOf<PetRow | null>(database.read, PET_STATEMENTS.find, ids)).map((row) => row && petOf(row)),
+      { maxItems: MAX_PETS },
+    ),
+    list: pages(PET_STATEMENTS.list),
+    listByStatus: pages(PET_STATEMENTS.listByStatus),
   };
 }
 
@@ -160,7 +169,7 @@ export function createPostgresPetStore({ call }: Database): PetStore {
       return call(({ pets }) => pets.create(row));
     },
 
-    find: (id) => call(({ pets }) => pets.find([String(id)])),
+    find: (id) => call(({ pets }) => pets.find({ id: String(id) })),
 
     list: (selection) =>
       call(({ pets }) => (selection.status === undefined ? pets.list(selection) : pets.listByStatus(selection))),
