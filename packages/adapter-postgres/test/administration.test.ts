@@ -2,7 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-postgres';
+import { describeWithPostgres, freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-postgres';
+import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { TIME_LIMITS } from '../src/connection.ts';
 import { asRole, openStorage } from './fixtures.ts';
@@ -55,6 +56,27 @@ describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
       await sql(grants, url);
     }
     await everything();
+  });
+
+  test('can be granted by the owner of a new database, in the order of the page', async () => {
+    const id = crypto.randomUUID().slice(0, 8);
+    const [owner, role] = [`owner_${id}`, `role_${id}`];
+    await sql(`CREATE ROLE ${owner} LOGIN PASSWORD 'secret'; CREATE ROLE ${role} LOGIN PASSWORD 'secret'`);
+    onTestFinished(async () => void (await sql(`DROP ROLE ${owner}, ${role}`)));
+    await sql(`CREATE DATABASE animals_${id} ENCODING UTF8 TEMPLATE template0 OWNER ${owner}`);
+    onTestFinished(async () => void (await sql(`DROP DATABASE animals_${id} WITH (FORCE)`)));
+    const urlOf = (name: string) =>
+      serverUrl()
+        .replace(/\/\/[^@]*@/, `//${name}:secret@`)
+        .replace('/animals', `/animals_${id}`);
+    await openStorage(urlOf(owner)).ready();
+    const client = new pg.Client({ connectionString: urlOf(owner) });
+    await client.connect();
+    await client.query(await grantsFor(urlOf(owner), role));
+    await client.end();
+    const { pets, ready } = openStorage(urlOf(role));
+    await ready();
+    expect(await added(pets)).toMatchObject(rex());
   });
 
   test('and those of the sequence are enough for the target of a copy', async () => {
