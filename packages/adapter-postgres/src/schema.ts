@@ -87,8 +87,10 @@ const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey
 
 /** Fails if a table or a column is missing, or if rows are hidden. */
 const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
-    'lacks', ARRAY(SELECT name FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted),
-    'missing', ARRAY(SELECT name FROM unnest('${INDEXES}'::text[]) AS name
+    'errors', ARRAY(SELECT '${TOO_FEW_PRIVILEGES}: it lacks ' || name
+      FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted
+      UNION ALL SELECT 'an index is missing: create ' || name || ' as in a new database'
+      FROM unnest('${INDEXES}'::text[]) AS name
       WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)),
     'pets', (SELECT num_nulls(id, name, category_id, status, created_at, idempotency_holder, idempotency_key,
       idempotency_fingerprint) FROM pets LIMIT 0),
@@ -100,10 +102,8 @@ export interface State {
   readonly format: number;
   /** Tells this database from another one at the same address. */
   readonly id: string;
-  /** The privileges that the role lacks. */
-  readonly lacks: readonly string[];
-  /** The indexes that are missing or invalid. */
-  readonly missing: readonly string[];
+  /** Lines about missing privileges and indexes. */
+  readonly errors: readonly string[];
 }
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
@@ -122,11 +122,7 @@ export function checkState(state: State | undefined, known: string | null): stri
   if (known !== null && state.id !== known) {
     throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
   }
-  if (state.lacks.length > 0)
-    throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${state.lacks.join(', ')}`);
-  if (state.missing.length > 0) {
-    throw new StorageMisconfigured(`an index is missing: create ${state.missing.join(', ')} as in a new database`);
-  }
+  if (state.errors.length > 0) throw new StorageMisconfigured(state.errors.join('; '));
   return state.id;
 }
 
