@@ -8,13 +8,16 @@ import {
 } from '@animal-store/app-kit';
 import type { Run } from '@animal-store/app-kit/run-application';
 import { createCatalogue } from '@animal-store/domain';
+import { createMcpServer } from '@animal-store/mcp-tools';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
-import { createServer } from './server.ts';
 import { createStdioTransport } from './stdio.ts';
 
 export const version: string = versionText(readVersion(process.env));
 
 export { STORAGE_VARIABLES as variables };
+
+/** The holder of this transport's idempotency keys: no holder of an API key has a name with outer spaces. */
+const HOLDER = ' mcp ';
 
 /** How long the storage may take to close, in milliseconds. */
 const CLOSE_TIMEOUT = 6_000;
@@ -32,7 +35,8 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
     await storage.close();
   });
   const makeServer = () => {
-    const server = createServer({ catalogue, description, reportError: (error) => reportError(error, writeMessage) });
+    const onCall = (_: string, error: unknown) => error !== null && reportError(error, writeMessage);
+    const server = createMcpServer({ catalogue, holder: HOLDER, version, storage: description, onCall });
     server.server.onerror = onerror;
     return server;
   };

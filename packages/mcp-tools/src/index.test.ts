@@ -4,13 +4,14 @@ import type { PetStore } from '@animal-store/domain/ports';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createServer } from './server.ts';
+import { createMcpServer } from './index.ts';
 
 /** A client of a server in this process. */
 async function connect(pets: PetStore = createMemoryStorage().pets) {
   const reported: unknown[] = [];
-  const reportError = (error: unknown) => reported.push(error);
-  const server = createServer({ catalogue: createCatalogue(pets), description: 'a test', reportError });
+  const onCall = (_: string, error: unknown) => error !== null && reported.push(error);
+  const catalogue = createCatalogue(pets);
+  const server = createMcpServer({ catalogue, holder: 'a test', version: '1.2.3', storage: 'a test', onCall });
   const client = new Client({ name: 'test', version: '1.0.0' });
   const [near, far] = InMemoryTransport.createLinkedPair();
   await Promise.all([server.connect(far), client.connect(near)]);
@@ -28,7 +29,7 @@ async function connect(pets: PetStore = createMemoryStorage().pets) {
 const HINTS = { destructiveHint: false, openWorldHint: false };
 const rex = { name: 'Rex', categoryId: '9223372036854775807', status: 'available' };
 
-describe('createServer', () => {
+describe('createMcpServer', () => {
   test('lists its tools with schemas of single types, which every client and model understands', async () => {
     const { client, tools } = await connect();
     expect(tools.map(({ name, title, annotations }) => [name, title, annotations])).toEqual([

@@ -1,0 +1,106 @@
+/** @module @animal-store/mcp-tools */
+
+import { type Catalogue, DomainError, type Pet, type PetStatus } from '@animal-store/domain';
+import { type CallToolResult, fromJsonSchema, type JsonSchemaType, McpServer } from '@modelcontextprotocol/server';
+import { MESSAGES } from './messages.ts';
+import { AFTER, ID, IDEMPOTENCY_KEY, LIMIT, NEW_PET, NEXT, objectOf, PET, STATUS } from './schemas.ts';
+
+export interface McpServerOptions {
+  readonly catalogue: Catalogue;
+  /** Whose idempotency keys the client's are. */
+  readonly holder: string;
+  readonly version: string;
+  /** Where the animals are stored, for the client. Absent: it is not told. */
+  readonly storage?: string;
+  /** Called after each call of a tool: with its error, or null. */
+  readonly onCall: (tool: string, error: unknown) => void;
+}
+
+/** A tool as clients see it. */
+interface Tool<Input> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** The SDK rejects other arguments before the call. */
+  readonly input: JsonSchemaType;
+  readonly output: JsonSchemaType;
+  readonly readOnly: boolean;
+  /** Returns the structured content of the result. */
+  run(given: Input, catalogue: Catalogue, holder: string): Promise<Content>;
+}
+
+type Content = Record<string, unknown>;
+
+/** Compiles the schemas, which takes longer than a call. */
+function tool<Input extends object>({ name, run, title, description, input, output, readOnly }: Tool<Input>) {
+  const annotations = {
+    readOnlyHint: readOnly,
+    destructiveHint: false,
+    // A creation without an idempotency key adds another animal each time.
+    idempotentHint: readOnly,
+    openWorldHint: false,
+  };
+  const schemas = { inputSchema: fromJsonSchema<object>(input), outputSchema: fromJsonSchema<Content>(output) };
+  return { name, run: run as Tool<object>['run'], definition: { title, description, annotations, ...schemas } };
+}
+
+const TOOLS = [
+  tool<{ limit?: number; status?: PetStatus; after?: string }>({
+    name: 'list_pets',
+    title: 'List animals',
+    description: 'List animals in ascending order of id, a page at a time.',
+    input: objectOf([], { limit: LIMIT, status: STATUS, after: AFTER }),
+    output: objectOf(['pets'], { pets: { type: 'array', items: PET }, next: NEXT }),
+    readOnly: true,
+    async run({ after, ...query }, catalogue) {
+      const { pets, next } = await catalogue.listPets({ ...query, after: BigInt(after ?? 0) });
+      return { pets: pets.map(asOutput), ...(next !== null && { next: String(next) }) };
+    },
+  }),
+  tool<{ name: string; categoryId: string; status?: PetStatus; idempotencyKey?: string }>({
+    name: 'create_pet',
+    title: 'Add an animal',
+    description: 'Add an animal to the catalogue.',
+    input: objectOf(['name', 'categoryId'], { ...NEW_PET, idempotencyKey: IDEMPOTENCY_KEY }),
+    output: PET,
+    readOnly: false,
+    async run({ categoryId, idempotencyKey: key, ...rest }, catalogue, holder) {
+      const newPet = { ...rest, categoryId: BigInt(categoryId) };
+      const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
+      return asOutput(pet);
+    },
+  }),
+  tool<{ id: string }>({
+    name: 'get_pet',
+    title: 'Get an animal',
+    description: 'Get an animal by its id.',
+    input: objectOf(['id'], { id: ID }),
+    output: PET,
+    readOnly: true,
+    run: async ({ id }, catalogue) => asOutput(await catalogue.getPet(BigInt(id))),
+  }),
+];
+
+/** An MCP server whose tools are the use cases of the catalogue. 64-bit integers are strings of decimal digits. */
+export function createMcpServer({ catalogue, holder, version, storage, onCall }: McpServerOptions): McpServer {
+  const instructions = [MESSAGES.instructions, ...(storage === undefined ? [] : [MESSAGES.storage(storage)])].join(' ');
+  const server = new McpServer({ name: 'animal-store', title: 'Animal Store', version }, { instructions });
+  for (const { name, run, definition } of TOOLS) {
+    server.registerTool(name, definition, async (given): Promise<CallToolResult> => {
+      try {
+        const structuredContent = await run(given, catalogue, holder);
+        onCall(name, null);
+        return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
+      } catch (error) {
+        onCall(name, error);
+        const text = DomainError.is(error) ? error.message : MESSAGES.unexpected;
+        return { isError: true, content: [{ type: 'text', text }] };
+      }
+    });
+  }
+  return server;
+}
+
+function asOutput({ id, categoryId, ...rest }: Pet): Content {
+  return { id: String(id), ...rest, categoryId: String(categoryId) };
+}

@@ -1,0 +1,10 @@
+/** The messages to a client and its model, besides descriptions of single arguments and the errors of the domain. */
+export const MESSAGES = {
+  instructions:
+    'The catalogue of animals of a store. Ids and categories are 64-bit integers, written as strings of decimal digits. ' +
+    'list_pets returns a page: call it again with its "next" as "after" until a page has none. ' +
+    'To be able to repeat create_pet after an unknown result, pass an idempotencyKey of your own for each animal.',
+  /** @param storage Where the animals are stored. */
+  storage: (storage: string) => `Storage: ${storage}.`,
+  unexpected: 'unexpected error in the service; it has been logged',
+} as const;
