@@ -78,6 +78,7 @@ export function compose(parts: Parts): DependencyContainer {
     return createApp({
       catalogue: createCatalogue(pets),
       authenticate: createAuthentication({ configuredKeys, issuedKeys, digest: sha256, clock, monotonicClock }),
+      version: c.resolve(TOKENS.version).version,
       basePath: configuration.BASE_PATH,
       corsOrigins: configuration.CORS_ORIGINS,
       rateLimit: configuration.RATE_LIMIT,

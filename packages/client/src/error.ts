@@ -1,6 +1,7 @@
 const SERVICE_CODES = [
   'invalid_request',
   'unauthorized',
+  'forbidden',
   'pet_not_found',
   'not_found',
   'method_not_allowed',

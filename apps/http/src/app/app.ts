@@ -6,6 +6,7 @@ import { allowOrigins } from './cors.ts';
 import { mountDocs } from './docs.ts';
 import { HttpError, type HttpResponse, JSON_TYPE } from './errors.ts';
 import { createExchange, type Env, type Exchange, type Handle, UNMATCHED } from './exchange.ts';
+import { mcp } from './mcp.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import { createPet } from './pets/create-pet.ts';
 import { getPet } from './pets/get-pet.ts';
@@ -15,6 +16,8 @@ import { createRateLimit } from './rate-limit.ts';
 export interface AppOptions {
   readonly catalogue: Catalogue;
   readonly authenticate: Authenticate;
+  /** Of the program, for MCP. Absent: `1.0.0`. */
+  readonly version?: string;
   /** Where the paths of the operations begin, without a trailing slash. Absent: `/v1`. */
   readonly basePath?: string;
   /** Milliseconds since the epoch; it decides when the deprecated operation ends. Absent: `Date.now`. */
@@ -48,6 +51,7 @@ const json = (body: string): HttpResponse => ({ status: 200, headers: JSON_TYPE,
 export function createApp({
   catalogue,
   authenticate,
+  version = '1.0.0',
   basePath = '/v1',
   clock = Date.now,
   corsOrigins = new Set(),
@@ -61,12 +65,21 @@ export function createApp({
   if (corsOrigins.size > 0) app.use(allowOrigins(corsOrigins));
 
   const operations = [listPets, createPet, getPet].map((operation) => operation({ catalogue, clock, basePath }));
-  const admit = createAdmission(authenticate, rateLimit === 0 ? null : createRateLimit(rateLimit));
+  const limit = rateLimit === 0 ? null : createRateLimit(rateLimit);
+  const admit = createAdmission(authenticate, limit);
   for (const { method, path, handle, headers = {} } of operations) {
     const route = basePath + path.replace(/\{(\w+)\}/, ':$1');
     const values = Object.entries(headers).map(([name, { value }]) => [name, value]);
     app[method](route, exchange.handler(route, handle, { admit, headers: Object.fromEntries(values) }));
   }
+
+  function charge(holder: string, requests: number): void {
+    for (let count = 0; count < requests; count += 1) {
+      const rejection = limit?.(holder).rejection ?? null;
+      if (rejection !== null) throw rejection;
+    }
+  }
+  app.post('/mcp', exchange.handler('/mcp', mcp({ catalogue, corsOrigins, version, charge }), { admit }));
 
   const get = (path: string, handle: Handle) => app.get(path, exchange.handler(path, handle));
   const ready: Handle = async () => {

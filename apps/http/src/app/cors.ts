@@ -4,7 +4,11 @@ import type { Env } from './exchange.ts';
 
 const OPTIONS = {
   allowMethods: ['GET', 'HEAD', 'POST'],
-  allowHeaders: ['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'traceparent'],
+  allowHeaders: [
+    ...['Authorization', 'Content-Type', 'Idempotency-Key', 'X-Request-Id', 'traceparent'],
+    // Of MCP.
+    ...['Mcp-Protocol-Version', 'Mcp-Session-Id', 'Mcp-Method', 'Mcp-Name'],
+  ],
   exposeHeaders: [
     ...['Link', 'Location', 'Retry-After', 'Deprecation', 'Sunset', 'RateLimit', 'RateLimit-Policy'],
     ...['WWW-Authenticate', 'Allow', 'Idempotent-Replayed', 'X-Request-Id'],

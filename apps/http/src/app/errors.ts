@@ -17,6 +17,8 @@ export const JSON_TYPE: Headers = { 'content-type': 'application/json' };
 export const ERROR_STATUS = {
   invalid_request: 400,
   unauthorized: 401,
+  /** Of `/mcp` only. */
+  forbidden: 403,
   pet_not_found: 404,
   not_found: 404,
   method_not_allowed: 405,
@@ -78,11 +80,17 @@ export function isUnexpected(error: unknown): boolean {
   return !(error instanceof HttpError || DomainError.is(error));
 }
 
+/** The code of an error in this interface. */
+export function errorCode(error: unknown): ErrorCode {
+  if (error instanceof HttpError) return error.code;
+  return DomainError.is(error) ? CODE_OF_DOMAIN_ERROR[error.code] : 'internal_error';
+}
+
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
 export function errorResponse(error: unknown): HttpResponse {
-  if (error instanceof HttpError) return bodyOf(error.code, error.message, error.headers, error.status);
-  if (DomainError.is(error)) return bodyOf(CODE_OF_DOMAIN_ERROR[error.code], error.message);
-  return bodyOf('internal_error', CLIENT_MESSAGES.unexpected);
+  const code = errorCode(error);
+  if (error instanceof HttpError) return bodyOf(code, error.message, error.headers, error.status);
+  return bodyOf(code, DomainError.is(error) ? error.message : CLIENT_MESSAGES.unexpected);
 }
 
 function bodyOf(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {

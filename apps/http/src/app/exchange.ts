@@ -17,10 +17,24 @@ export interface Call {
   readonly holder: string;
   /** `incoming.readBody`; the request does not count for load shedding meanwhile: its client decides how long that takes. */
   readBody(): Promise<Buffer>;
+  /**
+   * Lets the request count as so many more.
+   *
+   * @throws HttpError `service_unavailable` if these are too many.
+   */
+  weigh(more: number): void;
+}
+
+/** A response, and what its record says besides. */
+export interface Handled extends HttpResponse {
+  /** Fields of the line in the log. */
+  readonly details?: Headers;
+  /** An error that the response tells in another shape than that of an Error, or null. */
+  readonly error?: unknown;
 }
 
 /** Responds to a request, or throws the error that becomes the response. */
-export type Handle = (c: Context<Env>, call: Call) => HttpResponse | Promise<HttpResponse>;
+export type Handle = (c: Context<Env>, call: Call) => Handled | Promise<Handled>;
 
 /** Whether a request is served, and what its record and its response say of that. */
 export interface Admission {
@@ -79,6 +93,8 @@ export interface RequestRecord {
   readonly rejectedKey: string | null;
   /** The error that became the response, or null. */
   readonly error: unknown;
+  /** Further fields of the line in the log. */
+  readonly details: Headers | undefined;
 }
 
 /** Is notified of each request with its response. */
@@ -123,6 +139,7 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
       key: null as AuthenticatedKey | null,
       rejectedKey: null as string | null,
       error: null as unknown,
+      details: undefined as Headers | undefined,
     };
   }
 
@@ -145,10 +162,16 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
         const record = begin(incoming, c.req.method, route, incoming.clientAddress);
         let headers = fixedHeaders;
         let response: HttpResponse;
+        let weight = 1;
         inFlight += 1;
+        function weigh(more: number): void {
+          weight += more;
+          inFlight += more;
+          if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
+        }
         try {
           if (admit !== undefined) {
-            if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
+            weigh(0);
             const admission = await admit(incoming);
             record.key = admission.key;
             record.rejectedKey = admission.rejectedKey;
@@ -156,12 +179,15 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
             if (admission.rejection !== null) throw admission.rejection;
           }
           const holder = record.key?.holder ?? '';
-          response = await handle(c, { incoming, holder, readBody: () => receive(incoming) });
+          const handled = await handle(c, { incoming, holder, weigh, readBody: () => receive(incoming) });
+          record.error = handled.error ?? null;
+          record.details = handled.details;
+          response = handled;
         } catch (error) {
           record.error = error;
           response = errorResponse(error);
         }
-        inFlight -= 1;
+        inFlight -= weight;
         await endOfTurn();
         observe(record, response);
         // A string and a plain header object take node-server's fast path.

@@ -20,11 +20,13 @@ export const CLIENT_MESSAGES = {
   late: 'the request did not arrive in time',
   missingKey: 'missing API key: send a valid one as Authorization: Bearer <API_KEY>',
   noTunnel: 'CONNECT is not supported',
+  originIsForbidden: 'scripts of this origin have no access: the operator can add it to CORS_ORIGINS',
   overloaded: 'the service is overloaded; retry after the time in Retry-After',
   stopping: 'the service is stopping',
   transferEncoding: 'send the body with no other Transfer-Encoding than chunked',
   unexpected: 'unexpected error in the service; it has been logged under the id of this request',
   allowedMethods: (methods: string) => `allowed methods: ${methods}`,
+  batchIsTooLarge: (messages: number) => `a batch must have at most ${messages} messages`,
   headerIsTooLarge: (bytes: number) =>
     `the request target and the header fields must have fewer than ${bytes} bytes in total`,
   malformed: (reason: string) => `malformed HTTP request: ${reason}`,

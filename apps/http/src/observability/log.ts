@@ -103,9 +103,9 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
 export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
   // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
-  return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error }, { status, body }) => {
+  return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error, details }, { status, body }) => {
     if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
-    else if (status === 503 && DomainError.is(error)) {
+    else if (DomainError.is(error) && error.code === 'storage_unavailable') {
       log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
     } else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
     const kind = `${method} ${status} ${route}`;
@@ -123,6 +123,7 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
       traceId: traceId ?? undefined,
       keyId: key?.id,
       holder: key?.holder,
+      ...details,
     };
     if (status === 401 || (status < 400 && PROBES.has(route))) child.debug(line, 'request');
     else child.info(line, 'request');

@@ -46,7 +46,7 @@ const REASONS = {
   unauthorized: 'missing or invalid API key.',
   pet_not_found: 'no animal with this identifier.',
   not_found:
-    'or method_not_allowed, for other paths and methods; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
+    'or method_not_allowed, for other paths and methods; forbidden, of another interface; invalid_request with status 400, 408 or 431 for malformed HTTP, a late ' +
     'request or a header section that is too large.',
   endpoint_removed: 'the operation has been removed.',
   payload_too_large: 'the body is too large.',

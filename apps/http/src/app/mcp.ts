@@ -1,0 +1,78 @@
+import { isUtf8 } from 'node:buffer';
+import type { Catalogue } from '@animal-store/domain';
+import { errorCode, type Headers, HttpError, type HttpResponse, JSON_TYPE } from './errors.ts';
+import type { Handle } from './exchange.ts';
+import { requireJson } from './incoming.ts';
+import { CLIENT_MESSAGES } from './messages.ts';
+
+export interface McpOptions {
+  readonly catalogue: Catalogue;
+  /** Origins whose scripts get access; `*` for all. */
+  readonly corsOrigins: ReadonlySet<string>;
+  readonly version: string;
+  /** Counts further requests of a holder. Throws HttpError `too_many_requests`. */
+  readonly charge: (holder: string, requests: number) => void;
+}
+
+/** How many messages a batch may have. */
+const BATCH_MAX = 50;
+
+/**
+ * `POST /mcp`: the use cases as tools of the Model Context Protocol, over Streamable HTTP without sessions. Errors before the
+ * SDK have the Error shape, later ones that of JSON-RPC.
+ */
+export function mcp({ catalogue, corsOrigins, version, charge }: McpOptions): Handle {
+  return async (c, { incoming, holder, readBody, weigh }) => {
+    // MCP, Streamable HTTP, security warning: a page could reach a service that listens on this machine (DNS rebinding).
+    const origin = incoming.header('origin');
+    if (origin !== undefined && !corsOrigins.has('*') && !corsOrigins.has(origin)) {
+      throw new HttpError('forbidden', CLIENT_MESSAGES.originIsForbidden);
+    }
+    requireJson(incoming);
+    const message = jsonIn(await readBody());
+    if (message === undefined) return rpcError(-32700, CLIENT_MESSAGES.bodyIsNotJson);
+    if (Array.isArray(message)) {
+      if (message.length > BATCH_MAX) return rpcError(-32600, CLIENT_MESSAGES.batchIsTooLarge(BATCH_MAX));
+      weigh(message.length - 1);
+      charge(holder, message.length - 1);
+    }
+    const tools: string[] = [];
+    let failure: unknown = null;
+    const onCall = (tool: string, error: unknown) => {
+      tools.push(tool);
+      failure ??= error;
+    };
+    // Loaded on use: the SDK takes as long as the rest of a start.
+    const [{ createMcpServer }, { serveHttp }] = await Promise.all([
+      import('@animal-store/mcp-tools'),
+      import('@animal-store/mcp-tools/http'),
+    ]);
+    const server = createMcpServer({ catalogue, holder, version, onCall });
+    const response = await serveHttp(server, c.req.raw, message);
+    const details: Headers = {
+      ...(tools.length > 0 && { tool: tools.join() }),
+      ...(failure !== null && { error: errorCode(failure) }),
+    };
+    return {
+      ...{ status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() },
+      ...{ details, error: failure },
+    };
+  };
+}
+
+/** undefined if the bytes are not JSON. */
+function jsonIn(bytes: Buffer): unknown {
+  try {
+    return isUtf8(bytes) ? JSON.parse(bytes.toString()) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+function rpcError(code: number, message: string): HttpResponse {
+  return {
+    status: 400,
+    headers: JSON_TYPE,
+    body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }),
+  };
+}
