@@ -74,7 +74,7 @@ async function beginOutage<Place>(outage: Outage<Place>, place: Place): Promise<
 
 /** The behaviour of an open storage while its place is lost, and afterwards. */
 export function lossContract<Place>(adapter: StorageUnderTest<Place>, losses: Outages<Place>): void {
-  test('notices that its place was lost while it runs, and works again once it is back', { timeout: TIMEOUT }, () =>
+  test('notices that its place was lost while it runs, and works again once it is back', () =>
     inEach(losses, async (loss) => {
       const interruption = await interrupted(adapter, loss);
       const { storage, pet, key, end } = interruption;
@@ -87,8 +87,7 @@ export function lossContract<Place>(adapter: StorageUnderTest<Place>, losses: Ou
       expect(next.id).toBeGreaterThan(pet.id);
       expect(await everyPet(storage)).toStrictEqual([pet, next]);
       expect(await storage.keys.list()).toStrictEqual([key]);
-    }),
-  );
+    }));
 }
 
 async function callsDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): Promise<void> {
