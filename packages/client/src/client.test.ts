@@ -194,14 +194,14 @@ describe('createPet', () => {
     expect(requests[0]?.headers['idempotency-key']).toBe(idempotencyKey);
   });
 
-  test.each<readonly [string, Step]>([
-    ['no_response', reset],
-    ['unexpected_response', respond(201, '<html>')],
-    ['service_unavailable', fail(503, 'service_unavailable', { 'retry-after': '60' })],
-    ['idempotency_key_reused', fail(422, 'idempotency_key_reused')],
-  ])('rejects with the idempotency key of its requests: %s', async (code, step) => {
+  test.each<readonly [string, Step, number]>([
+    ['no_response', reset, 200],
+    ['unexpected_response', respond(201, '<html>'), 50_000],
+    ['service_unavailable', fail(503, 'service_unavailable', { 'retry-after': '60' }), 50_000],
+    ['idempotency_key_reused', fail(422, 'idempotency_key_reused'), 50_000],
+  ])('rejects with the idempotency key of its requests: %s', async (code, step, timeout) => {
     const { client, requests } = await start(step);
-    const error = await client.createPet(newRex, { timeout: 200 }).catch((reason) => reason);
+    const error = await client.createPet(newRex, { timeout }).catch((reason) => reason);
     expect(error.code).toBe(code);
     expect(error.idempotencyKey).toMatch(/^\d+-\d+$/);
     expect(error.idempotencyKey).toBe(requests[0]?.headers['idempotency-key']);
