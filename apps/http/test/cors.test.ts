@@ -34,7 +34,8 @@ test.each([
   expect(headers).toMatchObject({
     'access-control-allow-origin': allowed,
     'access-control-allow-methods': 'GET,HEAD,POST',
-    'access-control-allow-headers': 'Authorization,Content-Type,Idempotency-Key,X-Request-Id,traceparent',
+    'access-control-allow-headers':
+      'Authorization,Content-Type,Idempotency-Key,X-Request-Id,traceparent,Mcp-Protocol-Version,Mcp-Session-Id,Mcp-Method,Mcp-Name',
     'access-control-max-age': '600',
   });
 });
