@@ -105,9 +105,10 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
   return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error, details }, { status, body }) => {
     if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
-    else if (DomainError.is(error) && error.code === 'storage_unavailable') {
+    else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
+    else if (error !== null && DomainError.is(error) && error.code === 'storage_unavailable') {
       log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
-    } else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
+    }
     const kind = `${method} ${status} ${route}`;
     let child = children.get(kind);
     if (child === undefined) {
