@@ -78,23 +78,16 @@ export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void 
       }
     });
 
-    test('moves the last use forward only, also for many uses at once, and ignores that of an unknown key', async () => {
+    test('replaces the last use, also by an earlier one, and ignores that of an unknown key', async () => {
       const keys = await keyStore();
       const record = apiKey();
       await keys.add(record);
       await keys.recordUse(UNKNOWN_ID, 1_000);
-      for (const [at, lastUsedAt] of [
-        [1_000, 1_000],
-        [500, 1_000],
-        [2_000, 2_000],
-      ] as const) {
-        await keys.recordUse(record.id, at);
+      for (const lastUsedAt of [1_000, 2_000, 500]) {
+        await keys.recordUse(record.id, lastUsedAt);
         expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt });
       }
-      await Promise.all(
-        Array.from({ length: 50 }, (_, index) => keys.recordUse(record.id, 2_000 + ((index * 17) % 50))),
-      );
-      expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 2_049 }]);
+      expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 500 }]);
     });
 
     test('removes the keys that were revoked or expired before a time, and no others', async () => {

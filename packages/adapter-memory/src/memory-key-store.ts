@@ -40,7 +40,7 @@ export function createMemoryKeyStore(): KeyStore {
     },
 
     async recordUse(id, at) {
-      change(id, (key) => ({ ...key, lastUsedAt: Math.max(key.lastUsedAt ?? at, at) }));
+      change(id, (key) => ({ ...key, lastUsedAt: at }));
     },
   };
 }

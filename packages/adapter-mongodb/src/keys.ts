@@ -65,8 +65,7 @@ export function createMongoKeyStore({
 
     recordUse: (id, at) =>
       call(async ({ keys }) => {
-        // null is less than every date.
-        await keys.updateOne({ _id: id }, { $max: { lastUsedAt: dateOf(at) } }, BOUNDED);
+        await keys.updateOne({ _id: id }, { $set: { lastUsedAt: dateOf(at) } }, BOUNDED);
       }),
   };
 }

@@ -23,8 +23,7 @@ export const KEY_STATEMENTS = {
   prune: statement(`WITH pruned AS (
       DELETE FROM api_keys WHERE revoked_at < ${toTime('$1')} OR expires_at < ${toTime('$1')} RETURNING id
     ) SELECT count(*)::integer, ${LOGGED} FROM pruned`),
-  recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')}
-    WHERE id = $1 AND (last_used_at IS NULL OR last_used_at < ${toTime('$2')})`),
+  recordUse: statement(`UPDATE api_keys SET last_used_at = ${toTime('$2')} WHERE id = $1`),
 } as const satisfies Record<string, Statement>;
 
 export function createPostgresKeyStore({ call }: Resource<Connection>): KeyStore {

@@ -12,7 +12,7 @@ export const KEY_SQL = {
   list: `SELECT ${COLUMNS} FROM api_keys ORDER BY created_at, id`,
   revoke: 'UPDATE api_keys SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL',
   prune: 'DELETE FROM api_keys WHERE revoked_at < ?1 OR expires_at < ?1 RETURNING id',
-  recordUse: 'UPDATE api_keys SET last_used_at = ?1 WHERE id = ?2 AND (last_used_at IS NULL OR last_used_at < ?1)',
+  recordUse: 'UPDATE api_keys SET last_used_at = ? WHERE id = ?',
 } as const;
 
 export function createKeyStore({ read, write }: Connection): KeyStore {

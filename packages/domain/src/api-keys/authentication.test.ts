@@ -149,6 +149,17 @@ describe('createAuthentication', () => {
     expect(recorded).toEqual([0, MINUTE, 2 * MINUTE]);
   });
 
+  test('replaces a last use in the future, which a clock that was ahead has recorded', async () => {
+    const { key, record, keys, time, authenticate } = await issuedOn();
+    await keys.recordUse(record.id, NOON + 60 * MINUTE);
+    await authenticate(key);
+    expect((await keys.list())[0]?.lastUsedAt).toBe(NOON);
+    time.now += 5 * SECONDS;
+    await keys.recordUse(record.id, time.now + MINUTE - 1);
+    await authenticate(key);
+    expect((await keys.list())[0]?.lastUsedAt).toBe(time.now + MINUTE - 1);
+  });
+
   test('records whole milliseconds if the clock is finer', async () => {
     const { key, keys, time, authenticate } = await issuedOn();
     time.now = NOON + 0.75;

@@ -50,7 +50,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
 
   async function query(hex: string): Promise<ApiKey | null> {
     const key = await issuedKeys.find(hex);
-    if (key !== null && isUsable(key, now()) && now() - (key.lastUsedAt ?? 0) >= LAST_USE_RESOLUTION) {
+    // A last use in the future is of a clock that was ahead.
+    if (key !== null && isUsable(key, now()) && Math.abs(now() - (key.lastUsedAt ?? 0)) >= LAST_USE_RESOLUTION) {
       // A valid key is accepted even if its use, which only administrators see, can't be recorded.
       issuedKeys.recordUse(key.id, now()).catch(() => {});
     }

@@ -30,6 +30,6 @@ export interface KeyStore {
    */
   prune(before: number): Promise<number>;
 
-  /** Records the time as the key's last use, unless a later one is recorded. Ignores an unknown id. */
+  /** Sets the key's last use, also to an earlier time: a clock may have been ahead. Ignores an unknown id. */
   recordUse(id: string, at: number): Promise<void>;
 }
