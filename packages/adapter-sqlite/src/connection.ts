@@ -68,6 +68,7 @@ function open(path: string) {
   const { db, run } = openFile(path, (format) => checkFormat(path, format, FORMAT));
   const data = { path, files: filesAt(path) };
   let writer: ReturnType<typeof startWriter> | null = null;
+  let isClosing = false;
 
   function result([decode, ...statement]: Read): unknown {
     try {
@@ -95,13 +96,16 @@ function open(path: string) {
 
     /** Group commit: writes that arrive during a commit are the next transaction. */
     write: createBatches<Write, readonly Row[]>((writes) => {
-      if (!db.isOpen) throw unavailable();
+      if (isClosing) throw unavailable();
       if (writer?.hasEnded() !== false) writer = startWriter(data);
       return writer.commit(writes);
     }, BATCH),
 
     async close(): Promise<void> {
-      // The connection that is closed last copies the log into the database.
+      isClosing = true;
+      // A first write compares the files, and the connection that is closed last deletes the log.
+      await writer?.settled();
+      // The thread's connection is the last, because it also copies the log into the database.
       db.close();
       await writer?.end();
     },
@@ -140,8 +144,12 @@ function startWriter(data: Parameters<typeof createWriter>[0]) {
 
     hasEnded: () => hasEnded,
 
-    async end(): Promise<void> {
+    /** Waits for the transaction that is being committed. */
+    async settled(): Promise<void> {
       await pending?.promise.catch(() => {});
+    },
+
+    async end(): Promise<void> {
       if (hasEnded) return;
       worker.postMessage(null);
       await once(worker, 'exit');
