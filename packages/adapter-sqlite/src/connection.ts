@@ -28,8 +28,12 @@ export interface Connection {
 
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
-/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
-export async function openConnection(path: string): Promise<Connection> {
+/**
+ * @param path Without links.
+ * @param name May be a link to the file.
+ * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
+ */
+export async function openConnection(path: string, name = path): Promise<Connection> {
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
 
@@ -43,7 +47,7 @@ export async function openConnection(path: string): Promise<Connection> {
   }
 
   const file = createResource({
-    open: () => whenUnlocked(() => open(path)),
+    open: () => whenUnlocked(() => open(path, name)),
     close: (opened) => opened.close(),
     isLost: () => false,
     toPortError,
@@ -64,9 +68,9 @@ export async function openConnection(path: string): Promise<Connection> {
   };
 }
 
-function open(path: string) {
+function open(path: string, name: string) {
   const { db, run } = openFile(path, (format) => checkFormat(path, format, FORMAT));
-  const data = { path, files: filesAt(path) };
+  const data = { path, name, files: filesAt(name) };
   let writer: ReturnType<typeof startWriter> | null = null;
   let isClosing = false;
 

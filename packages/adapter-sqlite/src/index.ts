@@ -4,6 +4,7 @@ import { resolve } from 'node:path';
 import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
+import { realPathOf } from './file.ts';
 import { createKeyStore } from './keys.ts';
 import { createPetStore, TRY_CREATING } from './pets.ts';
 
@@ -24,12 +25,14 @@ export async function createSqliteStorage({ file }: SqliteStorageOptions): Promi
   if (/^(?::memory:$|file:)/.test(file)) {
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }
-  const connection = await openConnection(resolve(file));
+  const name = resolve(file);
+  const path = realPathOf(name);
+  const connection = await openConnection(path, name);
   return {
     pets: createPetStore(connection),
     keys: createKeyStore(connection),
     archive: createArchive(connection),
-    location: resolve(file),
+    location: path,
     async ready() {
       await connection.write(...TRY_CREATING);
     },

@@ -16,11 +16,19 @@ const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
 /** Commits writes to these files, and to no other ones, on a connection of its own, which the first write opens. */
-export function createWriter({ path, files }: { readonly path: string; readonly files: string }) {
+export function createWriter({
+  path,
+  name,
+  files,
+}: {
+  readonly path: string;
+  readonly name: string;
+  readonly files: string;
+}) {
   let opened: Database | null = null;
 
   function checkFiles(): void {
-    if (filesAt(path) !== files) throw new UnusableFile(REPLACED);
+    if (filesAt(name) !== files) throw new UnusableFile(REPLACED);
   }
 
   function begin(): Database {

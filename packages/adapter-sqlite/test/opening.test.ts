@@ -1,15 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import {
-  chmodSync,
-  existsSync,
-  readdirSync,
-  readFileSync,
-  type StatsFs,
-  statfsSync,
-  statSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, readdirSync, readFileSync, type StatsFs, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -35,13 +25,6 @@ test('a new file can be read and written by its owner alone, and so can its log'
   await added((await storageAt(file)).pets);
   const modes = ['', '-wal', '-shm'].map((suffix) => (statSync(file + suffix).mode & 0o777).toString(8));
   expect(modes).toEqual(['600', '600', '600']);
-});
-
-test('a link to a file that does not exist is rejected, and creates none', async () => {
-  const [link, target] = [freshFile(), freshFile()];
-  symlinkSync(target, link);
-  await expect(openAt(link)).rejects.toThrow('it must be a file in a folder that exists');
-  expect(existsSync(target)).toBe(false);
 });
 
 test('processes that open a new file at the same time create one pet for each idempotency key', async () => {
