@@ -1,5 +1,15 @@
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  linkSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -7,7 +17,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
 import { expect, test } from 'vitest';
-import { databaseAt, fileWith, freshFile, storageAt } from './fixtures.ts';
+import { databaseAt, fileWith, freshFile, openAt, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 const run = promisify(execFile);
@@ -107,6 +117,52 @@ test.each<[string, (copy: string, file: string) => void]>([
   });
   expectWhole(file);
   expect(existsSync(`${file}.restored`)).toBe(false);
+});
+
+test('backup.mjs reads by a link, and restore.mjs leaves it a link', async () => {
+  const [file, link] = [await fileWith(1), `${freshFile()}.link`];
+  symlinkSync(file, link);
+  const { pets } = await storageAt(link);
+  await added(pets, rex({ name: 'Max' }));
+  expect((await backup(link, `${file}.copy`)).stdout).toBe('ok\n');
+  const restored = freshFile();
+  renameSync(await fileWith(0), restored);
+  rmSync(link);
+  symlinkSync(restored, link);
+  expect((await restore(`${file}.copy`, link)).stdout).toMatch(/^ok/);
+  expect(readlinkSync(link)).toBe(restored);
+  expect(await everyPage((await openAt(restored)).pets)).toHaveLength(2);
+});
+
+test.each<[string, (file: string, other: string) => Promise<unknown>, RegExp]>([
+  [
+    'backup.mjs of a file with a hard link',
+    (file) => backup(file, `${file}.copy`),
+    /second name.*\(-wal\) beside it\n$/,
+  ],
+  ['backup.mjs to one', (file, other) => backup(other, file), /second name.*\(-wal\) beside it\n$/],
+  ['restore.mjs onto one', (file, other) => restore(other, file), /second name.*\(-wal\) beside it\n$/],
+  ['restore.mjs onto a link to no file', (_, other) => restore(other, `${other}.lost`), / is a link to no file/],
+  ['backup.mjs onto the file itself', (_, other) => backup(other, `${other}.self`), /^COPY must be another file\n$/],
+])('rejects in one line and changes nothing: %s', async (_, program, line) => {
+  const [file, other] = [await fileWith(2), await fileWith(1)];
+  linkSync(file, `${file}.link`);
+  symlinkSync('missing.db', `${other}.lost`);
+  symlinkSync(other, `${other}.self`);
+  const before = [file, other].map((path) => readFileSync(path));
+  const failure = (await failureOf(program(file, other))) as { code: number; stderr: string };
+  expect([failure.code, failure.stderr]).toEqual([2, expect.stringMatching(/^.+\n$/)]);
+  expect(failure.stderr).toMatch(line);
+  expect([file, other].map((path) => readFileSync(path))).toEqual(before);
+});
+
+test.each(['backup.mjs', 'restore.mjs'])('%s says in one line that its Node.js is too old', async (program) => {
+  // Older versions have no node:sqlite, either.
+  const words = ['--no-experimental-sqlite', join(PROGRAMS, program), 'animals.db', 'copy.db'];
+  expect(await failureOf(run(process.execPath, words))).toMatchObject({
+    code: 2,
+    stderr: `needs Node.js 24, this is ${process.version}\n`,
+  });
 });
 
 test('backup.mjs fails for a damaged file', async () => {

@@ -7,20 +7,34 @@ import {
   createWriteStream,
   existsSync,
   fsyncSync,
+  lstatSync,
   openSync,
+  readFileSync,
+  realpathSync,
   renameSync,
   rmSync,
   statSync,
 } from 'node:fs';
 import { dirname } from 'node:path';
-import { backup, DatabaseSync } from 'node:sqlite';
 import { pipeline } from 'node:stream/promises';
+
+const { backup, DatabaseSync } = await import('node:sqlite').catch(() => ({}));
 
 /** Marks a file of the Animal Store: "Anim". */
 const APPLICATION_ID = 0x416e696d;
 
 /** The files of a database. */
 const PARTS = ['', '-wal', '-shm'];
+
+/** Why a file may have a second log: it has a second name, by a hard link or a mount of the file alone (proc(5), Linux). */
+function secondName(path) {
+  if (!existsSync(path)) return null;
+  const mounts = existsSync('/proc/self/mountinfo') ? readFileSync('/proc/self/mountinfo', 'utf8').split('\n') : [];
+  const octal = (character) => `\\${character.charCodeAt(0).toString(8).padStart(3, '0')}`;
+  const mounted = realpathSync(path).replace(/[ \t\n\\]/g, octal);
+  if (mounts.some((mount) => mount.split(' ')[4] === mounted)) return `${path} is mounted alone: mount its folder`;
+  return statSync(path).nlink === 1 ? null : `${path} has a second name: keep only the one with a log (-wal) beside it`;
+}
 
 async function copyTo(restored) {
   if (copy === '-') return pipeline(process.stdin, createWriteStream(restored));
@@ -57,11 +71,18 @@ function sync(path) {
 
 // The copy holds what the file holds.
 process.umask(0o077);
-const [copy, file, ids = '1000000'] = process.argv.slice(2);
-if (file === undefined || !/^\d{1,12}$/.test(ids)) {
-  console.error('usage: node restore.mjs COPY FILE [IDS]');
+const [copy, name, ids = '1000000'] = process.argv.slice(2);
+const problem =
+  (backup === undefined && `needs Node.js 24, this is ${process.version}`) ||
+  ((name === undefined || !/^\d{1,12}$/.test(ids)) && 'usage: node restore.mjs COPY FILE [IDS]') ||
+  (!existsSync(name) && lstatSync(name, { throwIfNoEntry: false }) && `${name} is a link to no file: name the file`) ||
+  secondName(name);
+if (problem) {
+  console.error(problem);
   process.exit(2);
 }
+// A link stays, because the service follows it.
+const file = existsSync(name) ? realpathSync(name) : name;
 const restored = `${file}.restored`;
 const discard = () => {
   for (const part of PARTS) rmSync(restored + part, { force: true });
