@@ -78,12 +78,13 @@ async function importPets(file: string, importId: string, context: Context): Pro
   }
 
   onFirstSignal('SIGINT', () => stop(new CommandFailed(MESSAGES.interrupted, 130)));
-  await withStorage(async (useCases) => {
+  const importAll = async (useCases: UseCases) => {
     await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, () => importLines(useCases)));
     stderr.write(eraseLine);
     await print(stdout, counts);
     if (failure !== null) throw failure;
-  });
+  };
+  await withStorage(importAll, { create: true });
   if (counts.rejected > 0) throw new CommandFailed(MESSAGES.rejected);
 }
 

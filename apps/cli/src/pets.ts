@@ -40,10 +40,13 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
     .addOption(status())
     .option('--idempotency-key <key>', 'the same key again adds no second pet')
     .action(({ idempotencyKey: key, ...newPet }: NewPet & { idempotencyKey?: string }) =>
-      withStorage(async ({ catalogue }) => {
-        const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
-        await print(stdout, pet);
-      }),
+      withStorage(
+        async ({ catalogue }) => {
+          const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
+          await print(stdout, pet);
+        },
+        { create: true },
+      ),
     );
 }
 

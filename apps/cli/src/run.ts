@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync, realpathSync } from 'node:fs';
 import { resolve } from 'node:path';
 import {
   ConfigurationError,
@@ -13,6 +14,7 @@ import {
   versionText,
 } from '@animal-store/app-kit';
 import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
+import type { OpenOptions } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { CommandFailed, type Context, type CopySource } from './context.ts';
@@ -25,8 +27,12 @@ const [EXIT_FAILED, EXIT_MISUSED] = [1, 2];
 const { stdin, stdout, stderr } = process;
 const words = process.argv.slice(2);
 
-async function opened<T>(settings: StorageSettings, work: (opened: OpenStorage) => Promise<T>): Promise<T> {
-  const storage = await openStorage(settings);
+async function opened<T>(
+  settings: StorageSettings,
+  options: OpenOptions,
+  work: (opened: OpenStorage) => Promise<T>,
+): Promise<T> {
+  const storage = await openStorage(settings, options);
   for (const warning of storage.warnings) stderr.write(MESSAGES.line(warning));
   try {
     return await explained(storage, () => work(storage));
@@ -54,17 +60,20 @@ async function namedStorage(): Promise<StorageSettings> {
   return settings;
 }
 
-const withStorage: Context['withStorage'] = async (work) =>
-  opened(await namedStorage(), async ({ storage }) => {
+const withStorage: Context['withStorage'] = async (work, options = { create: false }) =>
+  opened(await namedStorage(), options, async ({ storage }) => {
     const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
     return work({ catalogue: createCatalogue(storage.pets), keyring });
   });
 
+/** A file has the same place by each of its names. */
+const placeOf = ({ setting }: StorageSettings) => (existsSync(setting) ? realpathSync(setting) : resolve(setting));
+
 const withTarget: Context['withTarget'] = async (options, work) => {
   const [settings, other] = [await namedStorage(), await targetSettings(options)];
-  if (resolve(settings.setting) === resolve(other.setting)) throw new ConfigurationError(MESSAGES.sameStorage);
-  return opened(settings, (source) =>
-    opened(other, ({ storage: target }) => {
+  if (placeOf(settings) === placeOf(other)) throw new ConfigurationError(MESSAGES.sameStorage);
+  return opened(settings, { create: false }, (source) =>
+    opened(other, { create: true }, ({ storage: target }) => {
       const { archive, keys, location } = source.storage;
       if (archive === undefined) throw new CommandFailed(MESSAGES.noArchive(location));
       if (target.archive === undefined) throw new CommandFailed(MESSAGES.noArchive(target.location));

@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { closeSync, existsSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { closeSync, existsSync, openSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
@@ -15,6 +15,13 @@ async function killedWhen(child: ChildProcess, signal: NodeJS.Signals, isTime: (
   await setImmediate();
   child.kill(signal);
   return end;
+}
+
+/** A file without pets. */
+async function emptyFile(): Promise<string> {
+  const file = join(freshFolder(), 'animals.db');
+  await using _ = await createSqliteStorage({ file });
+  return file;
 }
 
 const pet = (index: number) => `{"name":"Rex ${index}","categoryId":9223372036854775807}\n`;
@@ -104,10 +111,50 @@ test('rejects a target whose adapter, from another repository, has no archive', 
   const module = join(folder, 'acme.mjs');
   writeFileSync(module, `export const adapter = { portsVersion: 1, variable: ${variable}, open: ${open} };`);
   const words = ['copy', '--to', 'shelf:zoo', '--to-storage', module];
-  expect(await run({ SQLITE_FILE: join(folder, 'animals.db') }, ...words)).toEqual({
+  expect(await run({ SQLITE_FILE: await emptyFile() }, ...words)).toEqual({
     code: 1,
     out: '',
     err: "animal-store: the pets at shelf:zoo can't be copied: its adapter has no archive\n",
+  });
+});
+
+test.each([
+  ['pets', 'list'],
+  ['pets', 'get', '1'],
+  ['keys', 'issue', '--holder', 'the zoo'],
+  ['keys', 'list'],
+  ['keys', 'revoke', '0123456789abcdef'],
+  ['keys', 'prune', '--before', '2026-01-01'],
+  ['copy', '--to', 'target.db'],
+])('makes no file where none is: %s %s', async (...words) => {
+  const file = join(freshFolder(), 'animls.db');
+  const err = `animal-store: SQLITE_FILE: there is no file ${file} that this user may see\n`;
+  expect(await run({ SQLITE_FILE: file }, ...words)).toEqual({ code: 2, out: '', err });
+  expect([existsSync(file), existsSync('target.db')]).toEqual([false, false]);
+});
+
+test('makes a file for pets, and for a copy of them', async () => {
+  const folder = freshFolder();
+  const [created, imported, copied] = ['a.db', 'b.db', 'c.db'].map((name) => join(folder, name)) as [
+    string,
+    ...string[],
+  ];
+  const words = ['pets', 'create', '--name', 'Rex', '--category-id', '1'];
+  expect(await run({ SQLITE_FILE: created }, ...words)).toMatchObject({ code: 0 });
+  const importing = start({ SQLITE_FILE: imported as string }, 'pets', 'import', '--import-id', 'x');
+  importing.stdin?.end(pet(1));
+  expect(await ended(importing)).toMatchObject({ code: 0 });
+  expect(await run({ SQLITE_FILE: created }, 'copy', '--to', copied as string)).toMatchObject({ code: 0 });
+  expect(await run({ SQLITE_FILE: copied as string }, 'pets', 'get', '1')).toMatchObject({ code: 0 });
+});
+
+test('rejects a copy of a file to itself by another name', async () => {
+  const file = await emptyFile();
+  symlinkSync(file, `${file}.link`);
+  expect(await run({ SQLITE_FILE: file }, 'copy', '--to', `${file}.link`)).toEqual({
+    code: 2,
+    out: '',
+    err: 'animal-store: the pets are there already: --to must name another storage\n',
   });
 });
 
@@ -173,7 +220,7 @@ test.each([
   'reports in one line, with %o: %j',
   async (given, words, code, line) => {
     const isFresh = given['SQLITE_FILE'] === ':fresh:';
-    const environment = isFresh ? { SQLITE_FILE: join(freshFolder(), 'animals.db') } : given;
+    const environment = isFresh ? { SQLITE_FILE: await emptyFile() } : given;
     expect(await run(environment, ...words)).toEqual({ code, out: '', err: expect.stringMatching(line) });
   },
 );

@@ -7,5 +7,5 @@ export const adapter: StorageAdapter = {
   portsVersion: 1,
   description: 'a SQLite file',
   variable: { name: 'SQLITE_FILE', example: '/var/lib/animal-store/animals.db', secret: false },
-  open: async (file) => (await import('./index.ts')).createSqliteStorage({ file }),
+  open: async (file, options) => (await import('./index.ts')).createSqliteStorage({ file, ...options }),
 };

@@ -1,15 +1,16 @@
 /** @module @animal-store/adapter-sqlite */
 
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type OpenOptions, type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
 import { realPathOf } from './file.ts';
 import { createKeyStore } from './keys.ts';
 import { createPetStore, TRY_CREATING } from './pets.ts';
 
-export interface SqliteStorageOptions {
-  /** Path on a local disk. The file is created if it doesn't exist; SQLite keeps `-wal` and `-shm` beside it. */
+export interface SqliteStorageOptions extends OpenOptions {
+  /** Path on a local disk. SQLite keeps `-wal` and `-shm` beside the file. */
   readonly file: string;
 }
 
@@ -21,12 +22,13 @@ export interface SqliteStorageOptions {
  * @throws StorageMisconfigured if the file can't be used.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
-export async function createSqliteStorage({ file }: SqliteStorageOptions): Promise<PetStorage> {
+export async function createSqliteStorage({ file, create = true }: SqliteStorageOptions): Promise<PetStorage> {
   if (/^(?::memory:$|file:)/.test(file)) {
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }
   const name = resolve(file);
   const path = realPathOf(name);
+  if (!(create || existsSync(path))) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
   const connection = await openConnection(path, name);
   return {
     pets: createPetStore(connection),

@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, type StatsFs, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import type { OpenOptions } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { openFile } from '../src/schema.ts';
@@ -82,8 +83,8 @@ test('ready writes as much as a creation, and changes no pets, keys and ids', as
 
 describe('opening rejects in one line', () => {
   /** The reason why a file is rejected. */
-  async function rejectionOf(file: string): Promise<string> {
-    const { name, message } = await createSqliteStorage({ file }).then(
+  async function rejectionOf(file: string, options: OpenOptions = {}): Promise<string> {
+    const { name, message } = await createSqliteStorage({ file, ...options }).then(
       () => new Error('accepted'),
       (error: Error) => error,
     );
@@ -119,6 +120,12 @@ describe('opening rejects in one line', () => {
 
   test('a file in a folder that does not exist', async () => {
     expect(await rejectionOf(`${freshFile()}/animals.db`)).toMatch(/^it must be a file in a folder that exists/);
+  });
+
+  test('a file that does not exist, if none may be created', async () => {
+    const file = freshFile();
+    expect(await rejectionOf(file, { create: false })).toBe(`there is no file ${file} that this user may see`);
+    expect(readdirSync(dirname(file))).toEqual([]);
   });
 
   test('a file on a network', async () => {

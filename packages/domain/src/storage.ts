@@ -53,6 +53,12 @@ export interface StorageVariable {
   readonly secret: boolean;
 }
 
+/** How to open a storage. */
+export interface OpenOptions {
+  /** false: a place that doesn't exist is an error, and is not created. A server may ignore it. Absent: true. */
+  readonly create?: boolean;
+}
+
 /**
  * The export `adapter` of a module describes a kind of storage to applications. `open` loads the driver, so that other
  * storages don't wait for it.
@@ -73,7 +79,7 @@ export interface StorageAdapter {
    * @param setting The value of the variable; `''` without one.
    * @throws StorageMisconfigured
    */
-  open(setting: string): Promise<PetStorage>;
+  open(setting: string, options?: OpenOptions): Promise<PetStorage>;
 }
 
 /**
