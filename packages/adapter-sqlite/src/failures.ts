@@ -10,17 +10,18 @@ const CORRUPT = 11;
 const NOTADB = 26;
 
 /**
- * Primary result codes (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine. Each with the
+ * Result codes (https://sqlite.org/rescode.html), primary ones if not extended, whose cause is the file, the disk or the machine. Each with the
  * reason why an operator must do something; null if a later call may succeed.
  */
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],
   [7, null], // NOMEM
-  [8, 'this user may not write it'], // READONLY
+  [8, 'this user may not write it, or its log (-wal)'], // READONLY
+  [1_544, 'this user may not write its folder, where its log must be'], // READONLY_DIRECTORY
   [10, null], // IOERR
   [CORRUPT, 'it is damaged: restore a backup'],
   [13, null], // FULL
-  [14, 'it must be a file in a folder that exists, where this user may write'], // CANTOPEN
+  [14, 'it and its log (-wal) must be files in a folder that exists, where this user may write'], // CANTOPEN
   [15, 'its file system does not lock files: put it on a local disk'], // PROTOCOL
   [NOTADB, 'it is not a SQLite database'],
 ]);
@@ -43,7 +44,7 @@ export function reasonForOperator(error: unknown): string | null | undefined {
   if (code === 'ERR_UNUSABLE_FILE') return message;
   // A call of the system failed, for example with EACCES or EMFILE.
   if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_INIT_FAILED)$/.test(String(code))) return null;
-  return ENVIRONMENTAL.get(resultCode(error));
+  return ENVIRONMENTAL.get((error as { errcode?: number }).errcode ?? 0) ?? ENVIRONMENTAL.get(resultCode(error));
 }
 
 /** Whether the content of the file is damaged. */

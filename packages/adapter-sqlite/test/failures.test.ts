@@ -9,11 +9,16 @@ const sqliteError = (errcode: number) =>
 test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_BUSY', sqliteError(5), null],
   ['SQLITE_NOMEM', sqliteError(7), null],
-  ['SQLITE_READONLY_DBMOVED', sqliteError(1032), 'this user may not write it'],
+  ['SQLITE_READONLY_DBMOVED', sqliteError(1032), 'this user may not write it, or its log (-wal)'],
+  ['SQLITE_READONLY_DIRECTORY', sqliteError(1544), 'this user may not write its folder, where its log must be'],
   ['SQLITE_IOERR_FSYNC', sqliteError(1034), null],
   ['SQLITE_CORRUPT_INDEX', sqliteError(779), 'it is damaged: restore a backup'],
   ['SQLITE_FULL', sqliteError(13), null],
-  ['SQLITE_CANTOPEN', sqliteError(14), 'it must be a file in a folder that exists, where this user may write'],
+  [
+    'SQLITE_CANTOPEN',
+    sqliteError(14),
+    'it and its log (-wal) must be files in a folder that exists, where this user may write',
+  ],
   ['SQLITE_PROTOCOL', sqliteError(15), 'its file system does not lock files: put it on a local disk'],
   ['SQLITE_NOTADB', sqliteError(26), 'it is not a SQLite database'],
   ['a failed call of the system', Object.assign(new Error('no'), { code: 'EMFILE' }), null],

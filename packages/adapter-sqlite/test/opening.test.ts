@@ -119,7 +119,9 @@ describe('opening rejects in one line', () => {
   });
 
   test('a file in a folder that does not exist', async () => {
-    expect(await rejectionOf(`${freshFile()}/animals.db`)).toMatch(/^it must be a file in a folder that exists/);
+    expect(await rejectionOf(`${freshFile()}/animals.db`)).toMatch(
+      /^it and its log \(-wal\) must be files in a folder that exists/,
+    );
   });
 
   test('a file that does not exist, if none may be created', async () => {
@@ -149,9 +151,9 @@ describe('opening rejects in one line', () => {
   }
 
   test.each([
-    ['that is read-only', 0o444, 0o777, 'this user may not write it'],
+    ['that is read-only', 0o444, 0o777, 'this user may not write it, or its log (-wal)'],
     ['that is not readable', 0o000, 0o777, /where this user may write$/],
-    ['in a read-only folder', 0o666, 0o555, /may not write it$|where this user may write$/],
+    ['in a read-only folder', 0o666, 0o555, 'this user may not write its folder, where its log must be'],
   ])('a file %s', async (_, fileMode, folderMode, reason) => {
     const file = await fileWith(0);
     chmodSync(file, fileMode);
