@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
@@ -26,6 +27,9 @@ export interface Connection {
   close(): Promise<void>;
 }
 
+/** The program of the thread: a source or a built module like this one. In some bundles a module has no URL. */
+const WRITER = URL.parse(`./writer${extname(String(import.meta.url))}`, import.meta.url);
+
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
 /**
@@ -34,6 +38,11 @@ type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: S
  * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
  */
 export async function openConnection(path: string, name = path): Promise<Connection> {
+  if (WRITER === null || !existsSync(WRITER)) {
+    throw new StorageMisconfigured(
+      'the module of its writer is missing: keep the package @animal-store/adapter-sqlite external when you bundle a program',
+    );
+  }
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
 
@@ -118,23 +127,21 @@ function open(path: string, name: string) {
 
 /** Starts a thread that commits, so that no other thread waits for the disk. */
 function startWriter(data: Parameters<typeof createWriter>[0]) {
-  // A source or a built module like this one.
-  const program = new URL(`./writer${extname(import.meta.url)}`, import.meta.url);
   // Some options of the process, such as --input-type, are errors in a thread.
-  const worker = new Worker(program, { name: 'sqlite writer', workerData: data, execArgv: [] });
+  const worker = new Worker(WRITER as URL, { name: 'sqlite writer', workerData: data, execArgv: [] });
   let pending: PromiseWithResolvers<readonly Outcome[]> | null = null;
   let hasEnded = false;
 
-  const ended = (cause: unknown) => {
+  const ended = (failure: unknown) => {
     hasEnded = true;
-    pending?.reject(unavailable(cause));
+    pending?.reject(failure);
   };
   worker.on('message', (outcomes: readonly Outcome[]) => {
     pending?.resolve(outcomes);
     pending = null;
   });
   worker.on('error', ended);
-  worker.on('exit', (code) => ended(new Error(`the writer thread ended with code ${code}`)));
+  worker.on('exit', (code) => ended(unavailable(new Error(`the writer thread ended with code ${code}`))));
 
   return {
     /** Commits writes as one transaction. While one is being committed, another is rejected. */

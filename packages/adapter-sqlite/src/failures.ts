@@ -43,7 +43,8 @@ export function reasonForOperator(error: unknown): string | null | undefined {
   const { code, message, name } = error as Error & { code?: unknown };
   if (code === 'ERR_UNUSABLE_FILE') return message;
   // A call of the system failed, for example with EACCES or EMFILE.
-  if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_INIT_FAILED)$/.test(String(code))) return null;
+  if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code)))
+    return null;
   return ENVIRONMENTAL.get((error as { errcode?: number }).errcode ?? 0) ?? ENVIRONMENTAL.get(resultCode(error));
 }
 

@@ -23,6 +23,7 @@ test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_NOTADB', sqliteError(26), 'it is not a SQLite database'],
   ['a failed call of the system', Object.assign(new Error('no'), { code: 'EMFILE' }), null],
   ['no thread', Object.assign(new Error('no'), { code: 'ERR_WORKER_INIT_FAILED' }), null],
+  ['a thread without memory', Object.assign(new Error('no'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }), null],
   ['no response in time', Object.assign(new Error('no'), { name: 'TimeoutError' }), null],
   ['a file that cannot be used', new UnusableFile('it must be a regular file'), 'it must be a regular file'],
   ['SQLITE_ERROR', sqliteError(1), undefined],

@@ -1,0 +1,51 @@
+import { execFile } from 'node:child_process';
+import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { expect, test } from 'vitest';
+import { freshFile } from './fixtures.ts';
+
+const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
+
+/** Opens a storage and creates a pet, with the modules as a program has them, and returns the error. */
+async function failureWith(change: (folder: string) => void): Promise<object> {
+  const folder = join(dirname(freshFile()), 'program');
+  mkdirSync(folder);
+  symlinkSync(join(PACKAGE, 'node_modules'), join(folder, 'node_modules'));
+  cpSync(join(PACKAGE, 'src'), join(folder, 'src'), { recursive: true });
+  change(join(folder, 'src'));
+  const program = `
+    import { createSqliteStorage } from './src/index.ts';
+    const storage = await createSqliteStorage({ file: 'animals.db' }).catch((error) => error);
+    const error = storage.pets === undefined ? storage
+      : await storage.pets.add({ name: 'Rex', categoryId: 1n }).catch((error) => error);
+    console.log(JSON.stringify({ name: error.name, message: error.message }));
+    await storage.close?.();`;
+  const node = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
+  const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: folder });
+  return JSON.parse(stdout);
+}
+
+const MISSING = {
+  name: 'StorageMisconfigured',
+  message:
+    'the module of its writer is missing: keep the package @animal-store/adapter-sqlite external when you bundle a program',
+};
+
+test('says at the opening that a bundle has no module of the writer', async () => {
+  expect(await failureWith((src) => rmSync(join(src, 'writer.ts')))).toEqual(MISSING);
+});
+
+test('says the same in a bundle of CommonJS, in which modules have no URL', async () => {
+  const failure = await failureWith((src) => {
+    const module = join(src, 'connection.ts');
+    writeFileSync(module, readFileSync(module, 'utf8').replaceAll('import.meta', '({} as ImportMeta)'));
+  });
+  expect(failure).toEqual(MISSING);
+});
+
+test('throws an error of the program in the thread unchanged, and not as an outage', async () => {
+  const failure = await failureWith((src) => writeFileSync(join(src, 'writer.ts'), "throw new TypeError('a defect');"));
+  expect(failure).toEqual({ name: 'TypeError', message: 'a defect' });
+});
