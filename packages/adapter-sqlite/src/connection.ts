@@ -3,10 +3,10 @@ import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
-import { checkFormat, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { BUSY, isDamage, reasonForOperator, resultCode, whenUnlocked } from './failures.ts';
+import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import { BUSY, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { filesAt } from './file.ts';
-import { FORMAT, openFile, type Row, type Statement } from './schema.ts';
+import { openFile, type Row, type Statement } from './schema.ts';
 import type { createWriter, Outcome, Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */
@@ -28,7 +28,8 @@ export interface Connection {
 }
 
 /** The program of the thread: a source or a built module like this one. In some bundles a module has no URL. */
-const WRITER = URL.parse(`./writer${extname(String(import.meta.url))}`, import.meta.url);
+const EXTENSION = extname(URL.parse(String(import.meta.url))?.pathname ?? '');
+const WRITER = URL.parse(`./writer${EXTENSION}`, import.meta.url);
 
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
@@ -50,7 +51,7 @@ export async function openConnection(path: string, name = path): Promise<Connect
     const reason = reasonForOperator(failure);
     if (reason === undefined) return failure;
     if (reason === null) return unavailable(failure);
-    const error = unavailable(new StorageMisconfigured(`${path} cannot be used: ${reason}`, { cause: failure }));
+    const error = unavailable(unusable(path, reason, { cause: failure }));
     if (isDamage(failure)) damage ??= error;
     return error;
   }
@@ -78,7 +79,7 @@ export async function openConnection(path: string, name = path): Promise<Connect
 }
 
 function open(path: string, name: string) {
-  const { db, run } = openFile(path, (format) => checkFormat(path, format, FORMAT));
+  const { db, run } = openFile(path);
   const data = { path, name, files: filesAt(name) };
   let writer: ReturnType<typeof startWriter> | null = null;
   let isClosing = false;
@@ -125,10 +126,16 @@ function open(path: string, name: string) {
   };
 }
 
+function errorOf(members: Exclude<Outcome, readonly Row[]>): Error {
+  if (members.name === 'StorageMisconfigured') return new StorageMisconfigured(members.message);
+  return Object.assign(new Error(), members);
+}
+
 /** Starts a thread that commits, so that no other thread waits for the disk. */
 function startWriter(data: Parameters<typeof createWriter>[0]) {
   // Some options of the process, such as --input-type, are errors in a thread.
-  const worker = new Worker(WRITER as URL, { name: 'sqlite writer', workerData: data, execArgv: [] });
+  const execArgv = EXTENSION === '.ts' ? ['--conditions=@animal-store/source'] : [];
+  const worker = new Worker(WRITER as URL, { name: 'sqlite writer', workerData: data, execArgv });
   let pending: PromiseWithResolvers<readonly Outcome[]> | null = null;
   let hasEnded = false;
 
@@ -150,7 +157,7 @@ function startWriter(data: Parameters<typeof createWriter>[0]) {
       pending = Promise.withResolvers();
       worker.postMessage(writes);
       const outcomes = await pending.promise;
-      return outcomes.map((outcome) => ('message' in outcome ? Object.assign(new Error(), outcome) : outcome));
+      return outcomes.map((outcome) => ('message' in outcome ? errorOf(outcome) : outcome));
     },
 
     hasEnded: () => hasEnded,

@@ -1,6 +1,7 @@
-// What errors of SQLite and of the system mean. The writer thread uses it: no package may be imported here.
+// What errors of SQLite and of the system mean.
 
 import { setTimeout as sleep } from 'node:timers/promises';
+import { StorageMisconfigured } from '@animal-store/domain/ports';
 
 /** Another connection holds a lock. */
 export const BUSY = 5;
@@ -30,9 +31,9 @@ const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
 const LOCK_WAIT = 1_500;
 const LOCK_PAUSE = 2;
 
-/** The error of a file that can't be used until its operator does something. Its message is the reason. */
-export class UnusableFile extends Error {
-  readonly code = 'ERR_UNUSABLE_FILE';
+/** The error of a file that can't be used until its operator does something. */
+export function unusable(path: string, reason: string, options?: ErrorOptions): StorageMisconfigured {
+  return new StorageMisconfigured(`${path} cannot be used: ${reason}`, options);
 }
 
 /**
@@ -40,8 +41,7 @@ export class UnusableFile extends Error {
  * such as a violated constraint, of which the file, the disk and the machine are not the cause.
  */
 export function reasonForOperator(error: unknown): string | null | undefined {
-  const { code, message, name } = error as Error & { code?: unknown };
-  if (code === 'ERR_UNUSABLE_FILE') return message;
+  const { code, name } = error as Error & { code?: unknown };
   // A call of the system failed, for example with EACCES or EMFILE.
   if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code)))
     return null;

@@ -1,5 +1,3 @@
-// The files of a database. The writer thread uses it: no package may be imported here.
-
 import {
   closeSync,
   existsSync,
@@ -12,7 +10,7 @@ import {
   statSync,
 } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { UnusableFile } from './failures.ts';
+import { unusable } from './failures.ts';
 
 /** File systems of a network by their type, as Linux numbers them (statfs(2), linux/magic.h). */
 const NETWORK_FILE_SYSTEMS: ReadonlyMap<number, string> = new Map([
@@ -39,8 +37,9 @@ export function realPathOf(path: string): string {
 }
 
 /**
- * Creates a file that doesn't exist; SQLite gives `-wal` and `-shm` its mode. Throws UnusableFile for a file that can't hold a
- * database. The write-ahead log needs memory that all processes share, and locks that hold (https://sqlite.org/wal.html).
+ * Creates a file that doesn't exist; SQLite gives `-wal` and `-shm` its mode. The write-ahead log needs memory that all processes share, and locks that hold (https://sqlite.org/wal.html).
+ *
+ * @throws StorageMisconfigured if the file can't hold a database.
  */
 export function createFile(path: string): void {
   try {
@@ -52,15 +51,15 @@ export function createFile(path: string): void {
   }
   if (!existsSync(path)) return;
   const stat = statSync(path);
-  if (!stat.isFile()) throw new UnusableFile('it must be a regular file');
+  if (!stat.isFile()) throw unusable(path, 'it must be a regular file');
   // Each name of a file has a log of its own (https://sqlite.org/howtocorrupt.html, 2.5).
   if (stat.nlink > 1) {
     const advice = 'keep only the one that has a log (-wal) beside it, and make copies with backup.mjs';
-    throw new UnusableFile(`it has a second name (a hard link): ${advice}`);
+    throw unusable(path, `it has a second name (a hard link): ${advice}`);
   }
-  if (isMounted(path)) throw new UnusableFile('it is mounted without its log: mount its folder instead');
+  if (isMounted(path)) throw unusable(path, 'it is mounted without its log: mount its folder instead');
   const network = NETWORK_FILE_SYSTEMS.get(statfsSync(path).type);
-  if (network !== undefined) throw new UnusableFile(`it is on a network (${network}): put it on a local disk`);
+  if (network !== undefined) throw unusable(path, `it is on a network (${network}): put it on a local disk`);
 }
 
 /**

@@ -1,15 +1,16 @@
-// The tables, and connections to them. The writer thread uses it: no package may be imported here.
+// The tables, and connections to them.
 
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
-import { BUSY, resultCode, UnusableFile } from './failures.ts';
+import { checkFormat } from '@animal-store/domain/ports';
+import { BUSY, resultCode, unusable } from './failures.ts';
 import { createFile } from './file.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
 const APPLICATION_ID = 0x416e696d;
 
 /** The format of a new file, stored as its `user_version` (docs/releasing.md). */
-export const FORMAT = 1;
+const FORMAT = 1;
 
 /**
  * Times are milliseconds since the epoch. Every index ends in the id. AUTOINCREMENT: an id is never assigned twice. Its upper
@@ -95,12 +96,16 @@ export function connect(path: string): Database {
   };
 }
 
-/** Connects to a file, and creates it if it doesn't exist. `checkFormat` throws for a format of another version. */
-export function openFile(path: string, checkFormat: (format: number) => void): Database {
+/**
+ * Connects to a file, and creates it if it doesn't exist.
+ *
+ * @throws StorageMisconfigured if it can't hold pets, or holds something else.
+ */
+export function openFile(path: string): Database {
   createFile(path);
   const database = connect(path);
   try {
-    prepareSchema(database, checkFormat);
+    prepareSchema(path, database);
     // With a write-ahead log, readers and a writer don't wait for each other.
     database.db.exec('PRAGMA journal_mode = WAL');
     tryLocking(database.db);
@@ -112,14 +117,14 @@ export function openFile(path: string, checkFormat: (format: number) => void): D
 }
 
 /** Creates the tables in a new file, in one transaction: of several processes one does it. */
-function prepareSchema({ db, run }: Database, checkFormat: (format: number) => void): void {
+function prepareSchema(path: string, { db, run }: Database): void {
   db.exec('BEGIN');
   const header = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version`;
   const [[owner, format, tables] = []] = run([[header]]).map((row) => row.map(Number));
   if (owner === 0 && format === 0 && tables === 0) db.exec(SCHEMA);
-  else if (owner !== APPLICATION_ID) throw new UnusableFile(FOREIGN);
-  else checkFormat(format as number);
+  else if (owner !== APPLICATION_ID) throw unusable(path, FOREIGN);
+  else checkFormat(path, format as number, FORMAT);
   db.exec('COMMIT');
 }
 

@@ -1,8 +1,7 @@
-// The program of the writer thread. It can import no package: the sources of a package are only found with the options that
-// the process was started with.
+// The program of the writer thread.
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { CONSTRAINT, resultCode, UnusableFile, whenUnlocked } from './failures.ts';
+import { CONSTRAINT, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { filesAt } from './file.ts';
 import { connect, type Database, type Row, type Statement } from './schema.ts';
 
@@ -10,7 +9,7 @@ import { connect, type Database, type Row, type Statement } from './schema.ts';
 export type Write = readonly Statement[];
 
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
-export type Outcome = readonly Row[] | { readonly message: string };
+export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
@@ -28,7 +27,7 @@ export function createWriter({
   let opened: Database | null = null;
 
   function checkFiles(): void {
-    if (filesAt(name) !== files) throw new UnusableFile(REPLACED);
+    if (filesAt(name) !== files) throw unusable(path, REPLACED);
   }
 
   function begin(): Database {
@@ -75,8 +74,9 @@ export function createWriter({
   };
 }
 
-function membersOf(error: unknown): { message: string } {
-  return { ...(error as object), message: (error as Error).message };
+function membersOf(error: unknown): { name: string; message: string } {
+  const { name, message } = error as Error;
+  return { ...(error as object), name, message };
 }
 
 if (parentPort !== null) {

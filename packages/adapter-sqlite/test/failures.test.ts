@@ -1,6 +1,6 @@
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
-import { reasonForOperator, UnusableFile } from '../src/failures.ts';
+import { reasonForOperator } from '../src/failures.ts';
 
 const sqliteError = (errcode: number) =>
   Object.assign(new Error(`error ${errcode}`), { code: 'ERR_SQLITE_ERROR', errcode });
@@ -25,7 +25,6 @@ test.each<[string, Error, reason: string | null | undefined]>([
   ['no thread', Object.assign(new Error('no'), { code: 'ERR_WORKER_INIT_FAILED' }), null],
   ['a thread without memory', Object.assign(new Error('no'), { code: 'ERR_WORKER_OUT_OF_MEMORY' }), null],
   ['no response in time', Object.assign(new Error('no'), { name: 'TimeoutError' }), null],
-  ['a file that cannot be used', new UnusableFile('it must be a regular file'), 'it must be a regular file'],
   ['SQLITE_ERROR', sqliteError(1), undefined],
   ['SQLITE_CONSTRAINT_CHECK', sqliteError(275), undefined],
   ['an error of Node.js', Object.assign(new TypeError('no'), { code: 'ERR_INVALID_STATE' }), undefined],

@@ -15,7 +15,7 @@ vi.mock('node:fs', async (importOriginal) => {
 });
 
 test('connections sync the log before a commit returns', () => {
-  const { db } = openFile(freshFile(), () => {});
+  const { db } = openFile(freshFile());
   onTestFinished(() => db.close());
   const setting = (name: string) => db.prepare(`PRAGMA ${name}`).all().flat();
   expect(['journal_mode', 'synchronous', 'fullfsync'].flatMap(setting)).toEqual(['wal', 2n, 1n]);

@@ -12,7 +12,7 @@ const create = (name: string): [Statement] => [
 
 test('a transaction commits nothing after an error that is no violated constraint, and the next one commits', async () => {
   const path = freshFile();
-  const { db } = openFile(path, () => {});
+  const { db } = openFile(path);
   onTestFinished(() => db.close());
   const { commit, close } = createWriter({ path, name: path, files: filesAt(path) });
   onTestFinished(close);
