@@ -4,9 +4,9 @@ import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { BUSY, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
+import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { filesAt } from './file.ts';
-import { openFile, type Row, type Statement } from './schema.ts';
+import { checkSchema, openFile, type Row, type Statement } from './schema.ts';
 import type { createWriter, Outcome, Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */
@@ -79,7 +79,8 @@ export async function openConnection(path: string, name = path): Promise<Connect
 }
 
 function open(path: string, name: string) {
-  const { db, run } = openFile(path);
+  const database = openFile(path);
+  const { db, run } = database;
   const data = { path, name, files: filesAt(name) };
   let writer: ReturnType<typeof startWriter> | null = null;
   let isClosing = false;
@@ -89,6 +90,8 @@ function open(path: string, name: string) {
       return decode(run([statement]));
     } catch (error) {
       if (resultCode(error) === BUSY) throw error;
+      // A missing table fails the other reads of this turn, too.
+      if (resultCode(error) === ERROR) checkSchema(path, database);
       return error;
     }
   }

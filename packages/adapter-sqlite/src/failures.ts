@@ -3,6 +3,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 
+/** SQLite can't run a statement: a table or an index of it is missing. */
+export const ERROR = 1;
 /** Another connection holds a lock. */
 export const BUSY = 5;
 /** One statement has failed, and the transaction can continue. */

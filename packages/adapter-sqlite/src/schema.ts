@@ -117,16 +117,36 @@ export function openFile(path: string): Database {
 }
 
 /** Creates the tables in a new file, in one transaction: of several processes one does it. */
-function prepareSchema(path: string, { db, run }: Database): void {
+function prepareSchema(path: string, database: Database): void {
+  const { db, run } = database;
   db.exec('BEGIN');
   const header = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
     FROM pragma_application_id, pragma_user_version`;
-  const [[owner, format, tables] = []] = run([[header]]).map((row) => row.map(Number));
-  if (owner === 0 && format === 0 && tables === 0) db.exec(SCHEMA);
-  else if (owner !== APPLICATION_ID) throw unusable(path, FOREIGN);
-  else checkFormat(path, format as number, FORMAT);
+  if (String(run([[header]])) === '0,0,0') db.exec(SCHEMA);
+  else checkSchema(path, database);
   db.exec('COMMIT');
 }
+
+/**
+ * Checks that a file has what this version works with. Other tables and indexes may be in it, too.
+ *
+ * @throws StorageMisconfigured
+ */
+export function checkSchema(path: string, { run }: Database): void {
+  const [[owner, format] = []] = run([['SELECT * FROM pragma_application_id, pragma_user_version']]);
+  if (Number(owner) !== APPLICATION_ID) throw unusable(path, FOREIGN);
+  checkFormat(path, Number(format), FORMAT);
+  const found = run([['SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL']]).map(([sql]) => canonical(String(sql)));
+  for (const sql of SCHEMA.split(';').map(canonical)) {
+    const [, kind, name] = /^CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)/.exec(sql) ?? [];
+    if (kind === undefined || found.includes(sql)) continue;
+    const advice = kind === 'INDEX' ? `create it with sqlite3: ${sql}` : 'restore a backup';
+    throw unusable(path, `its ${kind.toLowerCase()} ${name} is missing, or was changed: ${advice}`);
+  }
+}
+
+/** In one line, and without the quotes that a renaming leaves. */
+const canonical = (sql: string): string => sql.replaceAll('"', '').replace(/\s+/g, ' ').trim();
 
 /** Throws SQLite's error if this user can't write the file. Another connection that is writing is no error. */
 function tryLocking(db: DatabaseSync): void {

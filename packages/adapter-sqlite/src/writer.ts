@@ -3,13 +3,18 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { CONSTRAINT, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { filesAt } from './file.ts';
-import { connect, type Database, type Row, type Statement } from './schema.ts';
+import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
 /** Statements that run until one of them has rows. They are written together or not at all. */
 export type Write = readonly Statement[];
 
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
+
+/** What another program may change while the file is open: the schema, the format, the owner, and the counter of ids. */
+const STATE = `SELECT schema_version, user_version, application_id,
+    (SELECT seq FROM sqlite_sequence WHERE name = 'pets')
+  FROM pragma_schema_version, pragma_user_version, pragma_application_id`;
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
@@ -25,6 +30,8 @@ export function createWriter({
   readonly files: string;
 }) {
   let opened: Database | null = null;
+  let checked = '';
+  let lastId = 0n;
 
   function checkFiles(): void {
     if (filesAt(name) !== files) throw unusable(path, REPLACED);
@@ -40,6 +47,16 @@ export function createWriter({
     return opened;
   }
 
+  /** In a transaction, so that nothing is written to a file that this version doesn't know. */
+  function checkState(database: Database): void {
+    const [[ids, ...versions] = []] = database.run([[STATE]]).map((row) => row.toReversed());
+    if (versions.join() !== checked) checkSchema(path, database);
+    checked = versions.join();
+    if (((ids as bigint | null) ?? 0n) < lastId)
+      throw unusable(path, 'its counter of ids was set back: restore a backup');
+    lastId = (ids as bigint | null) ?? 0n;
+  }
+
   function close(): void {
     opened?.db.close();
     opened = null;
@@ -52,7 +69,9 @@ export function createWriter({
      */
     async commit(writes: readonly Write[]): Promise<readonly Outcome[]> {
       try {
-        const { db, run } = await whenUnlocked(begin);
+        const database = await whenUnlocked(begin);
+        const { db, run } = database;
+        checkState(database);
         const outcomes = writes.map((write) => {
           try {
             return run(write);

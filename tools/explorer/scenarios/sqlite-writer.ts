@@ -56,6 +56,7 @@ const sqliteError = (message: string, errcode: number) =>
 
 /** As much of a connection as reads and writes of rows of one column need. */
 class FakeDatabase {
+  static schema: readonly string[] = [];
   isOpen = true;
   #transaction: string[] | null = null;
 
@@ -72,6 +73,8 @@ class FakeDatabase {
       if (machine.fate() === 'commit') throw sqliteError('disk I/O error', 10);
       machine.commit(this.#transaction);
       this.#transaction = null;
+    } else if (sql.includes('CREATE')) {
+      FakeDatabase.schema = sql.split(';');
     }
   }
 
@@ -81,7 +84,8 @@ class FakeDatabase {
 
   #run(sql: string, id: string): (string | bigint)[][] {
     if (sql === 'read') return machine.written().map((each) => [each]);
-    if (sql !== 'write') return [[0x416e696dn, 1n, 2n]];
+    if (sql.startsWith('SELECT sql')) return FakeDatabase.schema.map((each) => [each]);
+    if (sql !== 'write') return [sql.includes('count(') ? [0n, 0n, 0n] : [0x416e696dn, 1n, 0n]];
     if (machine.fate() === 'insertion' && this.#transaction?.length === 0) {
       // SQLite rolls back some transactions that fail.
       this.#transaction = null;
