@@ -1,6 +1,6 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ApiKey, Catalogue, Keyring } from '@animal-store/domain';
-import type { KeyStore, OpenOptions, PetArchive } from '@animal-store/domain/ports';
+import type { KeyStore, PetArchive } from '@animal-store/domain/ports';
 
 /** The use cases that commands call. */
 export interface UseCases {
@@ -36,7 +36,7 @@ export interface Context {
    * Opens the storage that the environment names, and closes it when the work is settled. A file that doesn't exist is an
    * error, because its name may be mistyped, unless `create` is true.
    */
-  withStorage<T>(work: (useCases: UseCases) => Promise<T>, options?: OpenOptions): Promise<T>;
+  withStorage<T>(work: (useCases: UseCases) => Promise<T>, options?: { create: boolean }): Promise<T>;
   /** Opens the same storage and another one, which may be created, and closes them. */
   withTarget<T>(target: TargetOptions, work: (source: CopySource, target: CopyTarget) => Promise<T>): Promise<T>;
   /** The arguments of the command line: messages may quote them. */

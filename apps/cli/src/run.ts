@@ -14,7 +14,6 @@ import {
   versionText,
 } from '@animal-store/app-kit';
 import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
-import type { OpenOptions } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommanderError } from 'commander';
 import { CommandFailed, type Context, type CopySource } from './context.ts';
@@ -27,12 +26,7 @@ const [EXIT_FAILED, EXIT_MISUSED] = [1, 2];
 const { stdin, stdout, stderr } = process;
 const words = process.argv.slice(2);
 
-async function opened<T>(
-  settings: StorageSettings,
-  options: OpenOptions,
-  work: (opened: OpenStorage) => Promise<T>,
-): Promise<T> {
-  const storage = await openStorage(settings, options);
+async function closing<T>(storage: OpenStorage, work: (opened: OpenStorage) => Promise<T>): Promise<T> {
   for (const warning of storage.warnings) stderr.write(MESSAGES.line(warning));
   try {
     return await explained(storage, () => work(storage));
@@ -61,7 +55,7 @@ async function namedStorage(): Promise<StorageSettings> {
 }
 
 const withStorage: Context['withStorage'] = async (work, options = { create: false }) =>
-  opened(await namedStorage(), options, async ({ storage }) => {
+  closing(await openStorage(await namedStorage(), options), async ({ storage }) => {
     const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
     return work({ catalogue: createCatalogue(storage.pets), keyring });
   });
@@ -72,8 +66,8 @@ const placeOf = ({ setting }: StorageSettings) => (existsSync(setting) ? realpat
 const withTarget: Context['withTarget'] = async (options, work) => {
   const [settings, other] = [await namedStorage(), await targetSettings(options)];
   if (placeOf(settings) === placeOf(other)) throw new ConfigurationError(MESSAGES.sameStorage);
-  return opened(settings, { create: false }, (source) =>
-    opened(other, { create: true }, ({ storage: target }) => {
+  return closing(await openStorage(settings, { create: false }), async (source) =>
+    closing(await openStorage(other), ({ storage: target }) => {
       const { archive, keys, location } = source.storage;
       if (archive === undefined) throw new CommandFailed(MESSAGES.noArchive(location));
       if (target.archive === undefined) throw new CommandFailed(MESSAGES.noArchive(target.location));

@@ -33,16 +33,10 @@ const WRITER = URL.parse(`./writer${EXTENSION}`, import.meta.url);
 
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
-/**
- * @param path Without links.
- * @param name May be a link to the file.
- * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
- */
-export async function openConnection(path: string, name = path): Promise<Connection> {
+/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
+export async function openConnection(path: string): Promise<Connection> {
   if (WRITER === null || !existsSync(WRITER)) {
-    throw new StorageMisconfigured(
-      'the module of its writer is missing: keep the package @animal-store/adapter-sqlite external when you bundle a program',
-    );
+    throw new StorageMisconfigured("the writer's module is missing: keep @animal-store/adapter-sqlite out of bundles");
   }
   /** Nothing more is written to a damaged file: it would be lost with the next backup that is restored. */
   let damage: unknown = null;
@@ -57,7 +51,7 @@ export async function openConnection(path: string, name = path): Promise<Connect
   }
 
   const file = createResource({
-    open: () => whenUnlocked(() => open(path, name)),
+    open: () => whenUnlocked(() => open(path)),
     close: (opened) => opened.close(),
     isLost: () => false,
     toPortError,
@@ -78,10 +72,10 @@ export async function openConnection(path: string, name = path): Promise<Connect
   };
 }
 
-function open(path: string, name: string) {
+function open(path: string) {
   const database = openFile(path);
   const { db, run } = database;
-  const data = { path, name, files: filesAt(name) };
+  const data = { path, files: filesAt(path) };
   let writer: ReturnType<typeof startWriter> | null = null;
   let isClosing = false;
 
@@ -120,18 +114,10 @@ function open(path: string, name: string) {
 
     async close(): Promise<void> {
       isClosing = true;
-      // A first write compares the files, and the connection that is closed last deletes the log.
-      await writer?.settled();
-      // The thread's connection is the last, because it also copies the log into the database.
-      db.close();
-      await writer?.end();
+      if (writer === null) db.close();
+      else await writer.end(() => db.close());
     },
   };
-}
-
-function errorOf(members: Exclude<Outcome, readonly Row[]>): Error {
-  if (members.name === 'StorageMisconfigured') return new StorageMisconfigured(members.message);
-  return Object.assign(new Error(), members);
 }
 
 /** Starts a thread that commits, so that no other thread waits for the disk. */
@@ -160,17 +146,24 @@ function startWriter(data: Parameters<typeof createWriter>[0]) {
       pending = Promise.withResolvers();
       worker.postMessage(writes);
       const outcomes = await pending.promise;
-      return outcomes.map((outcome) => ('message' in outcome ? errorOf(outcome) : outcome));
+      return outcomes.map((outcome) => {
+        if (!('message' in outcome)) return outcome;
+        const { name, message } = outcome;
+        return name === 'StorageMisconfigured'
+          ? new StorageMisconfigured(message)
+          : Object.assign(new Error(), outcome);
+      });
     },
 
     hasEnded: () => hasEnded,
 
-    /** Waits for the transaction that is being committed. */
-    async settled(): Promise<void> {
+    /**
+     * Ends the thread after its transaction: a first one compares the files, and the connection that is closed last deletes
+     * the log. That is the thread's, because it also copies the log into the database.
+     */
+    async end(closeOther: () => void): Promise<void> {
       await pending?.promise.catch(() => {});
-    },
-
-    async end(): Promise<void> {
+      closeOther();
       if (hasEnded) return;
       worker.postMessage(null);
       await once(worker, 'exit');

@@ -2,16 +2,18 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type OpenOptions, type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
 import { realPathOf } from './file.ts';
 import { createKeyStore } from './keys.ts';
 import { createPetStore, TRY_CREATING } from './pets.ts';
 
-export interface SqliteStorageOptions extends OpenOptions {
+export interface SqliteStorageOptions {
   /** Path on a local disk. SQLite keeps `-wal` and `-shm` beside the file. */
   readonly file: string;
+  /** Whether a file that doesn't exist is created. Absent: true. */
+  readonly create?: boolean;
 }
 
 /**
@@ -26,15 +28,14 @@ export async function createSqliteStorage({ file, create = true }: SqliteStorage
   if (/^(?::memory:$|file:)/.test(file)) {
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }
-  const name = resolve(file);
-  const path = realPathOf(name);
+  const path = resolve(file);
   if (!(create || existsSync(path))) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
-  const connection = await openConnection(path, name);
+  const connection = await openConnection(path);
   return {
     pets: createPetStore(connection),
     keys: createKeyStore(connection),
     archive: createArchive(connection),
-    location: path,
+    location: realPathOf(path),
     async ready() {
       await connection.write(...TRY_CREATING);
     },

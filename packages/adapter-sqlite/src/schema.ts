@@ -140,8 +140,7 @@ export function checkSchema(path: string, { run }: Database): void {
   for (const sql of SCHEMA.split(';').map(canonical)) {
     const [, kind, name] = /^CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)/.exec(sql) ?? [];
     if (kind === undefined || found.includes(sql)) continue;
-    const advice = kind === 'INDEX' ? `create it with sqlite3: ${sql}` : 'restore a backup';
-    throw unusable(path, `its ${kind.toLowerCase()} ${name} is missing, or was changed: ${advice}`);
+    throw unusable(path, `its ${kind.toLowerCase()} ${name} is missing, or was changed: it was made by ${sql}`);
   }
 }
 

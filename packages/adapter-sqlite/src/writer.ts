@@ -11,30 +11,21 @@ export type Write = readonly Statement[];
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
 
-/** What another program may change while the file is open: the schema, the format, the owner, and the counter of ids. */
-const STATE = `SELECT schema_version, user_version, application_id,
-    (SELECT seq FROM sqlite_sequence WHERE name = 'pets')
-  FROM pragma_schema_version, pragma_user_version, pragma_application_id`;
+/** What another program may change while the file is open: the counter of ids, the schema, the format and the owner. */
+const STATE = `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pets'), 0), versions.*
+  FROM (SELECT * FROM pragma_schema_version, pragma_user_version, pragma_application_id) AS versions`;
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
 /** Commits writes to these files, and to no other ones, on a connection of its own, which the first write opens. */
-export function createWriter({
-  path,
-  name,
-  files,
-}: {
-  readonly path: string;
-  readonly name: string;
-  readonly files: string;
-}) {
+export function createWriter({ path, files }: { readonly path: string; readonly files: string }) {
   let opened: Database | null = null;
   let checked = '';
   let lastId = 0n;
 
   function checkFiles(): void {
-    if (filesAt(name) !== files) throw unusable(path, REPLACED);
+    if (filesAt(path) !== files) throw unusable(path, REPLACED);
   }
 
   function begin(): Database {
@@ -44,17 +35,13 @@ export function createWriter({
       opened = connect(path);
     }
     opened.db.exec('BEGIN IMMEDIATE');
-    return opened;
-  }
-
-  /** In a transaction, so that nothing is written to a file that this version doesn't know. */
-  function checkState(database: Database): void {
-    const [[ids, ...versions] = []] = database.run([[STATE]]).map((row) => row.toReversed());
-    if (versions.join() !== checked) checkSchema(path, database);
+    // In the transaction, so that nothing is written to a file that this version doesn't know.
+    const [[ids, ...versions]] = opened.run([[STATE]]) as [[bigint, ...bigint[]]];
+    if (versions.join() !== checked) checkSchema(path, opened);
     checked = versions.join();
-    if (((ids as bigint | null) ?? 0n) < lastId)
-      throw unusable(path, 'its counter of ids was set back: restore a backup');
-    lastId = (ids as bigint | null) ?? 0n;
+    if (ids < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
+    lastId = ids;
+    return opened;
   }
 
   function close(): void {
@@ -69,9 +56,7 @@ export function createWriter({
      */
     async commit(writes: readonly Write[]): Promise<readonly Outcome[]> {
       try {
-        const database = await whenUnlocked(begin);
-        const { db, run } = database;
-        checkState(database);
+        const { db, run } = await whenUnlocked(begin);
         const outcomes = writes.map((write) => {
           try {
             return run(write);

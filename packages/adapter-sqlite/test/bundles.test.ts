@@ -29,8 +29,7 @@ async function failureWith(change: (folder: string) => void): Promise<object> {
 
 const MISSING = {
   name: 'StorageMisconfigured',
-  message:
-    'the module of its writer is missing: keep the package @animal-store/adapter-sqlite external when you bundle a program',
+  message: "the writer's module is missing: keep @animal-store/adapter-sqlite out of bundles",
 };
 
 test('says at the opening that a bundle has no module of the writer', async () => {

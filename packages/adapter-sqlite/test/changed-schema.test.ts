@@ -34,7 +34,7 @@ const CHANGES: [string, change: string, reason: RegExp, undo: string][] = [
   [
     'the index of idempotency keys was dropped',
     'DROP INDEX pets_by_idempotency_key',
-    /its index pets_by_idempotency_key is missing, or was changed: create it with sqlite3: CREATE UNIQUE INDEX \S[^\n]*$/,
+    /its index pets_by_idempotency_key is missing, or was changed: it was made by CREATE UNIQUE INDEX \S[^\n]*$/,
     `CREATE UNIQUE INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)
        WHERE idempotency_key IS NOT NULL`,
   ],
@@ -56,13 +56,13 @@ const CHANGES: [string, change: string, reason: RegExp, undo: string][] = [
   [
     'pets was renamed, and another table has its name',
     'ALTER TABLE pets RENAME TO animals; CREATE TABLE pets AS SELECT * FROM animals',
-    /its table pets is missing, or was changed: restore a backup$/,
+    /its table pets is missing, or was changed: it was made by CREATE TABLE \S[^\n]*$/,
     'DROP TABLE pets; ALTER TABLE animals RENAME TO pets',
   ],
   [
     'the API keys were renamed',
     'ALTER TABLE api_keys RENAME TO keys',
-    /its table api_keys is missing, or was changed: restore a backup$/,
+    /its table api_keys is missing, or was changed: it was made by CREATE TABLE \S[^\n]*$/,
     'ALTER TABLE keys RENAME TO api_keys',
   ],
 ];

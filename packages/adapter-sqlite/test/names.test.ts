@@ -55,8 +55,7 @@ describe('opening rejects', () => {
     linkSync(file, link);
     for (const name of [file, link]) {
       await expect(openAt(name)).rejects.toThrow(
-        `${name} cannot be used: it has a second name (a hard link): keep only the one that has a log (-wal) beside it, ` +
-          'and make copies with backup.mjs',
+        `${name} cannot be used: it has a second name (a hard link): keep only the one with a log (-wal)`,
       );
     }
     rmSync(link);

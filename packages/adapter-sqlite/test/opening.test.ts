@@ -2,7 +2,6 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, readdirSync, readFileSync, type StatsFs, statfsSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import type { OpenOptions } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { openFile } from '../src/schema.ts';
@@ -83,7 +82,7 @@ test('ready writes as much as a creation, and changes no pets, keys and ids', as
 
 describe('opening rejects in one line', () => {
   /** The reason why a file is rejected. */
-  async function rejectionOf(file: string, options: OpenOptions = {}): Promise<string> {
+  async function rejectionOf(file: string, options: { create?: boolean } = {}): Promise<string> {
     const { name, message } = await createSqliteStorage({ file, ...options }).then(
       () => new Error('accepted'),
       (error: Error) => error,

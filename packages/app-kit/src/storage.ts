@@ -6,7 +6,7 @@ import { adapter as mongodb } from '@animal-store/adapter-mongodb/adapter';
 import { adapter as postgres } from '@animal-store/adapter-postgres/adapter';
 import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
-import { type OpenOptions, type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 import { quotesViolation, readEnvironment, type Storages, storageVariables, subjectOf } from './environment.ts';
 import type { Application } from './run-application.ts';
@@ -146,10 +146,8 @@ const IN_MEMORY = `the animals are kept in memory, and gone when this process en
  *
  * @throws ConfigurationError if the settings can't be right.
  */
-export async function openStorage(
-  { adapter, setting, subject, warnings }: StorageSettings,
-  options?: OpenOptions,
-): Promise<OpenStorage> {
+export async function openStorage(settings: StorageSettings, options?: { create: boolean }): Promise<OpenStorage> {
+  const { adapter, setting, subject, warnings } = settings;
   const misconfiguration = (error: unknown) => {
     const cause = DomainError.is(error) ? error.cause : error;
     return StorageMisconfigured.is(cause) ? `${subject}: ${cause.message}` : null;

@@ -11,11 +11,4 @@ export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
 export { mapPorts, type PortMethod, type Ports } from './port-methods.ts';
-export {
-  checkFormat,
-  type OpenOptions,
-  type PetStorage,
-  PORTS_VERSION,
-  type StorageAdapter,
-  type StorageVariable,
-} from './storage.ts';
+export { checkFormat, type PetStorage, PORTS_VERSION, type StorageAdapter, type StorageVariable } from './storage.ts';

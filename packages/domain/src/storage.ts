@@ -53,12 +53,6 @@ export interface StorageVariable {
   readonly secret: boolean;
 }
 
-/** How to open a storage. */
-export interface OpenOptions {
-  /** false: a place that doesn't exist is an error, and is not created. A server may ignore it. Absent: true. */
-  readonly create?: boolean;
-}
-
 /**
  * The export `adapter` of a module describes a kind of storage to applications. `open` loads the driver, so that other
  * storages don't wait for it.
@@ -77,9 +71,10 @@ export interface StorageAdapter {
    * Opens a storage. A server that can't be reached is no error here, but `storage_unavailable` in each call until it can.
    *
    * @param setting The value of the variable; `''` without one.
+   * @param options `create: false`: a place that doesn't exist is an error, and not created. A server may ignore it.
    * @throws StorageMisconfigured
    */
-  open(setting: string, options?: OpenOptions): Promise<PetStorage>;
+  open(setting: string, options?: { readonly create?: boolean }): Promise<PetStorage>;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -203,6 +203,18 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     // Clients may know the id of Max.
     const tom = await (await serviceOf(container)).add('Tom');
     expect(await tom.json()).toMatchObject({ id: 1_000_002 });
+  });
+
+  test('rejects a SQLite file that is mounted without its folder', async () => {
+    const file = join(mkdtempSync(join(tmpdir(), 'animal-store-mount-')), 'zoo.db');
+    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
+    writeFileSync(file, '');
+    chmodSync(file, 0o666);
+    const on = ['--env=STORAGE=sqlite', '--env=SQLITE_FILE=/data/zoo.db', `--env=API_KEYS=${KEY}`];
+    await expect(docker('run', '--rm', `--volume=${file}:/data/zoo.db`, ...on, image)).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/^animal-store: SQLITE_FILE: .* mount its folder instead\n$/),
+    });
   });
 });
 

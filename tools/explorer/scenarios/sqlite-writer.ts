@@ -101,11 +101,14 @@ class FakeDatabase {
   }
 }
 
-const { statSync, statfsSync, existsSync, openSync, closeSync } = fs;
+const { statSync, statfsSync, existsSync, openSync, closeSync, realpathSync } = fs;
 const isOwn = (path: unknown): path is string => typeof path === 'string' && path.startsWith(FILE);
 Object.assign(fs, {
   existsSync: (path: string) => isOwn(path) || existsSync(path),
   openSync: (path: string, ...rest: [never]) => (isOwn(path) ? -1 : openSync(path, ...rest)),
+  realpathSync: Object.assign((path: string) => realpathSync(path), {
+    native: (path: string) => (isOwn(path) ? path : realpathSync.native(path)),
+  }),
   closeSync: (fd: number) => fd === -1 || closeSync(fd),
   statfsSync: (path: string, ...rest: []) => (isOwn(path) ? { type: 0 } : statfsSync(path, ...rest)),
   statSync(path: string, ...rest: never[]) {
