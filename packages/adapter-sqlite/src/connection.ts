@@ -5,9 +5,9 @@ import { Worker } from 'node:worker_threads';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
-import { filesAt } from './file.ts';
+import { identityOf, partsOf } from './file.ts';
 import { checkSchema, openFile, type Row, type Statement } from './schema.ts';
-import type { createWriter, Outcome, Write } from './writer.ts';
+import type { Outcome, Place, Write } from './writer.ts';
 
 /** How many calls share a transaction or a turn at most. */
 const BATCH = { maxItems: 1_000 };
@@ -75,7 +75,8 @@ export async function openConnection(path: string): Promise<Connection> {
 function open(path: string) {
   const database = openFile(path);
   const { db, run } = database;
-  const data = { path, files: filesAt(path) };
+  const files = partsOf(path);
+  const place = { path, files, identity: identityOf(files) };
   let writer: ReturnType<typeof startWriter> | null = null;
   let isClosing = false;
 
@@ -108,7 +109,7 @@ function open(path: string) {
     /** Group commit: writes that arrive during a commit are the next transaction. */
     write: createBatches<Write, readonly Row[]>((writes) => {
       if (isClosing) throw unavailable();
-      if (writer?.hasEnded() !== false) writer = startWriter(data);
+      if (writer?.hasEnded() !== false) writer = startWriter(place);
       return writer.commit(writes);
     }, BATCH),
 
@@ -121,10 +122,10 @@ function open(path: string) {
 }
 
 /** Starts a thread that commits, so that no other thread waits for the disk. */
-function startWriter(data: Parameters<typeof createWriter>[0]) {
+function startWriter(place: Place) {
   // Some options of the process, such as --input-type, are errors in a thread.
   const execArgv = EXTENSION === '.ts' ? ['--conditions=@animal-store/source'] : [];
-  const worker = new Worker(WRITER as URL, { name: 'sqlite writer', workerData: data, execArgv });
+  const worker = new Worker(WRITER as URL, { name: 'sqlite writer', workerData: place, execArgv });
   let pending: PromiseWithResolvers<readonly Outcome[]> | null = null;
   let hasEnded = false;
 

@@ -43,11 +43,16 @@ export function createFile(path: string): void {
   if (network !== undefined) throw unusable(path, `it is on a network (${network}): put it on a local disk`);
 }
 
-/** The path, device and inode of the database, of its log and of the log's index: other ones if a file is another one. */
-export function filesAt(name: string): string {
-  const path = realPathOf(name);
-  const stats = ['', '-wal', '-shm'].map((suffix) => statSync(path + suffix, { bigint: true, throwIfNoEntry: false }));
-  return [path, ...stats.map((stat) => `${stat?.dev}:${stat?.ino}`)].join();
+/** The database, also by the link that leads to it, its log and the log's index. */
+export function partsOf(path: string): readonly string[] {
+  const parts = ['', '-wal', '-shm'].map((suffix) => realPathOf(path) + suffix);
+  return [...new Set([path, ...parts])];
+}
+
+/** The devices and inodes of files: other ones if a file is another one. */
+export function identityOf(files: readonly string[]): string {
+  const stats = files.map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
+  return stats.map((stat) => `${stat?.dev}:${stat?.ino}`).join();
 }
 
 /** Whether a file is a mount by itself, not only in one. Some characters are listed in octal. */

@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { CONSTRAINT, resultCode, unusable, whenUnlocked } from './failures.ts';
-import { filesAt } from './file.ts';
+import { identityOf } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
 /** Statements that run until one of them has rows. They are written together or not at all. */
@@ -18,14 +18,17 @@ const STATE = `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pe
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
+/** A database, its files, and which files they were when it was opened. */
+export type Place = { readonly path: string; readonly files: readonly string[]; readonly identity: string };
+
 /** Commits writes to these files, and to no other ones, on a connection of its own, which the first write opens. */
-export function createWriter({ path, files }: { readonly path: string; readonly files: string }) {
+export function createWriter({ path, files, identity }: Place) {
   let opened: Database | null = null;
   let checked = '';
   let lastId = 0n;
 
   function checkFiles(): void {
-    if (filesAt(path) !== files) throw unusable(path, REPLACED);
+    if (identityOf(files) !== identity) throw unusable(path, REPLACED);
   }
 
   function begin(): Database {

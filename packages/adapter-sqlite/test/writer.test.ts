@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { filesAt } from '../src/file.ts';
+import { identityOf } from '../src/file.ts';
 import { openFile, type Statement } from '../src/schema.ts';
 import { createWriter } from '../src/writer.ts';
 import { databaseAt, freshFile } from './fixtures.ts';
@@ -14,7 +14,7 @@ test('a transaction commits nothing after an error that is no violated constrain
   const path = freshFile();
   const { db } = openFile(path);
   onTestFinished(() => db.close());
-  const { commit, close } = createWriter({ path, files: filesAt(path) });
+  const { commit, close } = createWriter({ path, files: [path], identity: identityOf([path]) });
   onTestFinished(close);
   const failed = expect.objectContaining({ message: 'no such table: missing' });
   expect(await commit([create('Rex'), [['SELECT * FROM missing']], create('Max')])).toEqual([failed, failed, failed]);
