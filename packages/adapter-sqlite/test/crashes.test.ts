@@ -40,7 +40,8 @@ test('a full disk makes the storage and creations unavailable, and loses no ackn
       for (let key = 0; key < 5_000 && failures < 20; key += ${TOGETHER}) {
         await addFrom(key, ${TOGETHER}).catch((error) => {
           if (error.code !== 'storage_unavailable' || /disk|database|SQL/.test(error.message)) throw error;
-          failures += 1;
+          // On a busy machine a call may also take too long.
+          if ([10, 13].includes(error.cause?.errcode & 0xff)) failures += 1;
         });
       }
       await storage.pets.find(1n);
