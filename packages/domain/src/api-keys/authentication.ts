@@ -42,7 +42,7 @@ export interface AuthenticationOptions {
  */
 export function createAuthentication(options: AuthenticationOptions): Authenticate {
   const { configuredKeys, issuedKeys, digest, clock, monotonicClock } = options;
-  requirePort('issuedKeys', issuedKeys, 'revoke');
+  requirePort('issuedKeys', issuedKeys, 'recordUse');
   requireSha256(digest);
   // A record may be as old as its query, so its age counts from the start.
   const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
