@@ -1,7 +1,7 @@
 import type { ApiKey, Pet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
+import { type CallName, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 import { type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 

@@ -33,8 +33,14 @@ const WRITER = URL.parse(`./writer${EXTENSION}`, import.meta.url);
 
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
-/** @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later. */
-export async function openConnection(path: string): Promise<Connection> {
+/** How often the opening is waited for, each time as long as a call takes at most. */
+const OPENING_WAITS = 4;
+
+/**
+ * @param willWrite Whether the thread starts now, and not with the first write: on a busy machine that takes as long as a call.
+ * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
+ */
+export async function openConnection(path: string, willWrite: boolean): Promise<Connection> {
   if (WRITER === null || !existsSync(WRITER)) {
     throw new StorageMisconfigured("the writer's module is missing: keep @animal-store/adapter-sqlite out of bundles");
   }
@@ -51,16 +57,21 @@ export async function openConnection(path: string): Promise<Connection> {
   }
 
   const file = createResource({
-    open: () => whenUnlocked(() => open(path)),
+    async open() {
+      const opened = await whenUnlocked(() => open(path));
+      // The first write reports what fails.
+      if (willWrite) await opened.startWriter().catch(() => {});
+      return opened;
+    },
     close: (opened) => opened.close(),
     isLost: () => false,
     toPortError,
   });
-  await file
-    .call(async () => {})
-    .catch(({ cause }) => {
-      if (StorageMisconfigured.is(cause)) throw cause;
-    });
+  for (let waited = 0; waited < OPENING_WAITS; waited += 1) {
+    const cause = await file.call(async () => null).catch((error) => error.cause);
+    if (StorageMisconfigured.is(cause)) throw cause;
+    if (cause?.name !== 'TimeoutError') break;
+  }
   return {
     read: (...read) => file.call((opened) => opened.read(read as Read) as Promise<never>),
     write: (...write) =>
@@ -92,6 +103,11 @@ function open(path: string) {
   }
 
   return {
+    async startWriter(): Promise<void> {
+      writer = startWriter(place);
+      await writer.commit([]);
+    },
+
     read: createBatches<Read, unknown>(
       (reads) =>
         whenUnlocked(() => {

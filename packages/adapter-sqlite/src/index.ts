@@ -12,7 +12,7 @@ import { createPetStore, TRY_CREATING } from './pets.ts';
 export interface SqliteStorageOptions {
   /** Path on a local disk. SQLite keeps `-wal` and `-shm` beside the file. */
   readonly file: string;
-  /** Whether a file that doesn't exist is created. Absent: true. */
+  /** Whether a file that doesn't exist is created. Absent: true. false also lets the thread start with the first write. */
   readonly create?: boolean;
 }
 
@@ -30,7 +30,7 @@ export async function createSqliteStorage({ file, create = true }: SqliteStorage
   }
   const path = resolve(file);
   if (!(create || existsSync(path))) throw new StorageMisconfigured(`there is no file ${path} that this user may see`);
-  const connection = await openConnection(path);
+  const connection = await openConnection(path, create);
   return {
     pets: createPetStore(connection),
     keys: createKeyStore(connection),

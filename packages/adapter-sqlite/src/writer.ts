@@ -58,6 +58,7 @@ export function createWriter({ path, files, identity }: Place) {
      * other error nothing is committed, and it is the outcome of all.
      */
     async commit(writes: readonly Write[]): Promise<readonly Outcome[]> {
+      if (writes.length === 0) return [];
       try {
         const { db, run } = await whenUnlocked(begin);
         const outcomes = writes.map((write) => {

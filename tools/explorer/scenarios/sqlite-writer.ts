@@ -220,7 +220,7 @@ const scenario =
     const writing = (id: string) =>
       async function write(): Promise<void> {
         const before = isWell() ? shared.errors : null;
-        opening ??= openConnection(FILE);
+        opening ??= openConnection(FILE, false);
         shared.isOpen = true;
         const { read, write: run } = await opening;
         const outcome = await run(['write', id]).catch((error: Error) => error);
