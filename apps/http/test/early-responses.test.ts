@@ -106,6 +106,13 @@ describe('a client that expects 100 Continue', () => {
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 401']);
   });
 
+  test('gets a 401 that closes the connection, and nothing behind it is executed', async ({ service }) => {
+    const creation = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${JSON_TYPE}${length(REX.length)}\r\n${REX}`;
+    const text = await service.raw(head('POST /v1/pets', JSON_TYPE + length(REX.length)) + REX + creation);
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 401']);
+    expect((await service.call('GET', '/v1/pets')).json).toEqual([]);
+  });
+
   test('gets 201 for a body that it sends at once', async ({ shared: { raw } }) => {
     const fields = `${AUTHORIZATION}${JSON_TYPE}${length(REX.length)}Connection: close\r\n`;
     expect((await raw(head('POST /v1/pets', fields) + REX)).match(/^HTTP\/1\.1 \d+/gm)).toEqual([

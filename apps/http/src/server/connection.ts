@@ -61,7 +61,8 @@ export class Connection {
       this.#waiting.shift();
       const [next] = this.#waiting;
       if (next === undefined) this.#onIdle();
-      else if (!this.#socket.destroyed) next.serve();
+      // Node closes the connection after some responses, as after one instead of 100 Continue.
+      else if (this.#socket.writable) next.serve();
     });
     if (this.#waiting.length === 1) serve();
     return true;
@@ -85,9 +86,9 @@ export class Connection {
     }
     // The parser fails again with each packet that follows. They are read: a reset could overtake the rejection.
     if (this.#stage !== 'serving') return;
-    if (!this.#socket.writable) return void this.#socket.destroy();
     this.#stage = 'rejected';
     const respond = () => {
+      if (!this.#socket.writable) return void this.#socket.destroy();
       this.#socket.end(bytes());
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };
