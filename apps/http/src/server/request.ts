@@ -99,7 +99,7 @@ export class NodeRequest extends IncomingMessage {
    * {@link DISCARD_TIMEOUT} or {@link DISCARD_MAX_BYTES} at the latest.
    */
   async discardBody(): Promise<void> {
-    if (!this.hasBody || this.complete || this.#rejection !== null) return;
+    if (!this.hasBody || this.complete || this.destroyed || this.#rejection !== null) return;
     // Node closes the connection of a client that got no 100. One that waits for it sends nothing.
     if (this.#waitsForContinue ? this.readableLength === 0 : this.#response?.getHeader('connection') !== 'close')
       return;
