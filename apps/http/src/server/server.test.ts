@@ -61,3 +61,13 @@ test('a stop waits for no rest of a body after its deadline', async () => {
   expect(await server.stop({ grace: 0, deadline: 0 })).toBe(1);
   await discarded;
 });
+
+test('keeps a connection of HTTP/1.0 open as long as the client asks for it (RFC 9112, section 9.3)', async () => {
+  const server = await startServer((_, response) => response.setHeader('content-length', 6).end('served'), OPTIONS);
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
+  const socket = connect(server.address.port, '127.0.0.1');
+  socket.write('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  expect(text.match(/^connection: .+$/gim)).toEqual(['Connection: keep-alive', 'connection: close']);
+});

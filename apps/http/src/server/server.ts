@@ -138,5 +138,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
  * then close (RFC 9110, section 7.8).
  */
 function closes({ headers, httpVersion }: NodeRequest): boolean {
-  return httpVersion === '1.0' || headers.upgrade !== undefined || /\bclose\b/i.test(headers.connection ?? '');
+  const { connection = '', upgrade } = headers;
+  if (upgrade !== undefined || /\bclose\b/i.test(connection)) return true;
+  return httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection);
 }
