@@ -97,7 +97,7 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
   return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as NodeRequest;
-      const response = app.fetch(request, { incoming });
+      const response = app.fetch(request, { serverRequest: incoming });
       return incoming.hasBody ? afterBody(incoming, response) : response;
     },
     {

@@ -5,9 +5,10 @@ import { forwardedAddress } from './forwarded.ts';
 import { fromFetch, type Incoming } from './incoming.ts';
 import { createTurn } from './turn.ts';
 
-/** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `incoming`. */
+/** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `serverRequest`. */
 export interface Env {
-  Bindings: { readonly incoming?: Incoming };
+  // Not `incoming`: @hono/node-server gives Node's request under that name.
+  Bindings: { readonly serverRequest?: Incoming };
 }
 
 /** What a handler gets besides Hono's context. */
@@ -141,7 +142,7 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
       const fixedHeaders = { ...SECURITY_HEADERS, ...headers };
       return async (c) => {
         // `app.request()` gives no environment.
-        const incoming = c.env?.incoming ?? fromFetch(c.req.raw);
+        const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
         const record = begin(incoming, c.req.method, route, incoming.clientAddress);
         let headers = fixedHeaders;
         let response: HttpResponse;
