@@ -17,12 +17,6 @@ const LINGER_TIMEOUT = 2_000;
  */
 type Stage = 'serving' | 'ending' | 'rejected';
 
-/** A request that waits for its response, or for its turn. */
-interface Waiting {
-  readonly response: ServerResponse<NodeRequest>;
-  readonly serve: () => void;
-}
-
 /**
  * One connection. Its requests are served one after the other (RFC 9112, section 9.3.2), the next when the response before was
  * handed to the system: a client that reads nothing holds one response.
@@ -31,8 +25,8 @@ export class Connection {
   readonly #socket: Socket;
   readonly #onIdle: () => void;
   #stage: Stage = 'serving';
-  /** The first one is being served. */
-  #waiting: Waiting[] = [];
+  /** Serve the requests that have no response yet. The first one is being served. */
+  #waiting: (() => void)[] = [];
   /** The response to the last request, also when it was sent: the body of the request may still be arriving. */
   #last: ServerResponse<NodeRequest> | null = null;
 
@@ -53,7 +47,7 @@ export class Connection {
   accept(response: ServerResponse<NodeRequest>, closes: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
     if (this.#waiting.length === UNANSWERED_MAX) return false;
-    this.#waiting.push({ response, serve });
+    this.#waiting.push(serve);
     this.#last = response;
     if (closes) this.end();
     // It follows `finish`.
@@ -62,7 +56,7 @@ export class Connection {
       const [next] = this.#waiting;
       if (next === undefined) this.#onIdle();
       // Node closes the connection after some responses, as after one instead of 100 Continue.
-      else if (this.#socket.writable) next.serve();
+      else if (this.#socket.writable) next();
     });
     if (this.#waiting.length === 1) serve();
     return true;
