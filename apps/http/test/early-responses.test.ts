@@ -67,7 +67,7 @@ describe('a client that reads only after it has sent 5 MB', () => {
   });
 });
 
-test('a client that never ends its body gets a response that closes the connection', async ({ shared: { port } }) => {
+test('closes the connection of a client that never ends its body, after the response', async ({ shared: { port } }) => {
   const socket = openSocket(port);
   const closed = once(socket, 'close');
   socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\n${length(100)}Connection: close\r\n\r\n{`);

@@ -21,7 +21,7 @@ function swaggerUi(file: string): URL {
 
 const [SELF, NONE] = ["'self'", "'none'"];
 
-/** Load what the service serves, and call the service. */
+/** The page loads files of the service and calls the service, nothing else. */
 const POLICY = {
   strictTransportSecurity: false,
   crossOriginOpenerPolicy: false,

@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { HttpError } from '../app/errors.ts';
 import type { NodeRequest } from './request.ts';
 
-/** How many requests of a connection may have no response. The connection of another is closed. */
-export const UNANSWERED_MAX = 50;
+/** How many requests of a connection may have no response. A connection with more is closed. */
+export const WAITING_MAX = 50;
 
 /** How long a connection is open after a rejection, in milliseconds: its client may still be sending. */
 const LINGER_TIMEOUT = 2_000;
@@ -12,8 +12,8 @@ const LINGER_TIMEOUT = 2_000;
 /**
  * What happens to the next request of a connection:
  * - `serving`: it is served after those before it.
- * - `ending`: it is ignored, because the response to the last one closes the connection.
- * - `rejected`: there is none: the bytes before it were no HTTP. Their rejection is the last response.
+ * - `ending`: it is ignored, because the response to the request before it closes the connection.
+ * - `rejected`: it is ignored, because bytes before it were not HTTP. Their rejection is the last response.
  */
 type Stage = 'serving' | 'ending' | 'rejected';
 
@@ -27,7 +27,7 @@ export class Connection {
   #stage: Stage = 'serving';
   /** Serve the requests that have no response yet. The first one is being served. */
   #waiting: (() => void)[] = [];
-  /** The response to the last request, also when it was sent: the body of the request may still be arriving. */
+  /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
   #last: ServerResponse<NodeRequest> | null = null;
 
   /** @param onIdle Called when no request waits any more. */
@@ -46,11 +46,11 @@ export class Connection {
    */
   accept(response: ServerResponse<NodeRequest>, closes: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
-    if (this.#waiting.length === UNANSWERED_MAX) return false;
+    if (this.#waiting.length === WAITING_MAX) return false;
     this.#waiting.push(serve);
     this.#last = response;
     if (closes) this.end();
-    // It follows `finish`.
+    // `close` follows `finish`.
     response.once('close', () => {
       this.#waiting.shift();
       const [next] = this.#waiting;
@@ -69,7 +69,7 @@ export class Connection {
     this.#last.setHeader('connection', 'close');
   }
 
-  /** Rejects what the parser can't read: the rest of a body, by the response to its request, or bytes behind all requests. */
+  /** Rejects bytes that the parser can't read: by the response to their request in a body, otherwise after all responses. */
   reject(error: HttpError, bytes: () => string): void {
     const last = this.#last;
     if (last?.req.complete === false) {
