@@ -18,7 +18,7 @@ import type { Listener } from './server/server.ts';
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
 
-/** The values that a service is made of. The container closes nothing: whoever opened the storage closes it. */
+/** The values that a service is made of. The container closes nothing: its caller closes the storage. */
 const VALUES = {
   configuration: token<Configuration>('configuration'),
   version: token<Version>('version'),
@@ -44,7 +44,7 @@ export const TOKENS = {
   listener: token<Listener>('listener'),
 };
 
-/** Registers every part of a service. A part that is registered again before it is resolved replaces that of here. */
+/** Registers every part of a service. To replace a part, register it again before it is resolved. */
 export function compose(parts: Parts): DependencyContainer {
   const container = root.createChildContainer();
   for (const [name, useValue] of Object.entries(parts)) {
@@ -98,7 +98,7 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
   return getRequestListener(
     (request, env) => {
       const incoming = env.incoming as NodeRequest;
-      const response = app.fetch(request, { incoming });
+      const response = app.fetch(request, { serverRequest: incoming });
       return incoming.hasBody ? afterBody(incoming, response) : response;
     },
     {

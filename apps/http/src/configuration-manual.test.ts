@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { IN_FLIGHT_MAX } from './app/exchange.ts';
 import { BODY_MAX_BYTES } from './app/messages.ts';
 import { VARIABLES } from './configuration.ts';
-import { UNANSWERED_MAX } from './server/connection.ts';
+import { WAITING_MAX } from './server/connection.ts';
 import { MAX_HEADER_SIZE } from './server/rejection.ts';
 import { CHUNKS_MAX, DISCARD_MAX_BYTES, DISCARD_TIMEOUT } from './server/request.ts';
 import { FIRST_BYTES_TIMEOUT, INACTIVITY_TIMEOUT, TIME_LIMITS } from './server/server.ts';
@@ -43,7 +43,7 @@ test('docs/settings.md has the fixed limits that the code has', () => {
     `idle connection: closed after ${seconds('keepAliveTimeout')}`,
     `connection without activity during a request: closed after ${INACTIVITY_TIMEOUT / 1_000} s`,
     `connection that has sent nothing when the service stops: closed after ${FIRST_BYTES_TIMEOUT / 1_000} s`,
-    `connection with more than ${UNANSWERED_MAX} requests that have no response: closed`,
+    `connection with more than ${WAITING_MAX} requests that have no response: closed`,
     `body that arrives in more than ${CHUNKS_MAX.toLocaleString('en')} chunks, or packets, and is not discarded: its connection is closed`,
     `body behind a response that closes its connection: discarded, for ${DISCARD_TIMEOUT / 1_000} s or ${kibibytes(DISCARD_MAX_BYTES / 1_024).replace('KiB', 'MiB')} at most`,
     `operations while more than ${IN_FLIGHT_MAX.toLocaleString('en')} requests are in flight: 503`,

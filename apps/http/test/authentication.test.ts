@@ -35,6 +35,7 @@ test.for([
   [`Bearer ${KEY}`, `Bearer ${KEY}`],
   ['Basic eDp5', `Bearer ${KEY}`],
   [`Bearer ${KEY}`, 'Basic eDp5'],
+  ['Basic eDp5', 'Basic eDp5'],
 ])('rejects two Authorization fields, even if they are valid: %s, %s', async ([first, second], { shared: { raw } }) => {
   const fields = `Host: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n`;
   const response = await raw(`GET /v1/pets HTTP/1.1\r\n${fields}\r\n`);

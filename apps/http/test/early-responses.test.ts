@@ -67,7 +67,7 @@ describe('a client that reads only after it has sent 5 MB', () => {
   });
 });
 
-test('a client that never ends its body gets a response that closes the connection', async ({ shared: { port } }) => {
+test('closes the connection of a client that never ends its body, after the response', async ({ shared: { port } }) => {
   const socket = openSocket(port);
   const closed = once(socket, 'close');
   socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\n${length(100)}Connection: close\r\n\r\n{`);
@@ -104,6 +104,13 @@ describe('a client that expects 100 Continue', () => {
     const body = Buffer.alloc(5_000_000, ' ');
     const text = await sendThenRead(port, head('POST /v1/pets', JSON_TYPE + length(body.length)), body);
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 401']);
+  });
+
+  test('gets a 401 that closes the connection, and nothing behind it is executed', async ({ service }) => {
+    const creation = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${JSON_TYPE}${length(REX.length)}\r\n${REX}`;
+    const text = await service.raw(head('POST /v1/pets', JSON_TYPE + length(REX.length)) + REX + creation);
+    expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 401']);
+    expect((await service.call('GET', '/v1/pets')).json).toEqual([]);
   });
 
   test('gets 201 for a body that it sends at once', async ({ shared: { raw } }) => {

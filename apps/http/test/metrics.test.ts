@@ -71,6 +71,11 @@ test('counts requests that are rejected before they have a route, and leaves non
   expect((await samples(service, 'http_requests_in_flight')).get('')).toBe(1);
 });
 
+test('counts no rejection of bytes behind a response that closes the connection', async ({ service }) => {
+  await service.raw('GET /livez HTTP/1.1\r\nHost: x\r\nProxy-Connection: close\r\n\r\nhello\r\n\r\n');
+  expect(await counts(service)).toEqual({ 'GET /livez 200': 1 });
+});
+
 test('says whether the storage is available, and how calls of it end', async () => {
   const nowhere = await freePort();
   const url = `mongodb://127.0.0.1:${nowhere}/animals?serverSelectionTimeoutMS=100`;

@@ -17,7 +17,7 @@ const CLOSE = 'Connection: close\r\n';
 const request = (line: string, fields = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}\r\n${body}`;
 
 test.for([
-  ['bytes that are no HTTP', 'hello\r\n\r\n', 400, /malformed HTTP request: (?!Parse Error)./],
+  ['bytes that are not HTTP', 'hello\r\n\r\n', 400, /malformed HTTP request: (?!Parse Error)./],
   [
     'a header section above 16 KiB',
     request('GET /livez', `A: ${'x'.repeat(20_000)}\r\n`),

@@ -22,7 +22,8 @@ const rejected = (rejection: HttpError, rejectedKey: string | null = null): Admi
 export function createAdmission(authenticate: Authenticate, rateLimit: RateLimit | null): Admit {
   return async (incoming) => {
     const field = incoming.header('authorization') ?? '';
-    const fields = field.includes(', ') ? field.split(/, (?=bearer )/i) : [field];
+    // Repeated fields, joined: each begins with a scheme and a space.
+    const fields = field.includes(', ') ? field.split(/, (?=[\w-]+ )/) : [field];
     const credentials = readCredentials(fields);
     if (credentials.kind !== 'key') return rejected(credentials.kind === 'none' ? MISSING_KEY : INVALID_KEY);
     const key = await authenticate(credentials.key);

@@ -20,7 +20,7 @@ const FILES = {
 
 const [SELF, NONE] = ["'self'", "'none'"];
 
-/** Load what the service serves, and call the service. */
+/** The page loads files of the service and calls the service, nothing else. */
 const POLICY = {
   strictTransportSecurity: false,
   crossOriginOpenerPolicy: false,

@@ -5,9 +5,10 @@ import { forwardedAddress } from './forwarded.ts';
 import { fromFetch, type Incoming } from './incoming.ts';
 import { createTurn } from './turn.ts';
 
-/** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `incoming`. */
+/** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `serverRequest`. */
 export interface Env {
-  Bindings: { readonly incoming?: Incoming };
+  // Not `incoming`: @hono/node-server gives Node's request under that name.
+  Bindings: { readonly serverRequest?: Incoming };
 }
 
 /** What a handler gets besides Hono's context. */
@@ -68,10 +69,10 @@ const SECURITY_HEADERS: Headers = {
 
 /** The route of requests that match none, in records. */
 export const UNMATCHED = 'unmatched';
-/** The route of bytes that are no request, in records. */
+/** The route of bytes that are not a request, in records. */
 const UNPARSABLE = 'unparsable';
 
-/** How many requests whose body has arrived may be in flight; those that need admission are rejected beyond. */
+/** How many requests whose body has arrived may be in flight. Beyond, requests that need admission are rejected. */
 export const IN_FLIGHT_MAX = 1_000;
 
 /** One request for the log and the metrics. */
@@ -104,13 +105,13 @@ const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
 /** Version 00 has exactly 55 characters, later ones may have more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
-/** Wraps what becomes a response: records, request ids, errors as bodies. */
+/** Wraps handlers: admission, load shedding, records, request ids, errors as bodies. */
 export interface Exchange {
   /** How many requests have no response yet. */
   inFlight(): number;
   /** Makes the one handler of a route. */
   handler(route: string, handle: Handle, options?: HandlerOptions): (c: Context<Env>) => Promise<Response>;
-  /** The response to a request that no handler gets. `incoming` is null for bytes that are no request. */
+  /** The response to a request that no handler gets. `incoming` is null for bytes that are not a request. */
   reject(
     error: unknown,
     incoming: (Incoming & { method?: string | undefined }) | null,
@@ -158,7 +159,7 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
       const fixedHeaders = { ...SECURITY_HEADERS, ...headers };
       return async (c) => {
         // `app.request()` gives no environment.
-        const incoming = c.env?.incoming ?? fromFetch(c.req.raw);
+        const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
         const record = begin(incoming, c.req.method, route, incoming.clientAddress);
         let headers = fixedHeaders;
         let response: HttpResponse;

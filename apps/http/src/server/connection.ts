@@ -3,8 +3,8 @@ import type { Socket } from 'node:net';
 import type { HttpError } from '../app/errors.ts';
 import type { NodeRequest } from './request.ts';
 
-/** How many requests of a connection may have no response. The connection of another is closed. */
-export const UNANSWERED_MAX = 50;
+/** How many requests of a connection may have no response. A connection with more is closed. */
+export const WAITING_MAX = 50;
 
 /** How long a connection is open after a rejection, in milliseconds: its client may still be sending. */
 const LINGER_TIMEOUT = 2_000;
@@ -12,16 +12,10 @@ const LINGER_TIMEOUT = 2_000;
 /**
  * What happens to the next request of a connection:
  * - `serving`: it is served after those before it.
- * - `ending`: it is ignored, because the response to the last one closes the connection.
- * - `rejected`: there is none: the bytes before it were no HTTP. Their rejection is the last response.
+ * - `ending`: it is ignored, because the response to the request before it closes the connection.
+ * - `rejected`: it is ignored, because bytes before it were not HTTP. Their rejection is the last response.
  */
 type Stage = 'serving' | 'ending' | 'rejected';
-
-/** A request that waits for its response, or for its turn. */
-interface Waiting {
-  readonly response: ServerResponse<NodeRequest>;
-  readonly serve: () => void;
-}
 
 /**
  * One connection. Its requests are served one after the other (RFC 9112, section 9.3.2), the next when the response before was
@@ -31,9 +25,9 @@ export class Connection {
   readonly #socket: Socket;
   readonly #onIdle: () => void;
   #stage: Stage = 'serving';
-  /** The first one is being served. */
-  #waiting: Waiting[] = [];
-  /** The response to the last request, also when it was sent: the body of the request may still be arriving. */
+  /** Serve the requests that have no response yet. The first one is being served. */
+  #waiting: (() => void)[] = [];
+  /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
   #last: ServerResponse<NodeRequest> | null = null;
 
   /** @param onIdle Called when no request waits any more. */
@@ -52,16 +46,17 @@ export class Connection {
    */
   accept(response: ServerResponse<NodeRequest>, closes: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
-    if (this.#waiting.length === UNANSWERED_MAX) return false;
-    this.#waiting.push({ response, serve });
+    if (this.#waiting.length === WAITING_MAX) return false;
+    this.#waiting.push(serve);
     this.#last = response;
     if (closes) this.end();
-    // It follows `finish`.
+    // `close` follows `finish`.
     response.once('close', () => {
       this.#waiting.shift();
       const [next] = this.#waiting;
       if (next === undefined) this.#onIdle();
-      else if (!this.#socket.destroyed) next.serve();
+      // Node closes the connection after some responses, as after one instead of 100 Continue.
+      else if (this.#socket.writable) next();
     });
     if (this.#waiting.length === 1) serve();
     return true;
@@ -74,7 +69,7 @@ export class Connection {
     this.#last.setHeader('connection', 'close');
   }
 
-  /** Rejects what the parser can't read: the rest of a body, by the response to its request, or bytes behind all requests. */
+  /** Rejects bytes that the parser can't read: by the response to their request in a body, otherwise after all responses. */
   reject(error: HttpError, bytes: () => string): void {
     const last = this.#last;
     if (last?.req.complete === false) {
@@ -85,9 +80,9 @@ export class Connection {
     }
     // The parser fails again with each packet that follows. They are read: a reset could overtake the rejection.
     if (this.#stage !== 'serving') return;
-    if (!this.#socket.writable) return void this.#socket.destroy();
     this.#stage = 'rejected';
     const respond = () => {
+      if (!this.#socket.writable) return void this.#socket.destroy();
       this.#socket.end(bytes());
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };

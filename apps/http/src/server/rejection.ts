@@ -6,7 +6,7 @@ import { CLIENT_MESSAGES } from '../app/messages.ts';
 export const MAX_HEADER_SIZE = 16 * 1024;
 
 /** A tunnel (RFC 9110, section 9.3.6) is for proxies. */
-export const noTunnel = invalidRequest(CLIENT_MESSAGES.noTunnel);
+export const NO_TUNNEL = invalidRequest(CLIENT_MESSAGES.noTunnel);
 
 const BAD_HOST = invalidRequest(CLIENT_MESSAGES.badHost);
 const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
@@ -36,9 +36,10 @@ const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
 // Most requests have the same Host field, and parsing one takes 1 µs.
 let lastHost = { given: '', normalized: '' };
 
-/** A Host field in the form that URLs write it, `[::1]` for `[0:0::1]`; null if it is malformed. It may be empty. */
+/** A Host field as URLs write it, `[::1]` for `[0:0::1]`; null if it is malformed. An empty one is valid. */
 function normalizeHost(given: string): string | null {
-  if (given === '' || given === lastHost.given) return given && lastHost.normalized;
+  if (given === '') return '';
+  if (given === lastHost.given) return lastHost.normalized;
   const url = HOST.test(given) ? URL.parse(`http://${given}`) : null;
   if (url === null) return null;
   lastHost = { given, normalized: url.host };

@@ -2,7 +2,7 @@ import { IncomingMessage, type ServerResponse } from 'node:http';
 import { bodyIsIncomplete, bodyIsTooLarge, type HttpError } from '../app/errors.ts';
 import { BODY_MAX_BYTES } from '../app/messages.ts';
 
-/** In how many chunks a body that is kept may arrive: each costs more than its bytes. The connection of another is closed. */
+/** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
 export const CHUNKS_MAX = 1_000;
 
 /** How long a body is discarded, in milliseconds, and how many bytes of it. */
@@ -17,14 +17,14 @@ export function addressOf({ remoteAddress }: { readonly remoteAddress?: string |
 /** A request as `createServer` makes it, whose body is read or discarded within limits. */
 export class NodeRequest extends IncomingMessage {
   #response: ServerResponse<NodeRequest> | null = null;
-  #waitsForContinue = false;
+  #expectsContinue = false;
   #rejection: HttpError | null = null;
   #reject: ((error: HttpError) => void) | null = null;
 
-  /** The response to this request. `waitsForContinue`: the client may send the body only after `100 Continue`. */
-  begin(response: ServerResponse<NodeRequest>, waitsForContinue: boolean): void {
+  /** @param expectsContinue Whether the client may send the body only after `100 Continue`. */
+  begin(response: ServerResponse<NodeRequest>, expectsContinue: boolean): void {
     this.#response = response;
-    this.#waitsForContinue = waitsForContinue;
+    this.#expectsContinue = expectsContinue;
   }
 
   get clientAddress(): string | null {
@@ -42,7 +42,7 @@ export class NodeRequest extends IncomingMessage {
     return coding !== undefined || length !== '0';
   }
 
-  /** Ends the reading of the body, also one that has not begun: the parser can't read the rest. */
+  /** Rejects the body, whether its reading has begun or not: the parser can't read the rest. */
   rejectBody(error: HttpError): void {
     this.#rejection = error;
     this.#reject?.(error);
@@ -68,8 +68,8 @@ export class NodeRequest extends IncomingMessage {
 
   #receive(body: Buffer, resolve: (body: Buffer) => void, reject: (error: HttpError) => void): void {
     this.#reject = reject;
-    if (this.#waitsForContinue) this.#response?.writeContinue();
-    this.#waitsForContinue = false;
+    if (this.#expectsContinue) this.#response?.writeContinue();
+    this.#expectsContinue = false;
     let length = 0;
     let chunks = 0;
     // Copy into one buffer: thousands of one-byte chunk objects cost 100 times their bytes.
@@ -80,29 +80,28 @@ export class NodeRequest extends IncomingMessage {
         length += chunk.copy(body, length);
         return;
       }
-      // The rest is discarded.
+      // Without a listener Node discards the rest.
       this.off('data', keep);
       reject(bodyIsTooLarge());
     };
-    const cutOff = () => {
+    const rejectIncomplete = () => {
       if (!this.readableEnded) reject(bodyIsIncomplete());
     };
     this.on('data', keep);
     this.on('end', () => resolve(body.subarray(0, length)));
-    this.on('error', cutOff);
-    this.on('close', cutOff);
+    this.on('error', rejectIncomplete);
+    this.on('close', rejectIncomplete);
   }
 
   /**
-   * Reads and discards what still arrives of the body, before a response that closes the connection: otherwise the system
+   * Reads and discards the rest of the body before a response that closes the connection: otherwise the system
    * resets the connection, and the client may lose the response (RFC 9112, section 9.6). Resolves after
    * {@link DISCARD_TIMEOUT} or {@link DISCARD_MAX_BYTES} at the latest.
    */
   async discardBody(): Promise<void> {
-    if (!this.hasBody || this.complete || this.#rejection !== null) return;
-    // Node closes the connection of a client that got no 100. One that waits for it sends nothing.
-    if (this.#waitsForContinue ? this.readableLength === 0 : this.#response?.getHeader('connection') !== 'close')
-      return;
+    if (!this.hasBody || this.complete || this.destroyed || this.#rejection !== null) return;
+    // Node closes the connection if the client got no 100 Continue. A client that waits for it sends nothing.
+    if (this.#expectsContinue ? this.readableLength === 0 : this.#response?.getHeader('connection') !== 'close') return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, DISCARD_TIMEOUT);
     let bytes = 0;

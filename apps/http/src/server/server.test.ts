@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { type ServerOptions, startServer } from './server.ts';
 
 const OPTIONS: ServerOptions = {
@@ -40,4 +40,32 @@ test('a stop closes a connection that sends nothing, and serves one whose reques
   expect(String(await once(late, 'data'))).toMatch(/^HTTP\/1.1 200 .*served$/s);
   expect(await stopping).toBe(0);
   await closed;
+});
+
+test('a stop waits for no rest of a body after its deadline', async () => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
+  const { promise: discarded, resolve: discard } = Promise.withResolvers<void>();
+  const server = await startServer(async (request) => {
+    arrive();
+    await new Promise((close) => request.on('error', () => {}).on('close', close));
+    // The time limit of discarding never comes.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    discard(request.discardBody());
+  }, OPTIONS);
+  const socket = connect(server.address.port, '127.0.0.1').on('error', () => {});
+  socket.write('POST / HTTP/1.1\r\nHost: animals\r\nConnection: close\r\nContent-Length: 9\r\n\r\n');
+  await arrived;
+  expect(await server.stop({ grace: 0, deadline: 0 })).toBe(1);
+  await discarded;
+});
+
+test('keeps a connection of HTTP/1.0 open as long as the client asks for it (RFC 9112, section 9.3)', async () => {
+  const server = await startServer((_, response) => response.setHeader('content-length', 6).end('served'), OPTIONS);
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
+  const socket = connect(server.address.port, '127.0.0.1');
+  socket.write('GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\nGET / HTTP/1.0\r\n\r\n');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  expect(text.match(/^connection: .+$/gim)).toEqual(['Connection: keep-alive', 'connection: close']);
 });

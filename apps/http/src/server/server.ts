@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
-import { bytesOf, MAX_HEADER_SIZE, normalizeRequest, noTunnel, parserRejection } from './rejection.ts';
+import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, normalizeRequest, parserRejection } from './rejection.ts';
 import { addressOf, NodeRequest } from './request.ts';
 
 /** In milliseconds. */
@@ -25,7 +25,7 @@ export interface ServerOptions {
   readonly port: number;
   /** Further connections are closed at once. */
   readonly maxConnections: number;
-  /** The response to a request that the listener does not get; `request` is null for bytes that are no request. */
+  /** The response to a request that the listener does not get; `request` is null for bytes that are not a request. */
   readonly reject: (error: HttpError, request: NodeRequest | null, clientAddress: string | null) => HttpResponse;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
@@ -64,15 +64,15 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   server.setTimeout(INACTIVITY_TIMEOUT);
 
   type Response = ServerResponse<NodeRequest>;
-  const accept = (waitsForContinue: boolean) => (request: NodeRequest, response: Response) => {
+  const accept = (expectsContinue: boolean) => (request: NodeRequest, response: Response) => {
     const { socket } = request;
-    request.begin(response, waitsForContinue);
+    request.begin(response, expectsContinue);
     const serve = () => {
       const error = normalizeRequest(request);
       if (error === null) listener(request, response);
       else rejectRequest(error, request, response);
     };
-    // Absent if the socket is closed.
+    // There is no connection if its socket is closed.
     if (connections.get(socket)?.accept(response, stopping || closes(request), serve) !== false) return;
     onDrop('requests');
     socket.destroy();
@@ -91,7 +91,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   }
 
   server.on('connection', (socket) => {
-    // Node leaves it open if the response had begun before the stop.
+    // Node leaves a connection open whose response had begun before the stop.
     connections.set(socket, new Connection(socket, () => void (server.listening || socket.end())));
     socket.once('close', () => connections.delete(socket));
   });
@@ -101,7 +101,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', accept(false));
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
-  server.on('connect', (request) => rejectBytes(noTunnel, request.socket));
+  server.on('connect', (request) => rejectBytes(NO_TUNNEL, request.socket));
   // Without a host Node listens on `::`, or on 0.0.0.0 if IPv6 is not available.
   server.listen({ port, ...(host !== '::' && { host }) });
   await once(server, 'listening');
@@ -112,23 +112,23 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       stopping = true;
       for (const connection of connections.values()) connection.end();
       if (grace > 0) await sleep(grace);
-      let cut = 0;
+      let closedAtDeadline = 0;
       const closed = once(server, 'close');
       server.close();
       // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
       const closeSilent = () => {
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
       };
-      // What has arrived is read between a timer and an immediate.
+      // Node reads sockets between timers and immediates: bytes that have arrived count.
       const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
       const timer = setTimeout(() => {
-        cut = connections.size;
+        closedAtDeadline = connections.size;
         server.closeAllConnections();
       }, deadline);
       await closed;
       clearTimeout(silent);
       clearTimeout(timer);
-      return cut;
+      return closedAtDeadline;
     },
   };
 }
@@ -138,5 +138,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
  * then close (RFC 9110, section 7.8).
  */
 function closes({ headers, httpVersion }: NodeRequest): boolean {
-  return httpVersion === '1.0' || headers.upgrade !== undefined || /\bclose\b/i.test(headers.connection ?? '');
+  const { connection = '', upgrade } = headers;
+  if (upgrade !== undefined || /\bclose\b/i.test(connection)) return true;
+  return httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection);
 }
