@@ -72,7 +72,10 @@ export function mountDocs(app: Hono<Env>): void {
   for (const [path, [file, type]] of Object.entries(FILES)) {
     let loading: ReturnType<typeof load> | undefined;
     app.get(path, async (c) => {
-      loading ??= load(file, type);
+      loading ??= load(file, type).catch((error) => {
+        loading = undefined;
+        throw error;
+      });
       const representations = await loading;
       const isGzip = ACCEPTS_GZIP.test(c.req.header('accept-encoding') ?? '');
       const { bytes, headers } = isGzip ? representations.gzip : representations.plain;

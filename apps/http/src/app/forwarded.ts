@@ -11,5 +11,6 @@ const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](
 export function forwardedAddress(field: string, proxies: number): string | null {
   const [, ipv4, ipv6] = ENTRY.exec(field.split(',').at(-proxies)?.trim() ?? '') ?? [];
   const address = ipv4 ?? ipv6;
-  return address !== undefined && URL.canParse(`http://${ipv4 ?? `[${ipv6}]`}`) ? address : null;
+  if (address === undefined || !URL.canParse(`http://${ipv4 ?? `[${ipv6}]`}`)) return null;
+  return address.replace(/^::ffff:(?=\d+\.)/i, '');
 }
