@@ -9,6 +9,10 @@ const callOf = (name: string, given: object = {}, id = 1) => {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } };
 };
 
+const cancellationOf = (requestId: number) => {
+  return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } };
+};
+
 async function clientOf({ port }: Pick<Service, 'port'>, key = KEY) {
   const client = new Client({ name: 'test', version: '1.0.0' });
   const requestInit = { headers: { authorization: `Bearer ${key}` } };
@@ -81,6 +85,12 @@ describe('/mcp', () => {
       expect.objectContaining({ jsonrpc: '2.0', error: expect.objectContaining({ code }) }),
     ]);
     expect(sharedApp.unexpectedErrors).toEqual([]);
+  });
+
+  test('responds to requests that their own batch cancels', async ({ sharedApp: { call } }) => {
+    const batch = [cancellationOf(1), callOf('list_pets', {}, 1), callOf('list_pets', {}, 2), cancellationOf(2)];
+    const reply = await call('POST', '/mcp', { headers: ACCEPT, body: JSON.stringify(batch) });
+    expect([reply.status, reply.json]).toEqual([200, [expect.anything(), expect.anything()]]);
   });
 
   test('counts each call of a batch', async () => {
