@@ -9,9 +9,28 @@ const callOf = (name: string, given: object = {}, id = 1) => {
   return { jsonrpc: '2.0', id, method: 'tools/call', params: { name, arguments: given } };
 };
 
+/** The same in the revision that has no handshake, with its header fields. */
+const modernCallOf = (name: string, given: object = {}) => {
+  const prefix = 'io.modelcontextprotocol/';
+  const _meta = {
+    [`${prefix}protocolVersion`]: '2026-07-28',
+    [`${prefix}clientInfo`]: { name: 'test', version: '1.0.0' },
+    [`${prefix}clientCapabilities`]: {},
+  };
+  const headers = {
+    ...ACCEPT,
+    ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/call', 'mcp-name': name },
+  };
+  const { params, ...message } = callOf(name, given);
+  return { headers, body: JSON.stringify({ ...message, params: { ...params, _meta } }) };
+};
+
 const cancellationOf = (requestId: number) => {
   return { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } };
 };
+
+/** Gives the empty objects of a text a member with 10,000 levels. */
+const deepen = (body: string) => body.replaceAll('{}', `${'{"a":'.repeat(10_000)}1${'}'.repeat(10_000)}`);
 
 async function clientOf({ port }: Pick<Service, 'port'>, key = KEY) {
   const client = new Client({ name: 'test', version: '1.0.0' });
@@ -56,6 +75,8 @@ describe('a client of MCP', () => {
 });
 
 describe('/mcp', () => {
+  const modern = modernCallOf('list_pets', { limit: 1 });
+
   test.for([
     [401, 'unauthorized', { key: null }],
     [403, 'forbidden', { headers: { ...ACCEPT, origin: 'https://evil.example' } }],
@@ -76,6 +97,9 @@ describe('/mcp', () => {
     ['bytes that are not UTF-8', Buffer.from([0x22, 0xff, 0x22]), ACCEPT, 400, -32700],
     ['no JSON-RPC', '{"a":1}', ACCEPT, 400, expect.any(Number)],
     ['a batch of 51', JSON.stringify(Array(51).fill(callOf('list_pets'))), ACCEPT, 400, -32600],
+    ['two requests with one id', JSON.stringify([callOf('list_pets'), callOf('get_pet')]), ACCEPT, 400, -32600],
+    ['10,000 levels', deepen(JSON.stringify(callOf('list_pets'))), ACCEPT, 400, -32600],
+    ['10,000 levels of capabilities', deepen(modern.body), modern.headers, 400, -32600],
     ['a wrong Accept', JSON.stringify(callOf('list_pets')), { ...ACCEPT, accept: 'text/html' }, 406, -32000],
     ['a wrong version', JSON.stringify(callOf('list_pets')), { ...ACCEPT, 'mcp-protocol-version': '1' }, 400, -32000],
   ] as const)('responds to %s with an error of JSON-RPC', async ([, body, headers, status, code], { sharedApp }) => {
