@@ -1,6 +1,11 @@
+import { once } from 'node:events';
+import { request as sendRequest } from 'node:http';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { describe, expect, onTestFinished } from 'vitest';
-import { errorLike, KEY, OTHER_KEY, type Service, startApp, startService, test } from './service.ts';
+import { readConfiguration } from '../src/configuration.ts';
+import { errorLike, freePort, KEY, OTHER_KEY, type Service, serve, startApp, startService, test } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 const ACCEPT = { accept: 'application/json, text/event-stream', 'content-type': 'application/json' };
 const rex = { name: 'Rex', categoryId: '9223372036854775807' };
@@ -117,6 +122,45 @@ describe('/mcp', () => {
     expect([reply.status, reply.json]).toEqual([200, [expect.anything(), expect.anything()]]);
   });
 
+  test('opens no stream, whatever a client subscribes to', async ({ sharedApp: { call } }) => {
+    const { headers, body } = modernCallOf('list_pets');
+    const reply = await call('POST', '/mcp', {
+      headers: { ...headers, 'mcp-method': 'subscriptions/listen' },
+      body: body.replace('tools/call', 'subscriptions/listen'),
+    });
+    expect([reply.status, reply.json]).toEqual([200, expect.objectContaining({ error: expect.anything() })]);
+  });
+
+  test.for([
+    ['of 2025', { headers: ACCEPT, body: JSON.stringify(callOf('list_pets')) }],
+    ['of 2026', modernCallOf('list_pets')],
+  ] as const)('keeps nothing of a client %s that disconnects during a call', async ([, { headers, body }]) => {
+    const memory = createMemoryStorage();
+    const called = Promise.withResolvers<void>();
+    const released = Promise.withResolvers<void>();
+    const list: typeof memory.pets.list = async (...query) => {
+      called.resolve();
+      await released.promise;
+      return memory.pets.list(...query);
+    };
+    const storage = { ...memory, pets: { ...memory.pets, list } };
+    const { port, call, unexpectedErrors } = await serve({
+      configuration: readConfiguration({ API_KEYS: KEY }),
+      storage,
+    });
+    const request = sendRequest({
+      ...{ port, host: '127.0.0.1', method: 'POST', path: '/mcp' },
+      headers: { ...headers, authorization: `Bearer ${KEY}` },
+    });
+    request.on('error', () => {}).end(body);
+    await called.promise;
+    request.destroy();
+    released.resolve();
+    const inFlight = async () => /^http_requests_in_flight \d+$/m.exec((await call('GET', '/metrics')).text)?.[0];
+    await expect.poll(inFlight).toBe('http_requests_in_flight 1');
+    expect(unexpectedErrors).toEqual([]);
+  });
+
   test('counts each call of a batch', async () => {
     const { call } = await startApp({ RATE_LIMIT: '4' });
     const batch = JSON.stringify([1, 2, 3].map((id) => callOf('list_pets', {}, id)));
@@ -149,5 +193,74 @@ describe('/mcp', () => {
     const calls = clients.flatMap(({ call }) => Array.from({ length: 10 }, () => call('create_pet', rex)));
     expect(new Set((await Promise.all(calls)).map((pet) => (pet as { id: string }).id)).size).toBe(100);
     expect(service.unexpectedErrors).toEqual([]);
+  });
+});
+
+describe('the process', () => {
+  test('logs each request to /mcp as one line, with its tools and the code of its first error', async () => {
+    const running = startProcess({ API_KEYS: KEY });
+    const { call } = await running.listens();
+    const expected: object[] = [];
+    async function send(body: unknown, line: object) {
+      await call('POST', '/mcp', { headers: ACCEPT, body: JSON.stringify(body) });
+      expected.push({ route: '/mcp', tool: undefined, error: undefined, ...line });
+    }
+    await send(callOf('create_pet', rex), { status: 200, tool: 'create_pet' });
+    await send(callOf('get_pet', { id: '7' }), { status: 200, tool: 'get_pet', error: 'pet_not_found' });
+    await send(callOf('get_pet', { id: 7 }), { status: 200, tool: 'get_pet', error: 'invalid_request' });
+    await send(callOf('an unknown one'), { status: 200 });
+    await send([callOf('list_pets', {}, 1), callOf('get_pet', {}, 2)], {
+      ...{
+        status: 200,
+        tool: expect.stringMatching(/^(list_pets,get_pet|get_pet,list_pets)$/),
+        error: 'invalid_request',
+      },
+    });
+    await send(cancellationOf(1), { status: 202 });
+    await send({}, { status: 400 });
+    running.process.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    expect(running.logged('request').map(({ route, status, tool, error }) => ({ route, status, tool, error }))).toEqual(
+      expected,
+    );
+    expect(running.output.err).toBe('');
+  });
+
+  test('responds with an error of the tool and one warning while the storage is unavailable', async () => {
+    const url = `mongodb://127.0.0.1:${await freePort()}/animals`;
+    const running = startProcess({ API_KEYS: KEY, STORAGE: 'mongodb', MONGODB_URL: url });
+    const { call } = await running.listens();
+    for (const name of ['list_pets', 'list_pets']) {
+      const { status, json } = await call('POST', '/mcp', { headers: ACCEPT, body: JSON.stringify(callOf(name)) });
+      expect([status, json]).toMatchObject([200, { result: { isError: true } }]);
+    }
+    running.process.kill('SIGTERM');
+    expect(await running.exit).toBe(0);
+    const warnings = running.logged(40).filter(({ msg }) => /storage failed/.test(String(msg)));
+    expect(warnings).toHaveLength(1);
+    expect(running.logged('request').map(({ tool, error }) => [tool, error])).toEqual([
+      ['list_pets', 'service_unavailable'],
+      ['list_pets', 'service_unavailable'],
+    ]);
+  });
+
+  test('responds to a call in flight on SIGTERM, and closes its connection', async () => {
+    const running = startProcess({ API_KEYS: KEY });
+    const { port, call } = await running.listens();
+    const headers = { ...ACCEPT, authorization: `Bearer ${KEY}`, connection: 'keep-alive' };
+    const request = sendRequest({ port, host: '127.0.0.1', method: 'POST', path: '/mcp', headers });
+    const responded = once(request, 'response');
+    const body = JSON.stringify(callOf('create_pet', rex));
+    request.write(body.slice(0, 30));
+    // Its connection is accepted after that of the call.
+    expect((await call('GET', '/livez', { key: null })).status).toBe(200);
+    running.process.kill('SIGTERM');
+    await running.says(/"stopping"/);
+    request.end(body.slice(30));
+    const [response] = await responded;
+    const chunks = await response.toArray();
+    expect([response.statusCode, response.headers.connection]).toEqual([200, 'close']);
+    expect(JSON.parse(chunks.join(''))).toMatchObject({ result: { structuredContent: { id: '1', ...rex } } });
+    expect(await running.exit).toBe(0);
   });
 });
