@@ -92,7 +92,8 @@ const TOOLS = [
 /** An MCP server whose tools are the use cases of the catalogue. 64-bit integers are strings of decimal digits. */
 export function createMcpServer({ catalogue, holder, version, storage, onCall }: McpServerOptions): McpServer {
   const instructions = [MESSAGES.instructions, ...(storage === undefined ? [] : [MESSAGES.storage(storage)])].join(' ');
-  const server = new McpServer({ name: 'animal-store', title: 'Animal Store', version }, { instructions });
+  const options = { instructions, capabilities: { tools: { listChanged: false } } };
+  const server = new McpServer({ name: 'animal-store', title: 'Animal Store', version }, options);
   for (const { name, call, definition } of TOOLS) {
     server.registerTool(name, definition, async (given): Promise<CallToolResult> => {
       try {
