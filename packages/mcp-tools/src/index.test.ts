@@ -43,6 +43,7 @@ describe('createMcpServer', () => {
         expect(JSON.stringify(schema)).not.toMatch(/"type":\[|Of":/);
       }
     }
+    expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
     expect(client.getInstructions()).toMatch(/64-bit integers.* Storage: a test\./);
   });
 

@@ -21,7 +21,7 @@ interface Tool<Input> {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** The SDK rejects other arguments before the call. */
+  /** Other arguments are an error. */
   readonly input: JsonSchemaType;
   readonly output: JsonSchemaType;
   readonly readOnly: boolean;
@@ -40,8 +40,16 @@ function tool<Input extends object>({ name, run, title, description, input, outp
     idempotentHint: readOnly,
     openWorldHint: false,
   };
-  const schemas = { inputSchema: fromJsonSchema<object>(input), outputSchema: fromJsonSchema<Content>(output) };
-  return { name, run: run as Tool<object>['run'], definition: { title, description, annotations, ...schemas } };
+  const { '~standard': standard } = fromJsonSchema<object>(input);
+  // The SDK would tell the client alone what it rejects.
+  const inputSchema = { '~standard': { ...standard, validate: (value: unknown) => ({ value: value as object }) } };
+  const definition = { title, description, annotations, inputSchema, outputSchema: fromJsonSchema<Content>(output) };
+  async function call(given: object, catalogue: Catalogue, holder: string): Promise<Content> {
+    const { issues } = await standard.validate(given);
+    if (issues !== undefined) throw new DomainError('invalid', issues.map(({ message }) => message).join('; '));
+    return run(given as Input, catalogue, holder);
+  }
+  return { name, call, definition };
 }
 
 const TOOLS = [
@@ -84,11 +92,12 @@ const TOOLS = [
 /** An MCP server whose tools are the use cases of the catalogue. 64-bit integers are strings of decimal digits. */
 export function createMcpServer({ catalogue, holder, version, storage, onCall }: McpServerOptions): McpServer {
   const instructions = [MESSAGES.instructions, ...(storage === undefined ? [] : [MESSAGES.storage(storage)])].join(' ');
-  const server = new McpServer({ name: 'animal-store', title: 'Animal Store', version }, { instructions });
-  for (const { name, run, definition } of TOOLS) {
+  const options = { instructions, capabilities: { tools: { listChanged: false } } };
+  const server = new McpServer({ name: 'animal-store', title: 'Animal Store', version }, options);
+  for (const { name, call, definition } of TOOLS) {
     server.registerTool(name, definition, async (given): Promise<CallToolResult> => {
       try {
-        const structuredContent = await run(given, catalogue, holder);
+        const structuredContent = await call(given, catalogue, holder);
         onCall(name, null);
         return { structuredContent, content: [{ type: 'text', text: JSON.stringify(structuredContent) }] };
       } catch (error) {

@@ -14,8 +14,9 @@ export interface McpOptions {
   readonly charge: (holder: string, requests: number) => void;
 }
 
-/** How many messages a batch may have. */
+/** How many messages a batch may have, and how many levels a body: the SDK's schemas recurse. */
 const BATCH_MAX = 50;
+const LEVELS_MAX = 100;
 
 /**
  * `POST /mcp`: the use cases as tools of the Model Context Protocol, over Streamable HTTP without sessions. Errors before the
@@ -31,8 +32,12 @@ export function mcp({ catalogue, corsOrigins, version, charge }: McpOptions): Ha
     requireJson(incoming);
     const message = jsonIn(await readBody());
     if (message === undefined) return rpcError(-32700, CLIENT_MESSAGES.bodyIsNotJson);
+    if (isDeeper(message, LEVELS_MAX)) return rpcError(-32600, CLIENT_MESSAGES.bodyIsTooDeep(LEVELS_MAX));
     if (Array.isArray(message)) {
-      if (message.length > BATCH_MAX) return rpcError(-32600, CLIENT_MESSAGES.batchIsTooLarge(BATCH_MAX));
+      // The SDK responds to one call of an id, and leaves the others.
+      const ids = message.flatMap((each) => (each?.method === undefined ? [] : (each.id ?? [])));
+      const isValid = message.length <= BATCH_MAX && new Set(ids).size === ids.length;
+      if (!isValid) return rpcError(-32600, CLIENT_MESSAGES.batchIsInvalid(BATCH_MAX));
       weigh(message.length - 1);
       charge(holder, message.length - 1);
     }
@@ -43,20 +48,16 @@ export function mcp({ catalogue, corsOrigins, version, charge }: McpOptions): Ha
       failure ??= error;
     };
     // Loaded on use: the SDK takes as long as the rest of a start.
-    const [{ createMcpServer }, { serveHttp }] = await Promise.all([
-      import('@animal-store/mcp-tools'),
-      import('@animal-store/mcp-tools/http'),
-    ]);
+    const { createMcpServer } = await import('@animal-store/mcp-tools');
+    const { serveHttp } = await import('@animal-store/mcp-tools/http');
     const server = createMcpServer({ catalogue, holder, version, onCall });
     const response = await serveHttp(server, c.req.raw, message);
     const details: Headers = {
       ...(tools.length > 0 && { tool: tools.join() }),
       ...(failure !== null && { error: errorCode(failure) }),
     };
-    return {
-      ...{ status: response.status, headers: Object.fromEntries(response.headers), body: await response.text() },
-      ...{ details, error: failure },
-    };
+    const { status, headers } = response;
+    return { status, headers: Object.fromEntries(headers), body: await response.text(), details, error: failure };
   };
 }
 
@@ -69,10 +70,10 @@ function jsonIn(bytes: Buffer): unknown {
   }
 }
 
+const isDeeper = (value: unknown, levels: number): boolean =>
+  levels < 0 || Object.values(value ?? {}).some((member) => typeof member === 'object' && isDeeper(member, levels - 1));
+
 function rpcError(code: number, message: string): HttpResponse {
-  return {
-    status: 400,
-    headers: JSON_TYPE,
-    body: JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } }),
-  };
+  const body = JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } });
+  return { status: 400, headers: JSON_TYPE, body };
 }

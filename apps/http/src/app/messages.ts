@@ -26,7 +26,8 @@ export const CLIENT_MESSAGES = {
   transferEncoding: 'send the body with no other Transfer-Encoding than chunked',
   unexpected: 'unexpected error in the service; it has been logged under the id of this request',
   allowedMethods: (methods: string) => `allowed methods: ${methods}`,
-  batchIsTooLarge: (messages: number) => `a batch must have at most ${messages} messages`,
+  batchIsInvalid: (messages: number) => `a batch must have at most ${messages} messages, each request with its own id`,
+  bodyIsTooDeep: (levels: number) => `the body must have at most ${levels} levels`,
   headerIsTooLarge: (bytes: number) =>
     `the request target and the header fields must have fewer than ${bytes} bytes in total`,
   malformed: (reason: string) => `malformed HTTP request: ${reason}`,
