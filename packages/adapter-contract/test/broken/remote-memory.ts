@@ -6,7 +6,7 @@ import { createResource } from '@animal-store/adapter-kit';
 import { DomainError } from '@animal-store/domain';
 import { checkFormat, mapPorts, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { createMemoryStorage } from '../../src/index.ts';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 
 /** The password in the URL of each place. */
 export const PASSWORD = 'the-password-of-the-zoo';

@@ -1,4 +1,4 @@
-import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
+import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '../../src/index.ts';
 import { beforeEach, describe } from 'vitest';
 import { CHANGES, OPTIONS } from './bugs.ts';
 import { openRemoteMemory, PASSWORD, placeAt, startServer } from './remote-memory.ts';

@@ -10,7 +10,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { createMemoryStorage } from '../../src/index.ts';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
 
 /** What a wrong adapter does instead of the right one. */
