@@ -27,6 +27,8 @@ export function everyCall({ pets, keys, ready }: PetStorage) {
   } satisfies Record<PortMethod, () => unknown> & Record<string, () => unknown>;
 }
 
+export type CallName = keyof ReturnType<typeof everyCall>;
+
 /** The DomainError that a call throws or rejects with, null if it returns. It must end within 5 seconds. */
 export async function failureOf(call: () => unknown): Promise<DomainError | null> {
   try {
