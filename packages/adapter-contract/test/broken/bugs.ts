@@ -132,9 +132,6 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'Lists at the same time share one page': sharedLists(() => 'a page'),
   'A repetition is said to have created the pet': created(() => ({ created: true })),
   'Fingerprints are not compared': idempotency(() => ({ fingerprint: '' })),
-  'A fingerprint is cut to 200 characters': idempotency(({ fingerprint }) => ({
-    fingerprint: fingerprint.slice(0, 200),
-  })),
   'A fingerprint is cut to 1,200 characters': idempotency(({ fingerprint }) => ({
     fingerprint: fingerprint.slice(0, 1_200),
   })),
