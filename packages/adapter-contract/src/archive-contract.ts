@@ -22,8 +22,12 @@ const longest = Array.from({ length: 1_000 }, (_, index): StoredPet => {
   return { id: BigInt(3 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
 });
 
+/** The adapters whose archives are tested. */
+export const archivesUnderTest = new WeakSet<object>();
+
 /** Declares the tests of a storage that has an archive, which moves pets to another place. */
 export function archiveContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
+  archivesUnderTest.add(adapter);
   async function emptyArchive() {
     const place = await adapter.freshPlace();
     const storage = await opened(adapter, place);

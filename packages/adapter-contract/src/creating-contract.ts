@@ -31,9 +31,9 @@ export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void 
     test('finds nothing for an id that was never assigned', async () => {
       const pets = await petStore();
       const { id } = await added(pets);
-      const odd = [id + 1n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max];
+      const odd = [id + 1n, id + 2n ** 32n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max];
       for (const each of odd) expect(await pets.find(each), String(each)).toBeNull();
-      expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual([null, null, null, null]);
+      expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual(odd.map(() => null));
     });
 
     test('assigns every id above those of all pets that were acknowledged when the call began', async () => {

@@ -1,6 +1,7 @@
 /** @module @animal-store/adapter-contract */
 
-import { describe } from 'vitest';
+import { afterAll, describe } from 'vitest';
+import { archivesUnderTest } from './archive-contract.ts';
 import { creatingContract } from './creating-contract.ts';
 import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
@@ -21,8 +22,12 @@ export {
 } from './storage-under-test.ts';
 export { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
+/** A test needs each of them. */
+const OPTIONAL = ['outages', 'losses', 'misconfiguredPlaces', 'laterFormat', 'expire', 'secrets'] as const;
+
 /**
- * Declares every test that a storage adapter must pass.
+ * Declares every test that a storage adapter must pass, and a line at their end with what was not given, so that no test has
+ * passed for it.
  *
  * @param name The adapter's name, for the report.
  * @example storageContract('sqlite', { freshPlace: freshFile, open: (file) => createSqliteStorage({ file }), outages: { locked } })
@@ -38,5 +43,10 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
     placeContract(adapter);
     if (outages !== 'not tested') outageContract(adapter, outages);
     if (losses !== undefined) lossContract(adapter, losses);
+    afterAll(() => {
+      const absent = OPTIONAL.filter((member) => [undefined, 'not tested'].includes(adapter[member] as string));
+      const untested = archivesUnderTest.has(adapter) ? absent : [...absent, 'archiveContract'];
+      if (untested.length > 0) console.warn(`${name} was not tested with: ${untested.join(', ')}`);
+    });
   });
 }

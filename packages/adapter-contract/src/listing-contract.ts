@@ -40,7 +40,7 @@ export function listingContract<Place>(adapter: StorageUnderTest<Place>): void {
       const statuses = [undefined, ...PET_STATUSES];
       const created: Pet[] = [];
       for (const status of [...statuses, ...statuses, ...statuses]) created.push(await added(pets, rex({ status })));
-      const afters = [0n, (created[3] as Pet).id, (created.at(-1) as Pet).id, LIMITS.id.max];
+      const afters = [0n, 2n ** 32n, 2n ** 53n, (created[3] as Pet).id, (created.at(-1) as Pet).id, LIMITS.id.max];
       const selections = afters.flatMap((after) =>
         [1, 2, 5, 101].flatMap((limit) => statuses.map((status) => ({ after, limit, status }))),
       );

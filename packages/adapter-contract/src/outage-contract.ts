@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey, Pet } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -11,10 +12,13 @@ const RECOVERY_LIMIT = 15_000;
 /** Calls at once in the tests of interruptions: more than a pool has connections. */
 const CALLERS = 20;
 
-/** Interruptions begin after so many acknowledgements, each on a storage of its own. */
-const MOMENTS = [0, 1, CALLERS, 5 * CALLERS];
+/**
+ * Interruptions, each of a storage of its own: after so many acknowledgements, and so large a part of a call later. Calls that
+ * share a transaction are all at the same of its statements.
+ */
+const MOMENTS = Array.from({ length: 8 }, (_, index) => ({ index, count: index ** 2, part: index / 8 }));
 
-/** Waits until a storage works again after an outage. */
+/** Waits until a storage works, after an outage or among many. */
 async function recovered(storage: PetStorage): Promise<void> {
   const works = async () => (await failureOf(() => storage.ready())) === null;
   await vi.waitUntil(works, { timeout: RECOVERY_LIMIT, interval: 50 });
@@ -131,6 +135,9 @@ async function expectOnlyReads<Place>(
     if (failure !== null) expectUnavailable(failure, storage);
     expectNoSecret(adapter.secrets, failure);
   }
+  // For the operator. Calls that wait for others may have none.
+  const causes = failures.map(([, failure]) => failure?.cause);
+  expect(causes, 'causes').toContainEqual(expect.any(Error));
 }
 
 function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
@@ -167,27 +174,29 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
    *
    * @returns The storage once it works again, the number of calls, and the pets that were acknowledged.
    */
-  async function interruptedAmidCreations(outage: Outage<Place>, moment: number, isShort: boolean) {
+  async function interruptedAmidCreations(outage: Outage<Place>, { index, count, part }: (typeof MOMENTS)[number]) {
     const place = await adapter.freshPlace();
     const storage = await opened(adapter, place);
-    await storage.ready();
+    await recovered(storage);
     const acknowledged: Pet[] = [];
     let calls = 0;
-    let isOver = false;
+    let [isOver, duration] = [false, 0];
     const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
     const callers = Array.from({ length: CALLERS }, async () => {
       let failure = null;
       while (failure === null && !isOver) {
-        const index = calls;
-        calls += 1;
-        const call = failureOf(async () => acknowledged.push(await create(storage, index)));
-        if (acknowledged.length >= moment) reach();
+        const begin = performance.now();
+        const call = failureOf(async () => acknowledged.push(await create(storage, calls++)));
+        if (acknowledged.length >= count) reach();
         failure = await call;
+        duration = performance.now() - begin;
       }
     });
     await Promise.race([reached, Promise.all(callers)]);
+    for (const begin = performance.now() + part * duration; performance.now() < begin; ) await nextTurn();
     const end = await beginOutage(outage, place);
-    if (isShort) {
+    // A short one.
+    if (index % 2 === 1) {
       await end();
       isOver = true;
     }
@@ -198,8 +207,8 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
   }
 
   test('keeps acknowledged pets, one for each idempotency key, through long and short outages', async () => {
-    async function check(outage: Outage<Place>, moment: number, isShort: boolean): Promise<void> {
-      const { storage, calls, acknowledged } = await interruptedAmidCreations(outage, moment, isShort);
+    async function check(outage: Outage<Place>, moment: (typeof MOMENTS)[number]): Promise<void> {
+      const { storage, calls, acknowledged } = await interruptedAmidCreations(outage, moment);
       for (const pet of acknowledged) expect(await storage.pets.find(pet.id)).toStrictEqual(pet);
       const withKey = Array.from({ length: calls }, (_, index) => index).filter((index) => index % 2 === 0);
       const repeated = await Promise.all(withKey.map((index) => create(storage, index)));
@@ -208,10 +217,8 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
       expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
     }
     for (const outage of Object.values(outages)) {
-      for (const isShort of [false, true]) {
-        // At once, which takes a pool of connections for each.
-        await Promise.all(MOMENTS.map((moment) => check(outage, moment, isShort)));
-      }
+      // At once, which takes a pool of connections for each.
+      await Promise.all(MOMENTS.map((moment) => check(outage, moment)));
     }
   });
 }

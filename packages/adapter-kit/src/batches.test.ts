@@ -123,6 +123,22 @@ describe('createBatches', () => {
     expect(items()).toEqual([[1], [3]]);
   });
 
+  test.each([[undefined], [[]], [['one']], [['one', 'two', 'three']]])(
+    'rejects each item if work for two returns %j',
+    async (results) => {
+      const add = createBatches<number, string>(async () => results as string[], { maxItems: 2 });
+      const failure = { status: 'rejected', reason: expect.any(TypeError) };
+      expect(await Promise.allSettled([add(1), add(2)])).toEqual([failure, failure]);
+    },
+  );
+
+  test.each([{ maxItems: 0 }, { maxItems: Number.NaN }, { maxItems: 1, parallel: 0 }])(
+    'rejects the options %j',
+    (options) => {
+      expect(() => createBatches(async () => [], options)).toThrow(RangeError);
+    },
+  );
+
   test('continues after work that throws synchronously', async () => {
     const add = createBatches<number, string>(
       () => {

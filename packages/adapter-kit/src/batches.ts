@@ -18,14 +18,16 @@ export interface BatchOptions {
  * for the next one, in their order. No call joins a batch that began before it: a read sees everything that was
  * acknowledged before it was called, and a write is acknowledged when it is done.
  *
- * @param work If it rejects, each of its items does.
+ * @param work If it rejects or has not a result for each item, each of its items rejects.
  * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
  * waited for 2.2 seconds, the limit of a call (`createResource`).
+ * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(
   work: BatchWork<T, R>,
   { maxItems, parallel = 1, timeout = 2_000 }: BatchOptions,
 ): (item: T) => Promise<R> {
+  if (!(maxItems >= 1 && parallel >= 1)) throw new RangeError('maxItems and parallel must be 1 or more');
   const waiting: (Omit<PromiseWithResolvers<R>, 'promise'> & { readonly item: T; readonly since: number })[] = [];
   let running = 0;
 
@@ -40,18 +42,17 @@ export function createBatches<T, R>(
     const batch = waiting.splice(0, maxItems);
     if (batch.length === 0) return;
     running += 1;
-    const done = (async () => work(batch.map(({ item }) => item)))().then(
-      (results) => {
-        for (const [index, { resolve, reject }] of batch.entries()) {
-          const result = results[index] as R | Error;
-          if (result instanceof Error) reject(result);
-          else resolve(result);
-        }
-      },
-      (failure) => {
-        for (const { reject } of batch) reject(failure);
-      },
-    );
+    const done = (async () => {
+      const results = await work(batch.map(({ item }) => item));
+      if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
+      for (const [index, { resolve, reject }] of batch.entries()) {
+        const result = results[index] as R | Error;
+        if (result instanceof Error) reject(result);
+        else resolve(result);
+      }
+    })().catch((failure) => {
+      for (const { reject } of batch) reject(failure);
+    });
     const end = () => {
       running -= 1;
       setImmediate(startAll);

@@ -6,8 +6,9 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
-import { describeWithPostgres, lockTables, sql } from '@animal-store/test-postgres';
+import { describeWithPostgres, lockTables, schemaOf, sql } from '@animal-store/test-postgres';
 import { createPostgresStorage } from '../src/index.ts';
+import { asRole } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 const password = 'a password that no user has';
@@ -23,7 +24,11 @@ const renamed = (name: string): Outage<ProxiedPlace> => ({
 
 describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
-    freshPlace,
+    async freshPlace() {
+      const { url, role } = await asRole(freshPlace());
+      await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}`);
+      return url;
+    },
     open: (url) => createPostgresStorage({ url }),
     misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
   });
@@ -34,6 +39,14 @@ describeWithPostgres('on a server', () => {
       locked: {
         begin: async ({ url }) => void locks.set(url, await lockTables(url)),
         end: async ({ url }) => locks.get(url)?.(),
+      },
+      'read-only': {
+        begin: async ({ url }) => {
+          const { username } = new URL(url);
+          await sql(`ALTER ROLE ${username} SET default_transaction_read_only = on`);
+          await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${username}'`);
+        },
+        end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} RESET ALL`)),
       },
     },
     losses: {

@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
@@ -13,50 +13,12 @@ const NAME = '@acme/animal-store-shelves';
 /** The package, installed beside those of Animal Store. */
 const INSTALLED = join(consumer, 'node_modules', NAME);
 
-/** An adapter that was written against the packed packages: pets on shelves in memory, which outlive their storages. */
-const ADAPTER = `
-  import { createMemoryStorage } from '@animal-store/adapter-memory';
-  import { closed, StorageMisconfigured } from '@animal-store/domain/ports';
-
-  const shelves = new Map();
-
-  export const adapter = {
-    portsVersion: 1,
-    description: 'the shelves of Acme',
-    variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
-    open(shelf) {
-      if (!shelf.startsWith('shelf:')) throw new StorageMisconfigured('it must begin with shelf:');
-      if (!shelves.has(shelf)) shelves.set(shelf, createMemoryStorage());
-      const { pets, keys, ready } = shelves.get(shelf);
-      let isOpen = true;
-      const whileOpen = (call) => (...given) => {
-        if (!isOpen) throw closed();
-        return call(...given);
-      };
-      const port = (calls) => Object.fromEntries(Object.entries(calls).map(([name, call]) => [name, whileOpen(call)]));
-      const close = async () => {
-        isOpen = false;
-      };
-      return {
-        pets: port(pets),
-        keys: port(keys),
-        ready: whileOpen(ready),
-        location: 'Acme',
-        warnings: ['shelves are made of glass'],
-        close,
-        [Symbol.asyncDispose]: close,
-      };
-    },
-  };
-`;
+/** The package, as its author writes it: docs/writing-an-adapter.md. */
+const STARTER = join(ROOT, 'docs/adapter-starter');
 
 beforeAll(() => {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-acme-'));
-  const domain = { '@animal-store/domain': '^1.0.0', '@animal-store/adapter-memory': '^1.0.0' };
-  const manifest = { name: NAME, version: '1.0.0', type: 'module', exports: './adapter.js', peerDependencies: domain };
-  writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest));
-  writeFileSync(join(folder, 'adapter.js'), ADAPTER);
-  run('npm', ['pack', '--pack-destination', folder], folder);
+  run('npm', ['pack', '--pack-destination', folder], STARTER);
   mkdirSync(INSTALLED, { recursive: true });
   run(
     'tar',
@@ -86,14 +48,7 @@ function outputOf(application: string, words: string[], environment: Record<stri
 
 describe('an adapter of another repository', () => {
   test('passes the contract', () => {
-    const tests = `
-      import { storageContract } from '@animal-store/adapter-contract';
-      import { adapter } from '${NAME}';
-
-      const freshPlace = () => 'shelf:' + crypto.randomUUID();
-      storageContract('acme', { freshPlace, open: (shelf) => adapter.open(shelf), outages: 'not tested' });
-    `;
-    expectContractToPass(consumer, 'acme', tests);
+    expectContractToPass(consumer, 'acme', readFileSync(join(STARTER, 'adapter.test.js'), 'utf8'));
   });
 
   test('is served over HTTP, with its description and its warnings', async () => {

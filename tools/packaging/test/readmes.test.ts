@@ -3,11 +3,19 @@ import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
 import { folderOf, PACKAGES, ROOT, run } from './packages.ts';
 import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
+import { oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
 
 test.each(PACKAGES)('the README of %s introduces the package by its name', (name) => {
   expect(readmeOf(name)).toMatch(new RegExp(`^# @animal-store/${name}\n\n[A-Z]`));
+});
+
+test.each(PACKAGES)('the README of %s says where the package runs', (name) => {
+  const places = [`Node.js ${oldestNode(name).replace(/\.0$/, '')}`, 'Bun', 'Deno'];
+  const runtimes = supports(name, { name: 'Bun', command: ['bun'] }) ? places : places.slice(0, 1);
+  const text = readmeOf(name).replaceAll('\n', ' ');
+  for (const part of ['ES modules only', ...runtimes]) expect(text).toContain(part);
 });
 
 test('the programs of all READMEs compile in strict mode', () => {

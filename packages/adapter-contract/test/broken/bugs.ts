@@ -1,7 +1,11 @@
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ApiKey, Pet } from '@animal-store/domain';
+import { createBatches } from '@animal-store/adapter-kit';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { type ApiKey, DomainError, type NewPet, type Pet } from '@animal-store/domain';
 import {
   type Creation,
+  fingerprint,
   type Idempotency,
   type KeyStore,
   type PetSelection,
@@ -10,7 +14,6 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { createMemoryStorage } from '../../src/index.ts';
 import { eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
 
 /** What a wrong adapter does instead of the right one. */
@@ -36,6 +39,9 @@ const created = (change: (pet: Pet) => Partial<Creation>): Change =>
 
 const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
   pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, ...change(given) }) }));
+
+const fingerprinted = (of: (pet: NewPet) => NewPet): Change =>
+  pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, fingerprint: fingerprint(of(pet)) }) }));
 
 const found = (change: (key: ApiKey) => Partial<ApiKey>): Change =>
   keys(({ find }) => ({ find: async (digest) => changed(await find(digest), change) }));
@@ -83,6 +89,8 @@ function setOf(url: string): Set<unknown> {
   return set;
 }
 
+let opened = 0;
+
 /** By the names in the README of the contract. */
 export const CHANGES: Readonly<Record<string, Change>> = {
   'A name is normalized': pets(({ add }) => ({ add: (pet, key) => add({ ...pet, name: pet.name.normalize() }, key) })),
@@ -115,15 +123,20 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'A page has 100 pets at most': pets(({ list }) => ({
     list: (selection) => list({ ...selection, limit: Math.min(selection.limit, 100) }),
   })),
+  'The begin of a page is cut to 32 bits': pets(({ list }) => ({
+    list: (selection) => list({ ...selection, after: BigInt.asUintN(32, selection.after) }),
+  })),
   'A page has the newest pets': pets(({ list }) => ({
     list: async (selection) => (await list({ ...selection, limit: 1_000 })).slice(-selection.limit),
   })),
   'Lists at the same time share one page': sharedLists(() => 'a page'),
   'A repetition is said to have created the pet': created(() => ({ created: true })),
   'Fingerprints are not compared': idempotency(() => ({ fingerprint: '' })),
-  'A fingerprint is cut to 200 characters': idempotency(({ fingerprint }) => ({
-    fingerprint: fingerprint.slice(0, 200),
+  'A fingerprint is cut to 1,200 characters': idempotency(({ fingerprint }) => ({
+    fingerprint: fingerprint.slice(0, 1_200),
   })),
+  'A fingerprint has no status': fingerprinted(({ status: _, ...pet }) => pet),
+  'A fingerprint has no category': fingerprinted((pet) => ({ ...pet, categoryId: 0n })),
   'Idempotency keys are compared without their case': idempotency(({ key }) => ({ key: key.toLowerCase() })),
   'An idempotency key is looked up, then stored in a second step': pets(({ add }) => {
     const earlier = new Map<string, Creation>();
@@ -161,6 +174,25 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'A lookup in flight caches a key that was revoked': cachedKeys,
   'The first use is kept': found(({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt && 1_000 })),
   'Keys that expire at the time are removed, too': keys(({ prune }) => ({ prune: (before) => prune(before + 1) })),
+  'The revocation of a removed key is kept': (storage, url) => {
+    const revocations = setOf(url);
+    return keys(({ add, revoke }) => ({
+      async add(key) {
+        await add(key);
+        if (revocations.has(key.id)) await revoke(key.id, 1);
+      },
+      revoke(id, at) {
+        revocations.add(id);
+        return revoke(id, at);
+      },
+    }))(storage, url);
+  },
+  'A removed key can not be added again': (storage, url) => {
+    const digests = setOf(url);
+    return keys(({ add }) => ({
+      add: async (key) => void (digests.size !== digests.add(key.digest).size && (await add(key))),
+    }))(storage, url);
+  },
   'The location is the URL': (_, url) => ({ location: url }),
   'A second close fails': ({ close }) => {
     let closes = 0;
@@ -179,6 +211,14 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'A timer goes on after close': () => {
     const timer = setInterval(() => {}, 1_000);
     onTestFinished(() => clearInterval(timer));
+    return {};
+  },
+  'Every third storage leaves a connection open': (_, url) => {
+    opened += 1;
+    if (opened % 3 === 0) {
+      const socket = connect(Number(new URL(url).port)).on('error', () => {});
+      onTestFinished(() => void socket.destroy());
+    }
     return {};
   },
   'A pet is first read from a replica that lags': pets(({ find }) => {
@@ -208,6 +248,11 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
   'An error contains the URL': (storage, url) =>
     eachCall(storage, (call) => call().catch((cause) => Promise.reject(unavailable(new Error(url, { cause }))))),
+  'An error has no cause': (storage) =>
+    eachCall(storage, (call) => call().catch((error) => Promise.reject(DomainError.is(error) ? unavailable() : error))),
+  'A creation in an outage is acknowledged, and stored later': pets(({ add }) => ({
+    add: (...given) => add(...given).catch(() => ({ pet: { id: 1_000_000n, ...given[0] }, created: true })),
+  })),
   'Close waits for a response': ({ ready, close }) => ({ close: () => ready().finally(close) }),
   'A pool loses a connection with every tenth failure': (storage) => {
     let failures = 0;
@@ -240,6 +285,22 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       },
     }))(storage, url);
   },
+  'A batch is repeated if its COMMIT gets no response': (storage, url) => {
+    const addAll = createBatches(
+      async (all: readonly Parameters<PetStore['add']>[]) => {
+        await storage.ready();
+        const commit = async () => {
+          const creations = await Promise.all(all.map((given) => storage.pets.add(...given)));
+          // A standby writes them, too.
+          await storage.ready();
+          return creations;
+        };
+        return commit().catch(commit);
+      },
+      { maxItems: 1_000 },
+    );
+    return pets(() => ({ add: (...given) => addAll(given) }))(storage, url);
+  },
   'A creation makes a lost place anew': pets(({ add }, url) => {
     const another = createMemoryStorage();
     return { add: (...given) => (placeAt(url).isLost ? another.pets.add(...given) : add(...given)) };
@@ -252,6 +313,9 @@ export const CHANGES: Readonly<Record<string, Change>> = {
 /** What is wrong about the connection, and the outages in which the bugs show themselves. */
 export const OPTIONS: Readonly<Record<string, RemoteOptions & { outage?: 'silent' | 'lost responses' | 'cut' }>> = {
   'The stored format is not checked': { checksFormat: false },
+  'An error has no cause': { outage: 'cut' },
+  'A creation in an outage is acknowledged, and stored later': { outage: 'cut' },
+  'A batch is repeated if its COMMIT gets no response': { outage: 'cut' },
   'A call has no time limit': { outage: 'lost responses', timeout: FOREVER },
   'An error contains the URL': { outage: 'cut' },
   'Close waits for a response': { outage: 'lost responses', timeout: FOREVER },

@@ -4,9 +4,9 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { storageContract } from '@animal-store/adapter-contract';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { createMemoryStorage } from '../src/index.ts';
+import { storageContract } from '../src/index.ts';
 import { TABLE } from './broken/table.ts';
 
 /** The result of a test in the JSON report. */

@@ -3,10 +3,10 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createResource } from '@animal-store/adapter-kit';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError } from '@animal-store/domain';
 import { checkFormat, mapPorts, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { createMemoryStorage } from '../../src/index.ts';
 
 /** The password in the URL of each place. */
 export const PASSWORD = 'the-password-of-the-zoo';

@@ -1,5 +1,5 @@
-import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { beforeEach, describe } from 'vitest';
+import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '../../src/index.ts';
 import { CHANGES, OPTIONS } from './bugs.ts';
 import { openRemoteMemory, PASSWORD, placeAt, startServer } from './remote-memory.ts';
 import { TABLE } from './table.ts';
