@@ -31,7 +31,7 @@ const scenario =
     const now = () => world.now();
     const authenticate = createAuthentication({
       configuredKeys: new Map(),
-      issuedKeys: { find, recordUse: async () => {} } as unknown as KeyStore,
+      issuedKeys: { find, recordUse: async () => {}, revoke: () => {} } as unknown as KeyStore,
       digest,
       clock: now,
       monotonicClock: now,
