@@ -11,13 +11,11 @@ import { type Contender, show } from './server.ts';
 
 /** A storage of the service, and the servers that store pets in the same way. */
 export interface Storage {
-  /** For tables and charts. */
+  /** For tables. */
   readonly title: string;
   open(): Promise<OpenStorage | { readonly missing: string }>;
   /** The ratios are those to the first one. It is the only one in a quick run. */
   readonly peers: readonly [Contender, ...Contender[]];
-  /** Numbers of pets while the catalogue grows. */
-  readonly sizes: readonly number[];
 }
 
 /** A storage for a run. */
@@ -31,7 +29,6 @@ export interface OpenStorage {
 }
 
 const EQUIPPED = peer('Fastify, equipped', 'fastify', { EQUIPPED: 'yes' });
-const TO_TEN_MILLIONS = [10_000, 1_000_000, 10_000_000];
 
 export const STORAGES = {
   memory: {
@@ -39,20 +36,17 @@ export const STORAGES = {
     open: async () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
     // The second one is the limit of every server of Node.js.
     peers: [peer('Fastify', 'fastify'), peer('prepared bytes', 'node-http'), EQUIPPED],
-    sizes: [10_000, 1_000_000, 5_000_000],
   },
-  sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase], sizes: TO_TEN_MILLIONS },
+  sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase] },
   mongodb: {
     title: 'on MongoDB',
     open: openMongo,
     peers: [peer('Fastify + driver', 'fastify'), EQUIPPED],
-    sizes: TO_TEN_MILLIONS,
   },
   postgres: {
     title: 'on PostgreSQL',
     open: openPostgres,
     peers: [peer('Fastify + pg', 'fastify'), EQUIPPED],
-    sizes: TO_TEN_MILLIONS,
   },
 } satisfies Record<string, Storage>;
 
