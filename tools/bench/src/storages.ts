@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whyNoContainers } from '@animal-store/test-kit/containers';
-import { startServer as startMongo, withDatabase } from '@animal-store/test-mongodb/server';
-import { IMAGE, startServer as startPostgres } from '@animal-store/test-postgres/server';
+import { whyNoContainers } from '@animal-store/test-servers/containers';
+import {
+  IMAGE as MONGODB_IMAGE,
+  startServer as startMongo,
+  withDatabase,
+} from '@animal-store/test-servers/mongodb/server';
+import { IMAGE as POSTGRES_IMAGE, startServer as startPostgres } from '@animal-store/test-servers/postgres/server';
 import { MongoClient } from 'mongodb';
 import { peer } from './peers.ts';
 import { pocketBase } from './pocketbase.ts';
@@ -75,11 +79,9 @@ const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
 /** A replica set of one in a container, its data in memory. */
 async function openMongo(): Promise<OpenStorage | { readonly missing: string }> {
-  // The containers are recognised by their label: no helper container needs to watch them.
-  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-  const server = await startMongo();
-  if ('missing' in server) return server;
-  const { provided, stop } = server;
+  const missing = await whyNoContainers(MONGODB_IMAGE);
+  if (missing !== null) return { missing };
+  const { provided, stop } = await startMongo();
   const client = new MongoClient(provided.url);
   let databases = 0;
   return {
@@ -103,8 +105,7 @@ const SCHEMAS = 100;
 
 /** A server in a container, its data in memory. */
 async function openPostgres(): Promise<OpenStorage | { readonly missing: string }> {
-  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-  const missing = await whyNoContainers(IMAGE);
+  const missing = await whyNoContainers(POSTGRES_IMAGE);
   if (missing !== null) return { missing };
   const { url, run, stop } = await startPostgres();
   await run(`DO $$ BEGIN FOR n IN 1..${SCHEMAS} LOOP EXECUTE 'CREATE SCHEMA bench_' || n; END LOOP; END $$`);

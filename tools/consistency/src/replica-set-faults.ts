@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CLIENTS, type PartitionableSet } from '@animal-store/test-mongodb';
+import { CLIENTS, type PartitionableSet } from '@animal-store/test-servers/mongodb';
 import { type Document, MongoClient } from 'mongodb';
 import { type Faults, shuffled } from './faults.ts';
 
