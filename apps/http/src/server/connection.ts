@@ -4,7 +4,7 @@ import type { HttpError } from '../app/errors.ts';
 import type { NodeRequest } from './request.ts';
 
 /** How many requests of a connection may have no response. The connection of another is closed. */
-export const UNANSWERED_MAX = 50;
+const UNANSWERED_MAX = 50;
 
 /** How long a connection is open after a rejection, in milliseconds: its client may still be sending. */
 const LINGER_TIMEOUT = 2_000;
