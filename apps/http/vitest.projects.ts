@@ -5,10 +5,13 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 const ON_STORAGES = 'create-pet,durable-storage';
 
 /** Tests whose result on one storage that returns promises holds for all. */
-const ON_MONGODB = 'hostile,list-pets,overload';
+const ON_MONGODB = 'list-pets,overload';
 
 /** Tests that need a browser or proxies. */
 const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];
+
+/** Tests that wait for a limit of more than half a minute. */
+const OVER_A_MINUTE = ['test/time-limits.test.ts'];
 
 const PACKAGES = `${import.meta.dirname}/../../packages`;
 
@@ -28,13 +31,20 @@ async function setupOf(name: string): Promise<Pick<ProjectOptions, 'globalSetup'
 const onStorage = async (name: string): Promise<ProjectOptions> => ({
   name: `on ${name}`,
   include: [`test/{${ON_STORAGES},${name === 'mongodb' ? `${ON_MONGODB},` : ''}${name}*}.test.ts`],
-  env: { TEST_STORAGE: name, HOSTILE_REQUESTS: '2000' },
+  env: { TEST_STORAGE: name },
   setupFiles: ['test/needs-server.ts'],
   ...(await setupOf(name)),
 });
 
 export default [
-  { exclude: [`test/{durable-storage,${DURABLE.map((name) => `${name}*`)}}.test.ts`, ...OTHER_PROGRAMS] },
+  {
+    exclude: [
+      `test/{durable-storage,${DURABLE.map((name) => `${name}*`)}}.test.ts`,
+      ...OTHER_PROGRAMS,
+      ...OVER_A_MINUTE,
+    ],
+  },
   { name: 'with other programs', level: 'release', include: OTHER_PROGRAMS },
+  { name: 'for a minute', level: 'nightly', include: OVER_A_MINUTE },
   ...(await Promise.all(DURABLE.map(onStorage))),
 ] satisfies ProjectOptions[];

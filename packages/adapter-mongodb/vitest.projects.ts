@@ -1,3 +1,3 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-export default [{ globalSetup: ['@animal-store/test-mongodb/global-setup'] }] satisfies ProjectOptions[];
+export default [{ globalSetup: ['@animal-store/test-servers/mongodb-setup'] }] satisfies ProjectOptions[];

@@ -1,3 +1,3 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-export default [{ globalSetup: ['@animal-store/test-postgres/global-setup'] }] satisfies ProjectOptions[];
+export default [{ globalSetup: ['@animal-store/test-servers/postgres-setup'] }] satisfies ProjectOptions[];

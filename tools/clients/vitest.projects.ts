@@ -1,9 +1,11 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-const NIGHTLY = ['test/mcp.test.ts'];
 const globalSetup = ['src/global-setup.ts'];
 
+/** Others wrote them. */
+const NIGHTLY = ['test/mcp.test.ts', 'test/schemathesis.test.ts'];
+
 export default [
-  { level: 'release', exclude: NIGHTLY, globalSetup },
-  { name: 'of MCP', level: 'nightly', include: NIGHTLY, globalSetup },
+  { level: 'release', globalSetup, exclude: NIGHTLY },
+  { name: 'of others', level: 'nightly', globalSetup, include: NIGHTLY },
 ] satisfies ProjectOptions[];

@@ -1,5 +1,5 @@
 import type { ProjectOptions } from '../../vitest.config.ts';
 
-const setups = ['@animal-store/test-mongodb/global-setup', '@animal-store/test-postgres/global-setup'];
+const setups = ['@animal-store/test-servers/mongodb-setup', '@animal-store/test-servers/postgres-setup'];
 
 export default [{ globalSetup: setups }] satisfies ProjectOptions[];

@@ -14,27 +14,17 @@ describe('createPet', () => {
     expect((await call('GET', '/v1/pets')).text).toBe(`[${reply.text}]`);
   });
 
-  test.for([
-    ['9223372036854775807', '9223372036854775807'],
-    ['-9223372036854775808', '-9223372036854775808'],
-    ['9007199254740993', '9007199254740993'],
-    ['-0', '0'],
-    ['1.0', '1'],
-    ['9.223372036854775807E+18', '9223372036854775807'],
-    ['922337203685477580700e-2', '9223372036854775807'],
-  ] as const)('returns the categoryId %s as %s', async ([sent, stored], { sharedApp: { add, call } }) => {
-    const { text, headers } = await add(`{"name":"Rex","categoryId":${sent}}`);
+  // exact-json tests the forms of numbers, the domain the limits.
+  test('returns an integer in another form than it was sent', async ({ sharedApp: { add, call } }) => {
+    const { text, headers } = await add('{"name":"Rex","categoryId":-92233720368547758.08e2}');
     // There is no status if none was sent.
-    expect(text).toMatch(new RegExp(`^{"id":\\d+,"name":"Rex","categoryId":${stored}}$`));
+    expect(text).toMatch(/^{"id":\d+,"name":"Rex","categoryId":-9223372036854775808}$/);
     expect((await call('GET', String(headers.location))).text).toBe(text);
   });
 
   test.for([
-    ...['9223372036854775808', '-9223372036854775809', '"1"', 'null'].map((text) => [text, text] as const),
-    ['the number 1.5', '1.50'],
-    ['an object', '{}'],
+    ['9223372036854775808', '9223372036854775808'],
     ['a number out of range', '9'.repeat(60_000)],
-    ['a number out of range', '-1e400'],
   ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { sharedApp: { add } }) => {
     const message = `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`;
     const { json } = await add(`{"name":"Rex","categoryId":${sent}}`);
@@ -46,8 +36,6 @@ describe('createPet', () => {
       '{"status":"lost"}',
       'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
     ],
-    ['{"name":"Rex","categoryId":7,"status":null}', 'status must be one of available, pending, sold, was null'],
-    ['{"name":" \\t\\u00a0\\ufeff","categoryId":7}', 'name must have a character that is not white space'],
     ['{"name":7,"categoryId":7}', 'name must be a string, was 7'],
   ] as const)('rejects %s and names all violations', async ([body, message], { sharedApp: { add } }) => {
     expect((await add(body)).json).toEqual({ code: 'invalid_request', message, status: 400 });

@@ -121,3 +121,11 @@ describe('a client that expects 100 Continue', () => {
     ]);
   });
 });
+
+test('a client that expects anything else than 100 Continue is served as if it expected nothing', async ({
+  shared,
+}) => {
+  const fields = `Host: x\r\nExpect: 200-ok\r\n${AUTHORIZATION}${JSON_TYPE}${length(REX.length)}Connection: close\r\n`;
+  const text = await shared.raw(`POST /v1/pets HTTP/1.1\r\n${fields}\r\n${REX}`);
+  expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
+});

@@ -60,7 +60,7 @@ test('has the base path in the link', async () => {
 });
 
 test.for([
-  ...['0', '101', '-1', '+5', '05', '5.0', '1e1', '', ' 5', '5 ', 'five', '0x5', '٥', '99999999999999999999'].map(
+  ...['0', '101', '05', '1e1', '', '٥'].map(
     (limit) =>
       [`limit=${encodeURIComponent(limit)}`, `limit must be an integer from 1 to 100, was "${limit}"`] as const,
   ),

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { openStorage, readNamedStorage, sha256 } from '@animal-store/app-kit';
 import { createKeyring } from '@animal-store/domain';
-import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { errorLike, KEY } from './service.ts';
 import { startProcess } from './service-process.ts';

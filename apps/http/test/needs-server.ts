@@ -1,5 +1,5 @@
-import type {} from '@animal-store/test-mongodb';
-import type {} from '@animal-store/test-postgres';
+import type {} from '@animal-store/test-servers/mongodb';
+import type {} from '@animal-store/test-servers/postgres';
 import { beforeEach, inject } from 'vitest';
 
 // The same tests as in memory. They run if there is a server; files need none.

@@ -6,7 +6,7 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
-import { databaseAt, describeWithMongo } from '@animal-store/test-mongodb';
+import { databaseAt, describeWithMongo } from '@animal-store/test-servers/mongodb';
 import type { CollectionInfo } from 'mongodb';
 import { createMongoStorage } from '../src/index.ts';
 import { freshStorage } from './fixtures.ts';

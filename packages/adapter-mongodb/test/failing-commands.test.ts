@@ -2,7 +2,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStorage, PetStore } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-mongodb';
+import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import type { Document } from 'mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isReady, openStorage, times } from './fixtures.ts';

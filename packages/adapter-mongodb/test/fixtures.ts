@@ -1,6 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { databaseAt, freshDatabase } from '@animal-store/test-mongodb';
+import { databaseAt, freshDatabase } from '@animal-store/test-servers/mongodb';
 import type { Document } from 'mongodb';
 import { onTestFinished, vi } from 'vitest';
 import { createMongoStorage } from '../src/index.ts';

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { behindProxy, databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { behindProxy, databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
 import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';

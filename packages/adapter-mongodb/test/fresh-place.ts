@@ -1,4 +1,4 @@
-import { freshDatabase } from '@animal-store/test-mongodb';
+import { freshDatabase } from '@animal-store/test-servers/mongodb';
 import { inject, TestRunner } from 'vitest';
 
 /** The URL of a new database for the running test, which is skipped if there is no server. */

@@ -2,7 +2,7 @@ import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { describeWithMongo, freshDatabase } from '@animal-store/test-mongodb';
+import { describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
 import type { Collection, CollectionInfo, Db, IndexDescription } from 'mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';

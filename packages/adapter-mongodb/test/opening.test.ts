@@ -8,7 +8,7 @@ import {
   startLoneServer,
   startReplicaSet,
   withDatabase,
-} from '@animal-store/test-mongodb';
+} from '@animal-store/test-servers/mongodb';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isReady, openStorage } from './fixtures.ts';
 

@@ -6,7 +6,7 @@ import {
   describeWithPartitions,
   type PartitionableSet,
   startPartitionableSet,
-} from '@animal-store/test-mongodb';
+} from '@animal-store/test-servers/mongodb';
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { isReady, openStorage, times } from './fixtures.ts';
 

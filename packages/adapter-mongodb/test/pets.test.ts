@@ -1,5 +1,5 @@
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { describeWithMongo } from '@animal-store/test-mongodb';
+import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import type { Db } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';

@@ -1,7 +1,7 @@
 import { added, apiKey, rex } from '@animal-store/adapter-contract';
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
-import { describeWithMongo } from '@animal-store/test-mongodb';
+import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import { Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
 import { freshStorage, profiled, times } from './fixtures.ts';

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { runInNewContext } from 'node:vm';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { describeWithMongo } from '@animal-store/test-mongodb';
+import { describeWithMongo } from '@animal-store/test-servers/mongodb';
 import { Long } from 'mongodb';
 import { expect, test } from 'vitest';
 import { freshStorage } from './fixtures.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { added, apiKey, proxied, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-postgres';
+import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { openStorage } from './fixtures.ts';

@@ -6,7 +6,7 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
-import { describeWithPostgres, lockTables, schemaOf, sql } from '@animal-store/test-postgres';
+import { describeWithPostgres, lockTables, schemaOf, sql } from '@animal-store/test-servers/postgres';
 import { createPostgresStorage } from '../src/index.ts';
 import { asRole } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';

@@ -1,7 +1,7 @@
 import { added, everyPage, idempotencyOf, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, startServer, startStandby } from '@animal-store/test-postgres';
+import { describeWithPostgres, startServer, startStandby } from '@animal-store/test-servers/postgres';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { openStorage } from './fixtures.ts';
 

@@ -1,5 +1,5 @@
 import type { PetStorage } from '@animal-store/domain/ports';
-import { sql } from '@animal-store/test-postgres';
+import { sql } from '@animal-store/test-servers/postgres';
 import { onTestFinished } from 'vitest';
 import { createPostgresStorage } from '../src/index.ts';
 

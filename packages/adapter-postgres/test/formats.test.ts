@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-postgres';
+import { describeWithPostgres, freshDatabase, schemaOf, sql } from '@animal-store/test-servers/postgres';
 import { expect, test } from 'vitest';
 import { openStorage } from './fixtures.ts';
 

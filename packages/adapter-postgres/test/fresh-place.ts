@@ -1,4 +1,4 @@
-import { freshDatabase } from '@animal-store/test-postgres';
+import { freshDatabase } from '@animal-store/test-servers/postgres';
 import { inject, TestRunner } from 'vitest';
 
 /** The URL of a new database for the running test, which is skipped if there is no server. */

@@ -1,4 +1,4 @@
-import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-postgres';
+import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { ARCHIVE_STATEMENTS } from '../src/archive.ts';

@@ -7,7 +7,7 @@ import {
   serverUrl,
   sql,
   withOptions,
-} from '@animal-store/test-postgres';
+} from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { startSession } from '../src/connection.ts';

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-postgres';
+import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-servers/postgres';
 import { expect, test } from 'vitest';
 import { openStorage } from './fixtures.ts';
 

@@ -1,7 +1,7 @@
 import { added, apiKey, everyPage, idempotencyOf, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, type Server, startServer } from '@animal-store/test-postgres';
+import { describeWithPostgres, type Server, startServer } from '@animal-store/test-servers/postgres';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { openStorage } from './fixtures.ts';
 

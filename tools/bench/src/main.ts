@@ -5,14 +5,13 @@
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { writeChart } from './chart.ts';
 import { type Measurement, measure, type Plan } from './measure.ts';
 import { measureOverload } from './overload.ts';
 import { animalStore, application, preparePeers } from './peers.ts';
 import { type Contender, moveToLoadCores, program } from './server.ts';
 import { notMeasured, STORAGES, type Storage, type StorageName } from './storages.ts';
 import { measurementTable } from './tables.ts';
-import { FROM_ANYWHERE, WORKLOADS } from './workloads.ts';
+import { FROM_ANYWHERE } from './workloads.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
@@ -22,14 +21,11 @@ const USAGE = `usage: npm run bench [-- [suite] [options]]
   overload          what clients get if twice the capacity is offered
 
   --quick           a short run: few workloads, the most important servers
-  --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated
-  --workload NAME   ${Object.keys(WORKLOADS).join(', ')}; may be repeated
-
-A whole run of requests writes the charts of docs/.`;
+  --storage NAME    ${Object.keys(STORAGES).join(', ')}; may be repeated`;
 
 interface Suite extends Omit<Plan, 'storage' | 'contenders' | 'pets'> {
   readonly contenders: (storage: Storage) => readonly Contender[];
-  readonly sizes: (storage: Storage) => readonly number[];
+  readonly sizes: readonly number[];
 }
 
 const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
@@ -42,7 +38,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
       ? ['get one', 'list 20', 'create']
       : ['get one', 'list 20', 'list 100 by status', 'mixed lists', 'create'],
     connections: quick ? [32] : [1, 32, 128],
-    sizes: () => [quick ? 1_000 : 10_000],
+    sizes: [quick ? 1_000 : 10_000],
     rounds: 3,
     seconds: 1,
   },
@@ -53,7 +49,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
     },
     workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
     connections: [32],
-    sizes: () => [1_000],
+    sizes: [1_000],
     // Many short rounds show a difference of a few hundredths.
     rounds: quick ? 5 : 15,
     seconds: 0.5,
@@ -63,7 +59,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
     workloads: ['get one', 'list 20', 'list 100 by status', FROM_ANYWHERE, 'create'],
     connections: [32],
     // The first size comes again at the end: it shows how much the machine has changed.
-    sizes: ({ sizes }) => [...(quick ? sizes.slice(0, 2) : sizes), sizes[0] as number],
+    sizes: [10_000, 1_000_000, 10_000],
     rounds: quick ? 1 : 3,
     seconds: 1,
   },
@@ -76,46 +72,29 @@ function fail(reason: string): never {
 
 function readArguments() {
   try {
-    const { values, positionals } = parseArgs({
+    return parseArgs({
       allowPositionals: true,
-      options: {
-        quick: { type: 'boolean', default: false },
-        storage: { type: 'string', multiple: true },
-        workload: { type: 'string', multiple: true },
-      },
+      options: { quick: { type: 'boolean', default: false }, storage: { type: 'string', multiple: true } },
     });
-    return { ...values, positionals };
   } catch (error) {
     return fail((error as Error).message);
   }
 }
 
-function checkNames<Name extends string>(
-  what: string,
-  names: readonly string[] | undefined,
-  known: Readonly<Record<Name, unknown>>,
-): asserts names is readonly Name[] | undefined {
-  const unknown = names?.find((name) => !Object.hasOwn(known, name));
-  if (unknown !== undefined) fail(`there is no ${what} "${unknown}"`);
-}
-
-const { quick, storage: storages, workload: workloads, positionals } = readArguments();
+const { values, positionals } = readArguments();
+const { quick } = values;
 const [name = 'requests', otherCheckout] = positionals;
-const known = suites(quick, otherCheckout);
-checkNames('storage', storages, STORAGES);
-checkNames('workload', workloads, WORKLOADS);
-checkNames('suite', [name], { overload: null, ...known });
+const suite = suites(quick, otherCheckout)[name];
+if (suite === undefined && name !== 'overload') fail(`there is no suite "${name}"`);
+const storages = values.storage ?? (quick && name === 'requests' ? ['memory', 'mongodb'] : Object.keys(STORAGES));
+const unknown = storages.find((storage) => !Object.hasOwn(STORAGES, storage));
+if (unknown !== undefined) fail(`there is no storage "${unknown}"`);
 moveToLoadCores();
-if (name === 'overload') await measureOverload(quick ? 5 : 20);
-const suite = known[name];
-const quickly: StorageName[] | false = quick && name === 'requests' && ['memory', 'mongodb'];
-for (const storage of storages ?? (quickly || (Object.keys(STORAGES) as StorageName[]))) {
-  if (suite) await compare(storage, { ...suite, workloads: workloads ?? suite.workloads });
-}
+if (suite === undefined) await measureOverload(quick ? 5 : 20);
+else for (const storage of storages as StorageName[]) await compare(STORAGES[storage], suite);
 
 /** Prints what a suite measures on one storage. */
-async function compare(storageName: StorageName, { contenders, sizes, ...plan }: Suite): Promise<void> {
-  const storage: Storage = STORAGES[storageName];
+async function compare(storage: Storage, { contenders, sizes, ...plan }: Suite): Promise<void> {
   const open = await storage.open();
   if ('missing' in open) return notMeasured(storage.title, open.missing);
   try {
@@ -125,11 +104,10 @@ async function compare(storageName: StorageName, { contenders, sizes, ...plan }:
       return reason === null;
     });
     const runs: (readonly Measurement[])[] = [];
-    for (const pets of sizes(storage)) {
+    for (const pets of sizes) {
       runs.push(await measure({ ...plan, storage: open, contenders: present, pets }));
     }
     console.log(measurementTable(storage.title, runs));
-    if (name === 'requests' && !quick && workloads === undefined) writeChart(storageName, storage.title, runs.flat());
   } finally {
     await open.close();
   }

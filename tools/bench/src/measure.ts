@@ -142,6 +142,6 @@ async function grow(
   const imports = missing >= IMPORT && entry.environment['STORAGE'] !== 'memory';
   if (imports) await importPets(entry.environment, entry.pets, missing);
   const ids = imports ? [] : await fill(server, missing);
-  entry.catalogue = walk || imports ? await walkPages(server, pets) : { ids, pages: [] };
+  entry.catalogue = walk || imports ? await walkPages(server) : { ids, pages: [] };
   entry.pets = pets;
 }

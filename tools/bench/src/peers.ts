@@ -6,8 +6,6 @@ import { type Contender, program } from './server.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url));
 
-export const ANIMAL_STORE = 'Animal Store';
-
 /** The command that starts an application of a checkout of this repository, which has its dependencies installed. */
 export const application = (name: 'http' | 'cli', checkout: string = ROOT): readonly string[] => [
   process.execPath,
@@ -15,7 +13,7 @@ export const application = (name: 'http' | 'cli', checkout: string = ROOT): read
   `${checkout}/apps/${name}/src/main.ts`,
 ];
 
-export const animalStore: Contender = program(ANIMAL_STORE, application('http'));
+export const animalStore: Contender = program('Animal Store', application('http'));
 
 /** A server of peers/src. */
 export function peer(name: string, file: string, environment: NodeJS.ProcessEnv = {}): Contender {

@@ -1,9 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whyNoContainers } from '@animal-store/test-kit/containers';
-import { startServer as startMongo, withDatabase } from '@animal-store/test-mongodb/server';
-import { IMAGE, startServer as startPostgres } from '@animal-store/test-postgres/server';
+import { whyNoContainers } from '@animal-store/test-servers/containers';
+import {
+  IMAGE as MONGODB_IMAGE,
+  startServer as startMongo,
+  withDatabase,
+} from '@animal-store/test-servers/mongodb/server';
+import { IMAGE as POSTGRES_IMAGE, startServer as startPostgres } from '@animal-store/test-servers/postgres/server';
 import { MongoClient } from 'mongodb';
 import { peer } from './peers.ts';
 import { pocketBase } from './pocketbase.ts';
@@ -11,13 +15,11 @@ import { type Contender, show } from './server.ts';
 
 /** A storage of the service, and the servers that store pets in the same way. */
 export interface Storage {
-  /** For tables and charts. */
+  /** For tables. */
   readonly title: string;
   open(): Promise<OpenStorage | { readonly missing: string }>;
   /** The ratios are those to the first one. It is the only one in a quick run. */
   readonly peers: readonly [Contender, ...Contender[]];
-  /** Numbers of pets while the catalogue grows. */
-  readonly sizes: readonly number[];
 }
 
 /** A storage for a run. */
@@ -31,7 +33,6 @@ export interface OpenStorage {
 }
 
 const EQUIPPED = peer('Fastify, equipped', 'fastify', { EQUIPPED: 'yes' });
-const TO_TEN_MILLIONS = [10_000, 1_000_000, 10_000_000];
 
 export const STORAGES = {
   memory: {
@@ -39,20 +40,17 @@ export const STORAGES = {
     open: async () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
     // The second one is the limit of every server of Node.js.
     peers: [peer('Fastify', 'fastify'), peer('prepared bytes', 'node-http'), EQUIPPED],
-    sizes: [10_000, 1_000_000, 5_000_000],
   },
-  sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase], sizes: TO_TEN_MILLIONS },
+  sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase] },
   mongodb: {
     title: 'on MongoDB',
     open: openMongo,
     peers: [peer('Fastify + driver', 'fastify'), EQUIPPED],
-    sizes: TO_TEN_MILLIONS,
   },
   postgres: {
     title: 'on PostgreSQL',
     open: openPostgres,
     peers: [peer('Fastify + pg', 'fastify'), EQUIPPED],
-    sizes: TO_TEN_MILLIONS,
   },
 } satisfies Record<string, Storage>;
 
@@ -81,11 +79,9 @@ const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
 /** A replica set of one in a container, its data in memory. */
 async function openMongo(): Promise<OpenStorage | { readonly missing: string }> {
-  // The containers are recognised by their label: no helper container needs to watch them.
-  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-  const server = await startMongo();
-  if ('missing' in server) return server;
-  const { provided, stop } = server;
+  const missing = await whyNoContainers(MONGODB_IMAGE);
+  if (missing !== null) return { missing };
+  const { provided, stop } = await startMongo();
   const client = new MongoClient(provided.url);
   let databases = 0;
   return {
@@ -109,8 +105,7 @@ const SCHEMAS = 100;
 
 /** A server in a container, its data in memory. */
 async function openPostgres(): Promise<OpenStorage | { readonly missing: string }> {
-  process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-  const missing = await whyNoContainers(IMAGE);
+  const missing = await whyNoContainers(POSTGRES_IMAGE);
   if (missing !== null) return { missing };
   const { url, run, stop } = await startPostgres();
   await run(`DO $$ BEGIN FOR n IN 1..${SCHEMAS} LOOP EXECUTE 'CREATE SCHEMA bench_' || n; END LOOP; END $$`);

@@ -2,7 +2,7 @@ import type { Measurement, StorageSample } from './measure.ts';
 import { median, medianRatio } from './statistics.ts';
 
 /** The median of the rounds. */
-export const medianOf = ({ samples }: Measurement, key: keyof StorageSample): number =>
+const medianOf = ({ samples }: Measurement, key: keyof StorageSample): number =>
   median(samples.map((sample) => sample[key]));
 
 const COLUMNS: Readonly<Record<string, keyof StorageSample>> = {
@@ -48,7 +48,7 @@ function nameOf(measurements: readonly Measurement[], withPets: boolean): string
   const failed = samples.reduce((sum, sample) => sum + sample.failed, 0);
   return [
     contender,
-    ...(withPets ? [plural(pets, 'pet')] : []),
+    ...(withPets ? [`${pets.toLocaleString('en')} pets`] : []),
     ...(failed === 0 ? [] : [`${failed} not successful`]),
   ].join(', ');
 }
@@ -59,9 +59,6 @@ function cell(own: Measurement, base: Measurement | null, key: keyof StorageSamp
   const [ours, others] = [own, base].map(({ samples }) => samples.map((sample) => sample[key])) as [number[], number[]];
   return `${shown} (${ratio.format(medianRatio(ours, others))})`;
 }
-
-export const plural = (count: number, noun: string): string =>
-  `${count.toLocaleString('en')} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Columns as wide as they need to be; the first row is the head. */
 export function markdown(rows: readonly (readonly string[])[]): string {

@@ -14,7 +14,7 @@ export type Operation =
   | { readonly kind: 'page'; readonly path: string }
   | { readonly kind: 'create'; readonly pet: NewPet };
 
-/** A sample of a server's pets, taken evenly. */
+/** The pets of a server. */
 export interface Catalogue {
   readonly ids: readonly string[];
   /** The paths of pages of 100 pets that begin at different places; empty unless a workload needs them. */

@@ -1,4 +1,4 @@
-import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
@@ -12,15 +12,6 @@ const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8')
 const published = globSync('{packages,apps}/*/package.json', { cwd: ROOT }).map((file) => join(file, '..'));
 
 describe('the repository', () => {
-  test('has its folders and configuration at the top level', () => {
-    expect(readdirSync(ROOT)).toEqual(
-      expect.arrayContaining([
-        ...['apps', 'docs', 'packages', 'tools'],
-        ...['package.json', 'pnpm-workspace.yaml', 'tsconfig.base.json', 'turbo.json'],
-      ]),
-    );
-  });
-
   test('has one set of compiler options, which its programs, packages and applications extend', () => {
     expect(read('tsconfig.json').extends).toBe('./tsconfig.base.json');
     expect(published).not.toEqual([]);

@@ -53,8 +53,8 @@ export function createWorkspace(language?: string): Workspace {
   };
 }
 
-/** Installs the packages of the examples in Python. */
-export async function installPythonPackages({ run }: Workspace): Promise<void> {
+/** Installs the packages of the examples in Python, and others as pip names them. */
+export async function installPythonPackages({ run }: Workspace, ...packages: readonly string[]): Promise<void> {
   if (!existsSync(join(PYTHON, 'bin/pip'))) await run('python3', ['-m', 'venv', PYTHON]);
-  await run('pip', ['install', '--requirement', 'requirements.txt']);
+  await run('pip', ['install', '--requirement', 'requirements.txt', ...packages]);
 }

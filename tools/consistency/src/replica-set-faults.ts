@@ -1,48 +1,38 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { CLIENTS, type PartitionableSet } from '@animal-store/test-mongodb';
+import { CLIENTS, type PartitionableSet } from '@animal-store/test-servers/mongodb';
 import { type Document, MongoClient } from 'mongodb';
 import { type Faults, shuffled } from './faults.ts';
 
-/** Faults of the members of a replica set. */
-const FAULTS = {
-  kill: async (set, member) => {
-    await set.kill(member);
-    await aWhile();
-    await set.start(member);
-  },
-  pause: async (set, member) => {
-    await set.pause(member);
-    await aWhile();
-    await set.resume(member);
-  },
-  'step down': stepDown,
-  isolate: async (set, member) => {
-    set.isolate(member);
-    await aWhile();
-    set.reconnect();
-  },
-  /** The requests of the other members reach it; its own do not reach them. */
-  mute: async (set, member) => {
-    for (const other of othersOf(set, member)) set.silence(member, other);
-    await aWhile();
-    set.reconnect();
-  },
-  /** Its requests reach the other members; theirs do not reach it. */
-  deafen: async (set, member) => {
-    for (const other of othersOf(set, member)) set.silence(other, member);
-    await aWhile();
-    set.reconnect();
-  },
-  /** The other members reach it; the service does not. */
-  'hide from clients': async (set, member) => {
-    set.silence(CLIENTS, member);
-    await aWhile();
-    set.reconnect();
-  },
-} as const satisfies Record<string, (set: PartitionableSet, member: number) => Promise<void>>;
+type Fault = (set: PartitionableSet, member: number) => unknown;
 
-/** How long a fault lasts, in milliseconds: shorter and longer than an election takes. */
-const aWhile = () => pause(300 + Math.random() * 4_200);
+/** Lasts shorter or longer than an election takes. */
+const during =
+  (begin: Fault, end: Fault = (set) => set.reconnect()): Fault =>
+  async (set, member) => {
+    await begin(set, member);
+    await pause(300 + Math.random() * 4_200);
+    await end(set, member);
+  };
+
+/** Faults of the members of a replica set. */
+const FAULTS: Readonly<Record<string, Fault>> = {
+  kill: during(
+    (set, member) => set.kill(member),
+    (set, member) => set.start(member),
+  ),
+  pause: during(
+    (set, member) => set.pause(member),
+    (set, member) => set.resume(member),
+  ),
+  'step down': stepDown,
+  isolate: during((set, member) => set.isolate(member)),
+  /** The requests of the other members reach it; its own do not reach them. */
+  mute: during((set, member) => othersOf(set, member).map((other) => set.silence(member, other))),
+  /** Its requests reach the other members; theirs do not reach it. */
+  deafen: during((set, member) => othersOf(set, member).map((other) => set.silence(other, member))),
+  /** The other members reach it; the service does not. */
+  'hide from clients': during((set, member) => set.silence(CLIENTS, member)),
+};
 
 /** How often faults hit the primary. */
 const PRIMARY_SHARE = 0.7;

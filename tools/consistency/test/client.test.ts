@@ -1,6 +1,6 @@
 import { createClient } from '@animal-store/client';
 import { KEY, startService } from '@animal-store/test-kit/service';
-import { describeWithMongo, startReplicaSet } from '@animal-store/test-mongodb';
+import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 
 /** How often the service or its database is killed; the environment can ask for more. */

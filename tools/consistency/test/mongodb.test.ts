@@ -1,4 +1,4 @@
-import { describeWithPartitions, startPartitionableSet } from '@animal-store/test-mongodb';
+import { describeWithPartitions, startPartitionableSet } from '@animal-store/test-servers/mongodb';
 import { onTestFinished, test } from 'vitest';
 import { checkConsistency, secondsOr } from '../src/check-consistency.ts';
 import { replicaSetFaults, statesOf } from '../src/replica-set-faults.ts';

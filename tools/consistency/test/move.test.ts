@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { type Client, createClient } from '@animal-store/client';
 import { startService } from '@animal-store/test-kit/service';
-import { describeWithMongo, startReplicaSet } from '@animal-store/test-mongodb';
+import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import { expect, onTestFinished, test } from 'vitest';
 
 const COMMAND_LINE = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));

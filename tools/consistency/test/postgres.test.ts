@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { startTcpProxy } from '@animal-store/adapter-contract';
-import { describeWithPostgres, startServer } from '@animal-store/test-postgres';
+import { describeWithPostgres, startServer } from '@animal-store/test-servers/postgres';
 import { onTestFinished, test } from 'vitest';
 import { checkConsistency, secondsOr } from '../src/check-consistency.ts';
 

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { whyNoContainers } from '@animal-store/test-kit/containers';
+import { whyNoContainers } from '@animal-store/test-servers/containers';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { OWNER, PROCESS } from '@animal-store/test-kit/containers';
+import { OWNER, PROCESS } from '@animal-store/test-servers/containers';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { buildImage, docker, MONGODB_IMAGE } from './docker.ts';
 

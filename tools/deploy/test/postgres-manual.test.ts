@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { OWNER, PROCESS } from '@animal-store/test-kit/containers';
+import { OWNER, PROCESS } from '@animal-store/test-servers/containers';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { docker, POSTGRES_IMAGE } from './docker.ts';
 

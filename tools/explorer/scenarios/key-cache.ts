@@ -1,3 +1,4 @@
+import assert from 'node:assert';
 import { createHash } from 'node:crypto';
 import { trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
@@ -21,17 +22,12 @@ const scenario =
     const shared = world.shared({ key: ISSUED, revokedAt: null as number | null });
     const find = () =>
       world.command('find', {
-        run: {
-          done: () => shared.key,
-          failed: () => {
-            throw new Error('the query failed');
-          },
-        },
+        run: { done: () => shared.key, failed: () => assert.fail('the query failed') },
       });
     const now = () => world.now();
     const authenticate = createAuthentication({
       configuredKeys: new Map(),
-      issuedKeys: { find, recordUse: async () => {} } as unknown as KeyStore,
+      issuedKeys: { find, recordUse: async () => {}, revoke: () => {} } as unknown as KeyStore,
       digest,
       clock: now,
       monotonicClock: now,
@@ -45,10 +41,7 @@ const scenario =
     world.client('reader', Array(lookups).fill(look));
     world.client('second reader', [look]);
     world.client('administrator', [
-      async () => {
-        shared.revokedAt = world.now();
-        shared.key = { ...ISSUED, revokedAt: world.now() };
-      },
+      async () => Object.assign(shared, { revokedAt: world.now(), key: { ...ISSUED, revokedAt: world.now() } }),
     ]);
     world.pass(2_500, 3);
   };

@@ -24,9 +24,7 @@ const scenario =
       hasOwn: true,
     });
     const isReached = () => shared.known === shared.term;
-    const commit = () => {
-      shared.committed = shared.log.length;
-    };
+    const commit = () => Object.assign(shared, { committed: shared.log.length });
     const barrier = createReadBarrier(
       () => shared.known as PrimaryTerm,
       () => world.command('confirm', { can: () => isReached() && shared.hasOwn, run: commit }),
@@ -35,12 +33,7 @@ const scenario =
 
     let acknowledged = false;
     async function create(): Promise<void> {
-      await world.command('write', {
-        can: isReached,
-        run: () => {
-          shared.log = [1];
-        },
-      });
+      await world.command('write', { can: isReached, run: () => Object.assign(shared, { log: [1] }) });
       await world.command('commit', { can: () => shared.hasOwn, run: commit });
       acknowledged = true;
     }
@@ -53,11 +46,7 @@ const scenario =
     world.client('second', [look, look]);
     world.event('elect another primary', {
       may: true,
-      run: () => {
-        shared.term = { address: 'b' };
-        shared.committed = 0;
-        shared.hasOwn = false;
-      },
+      run: () => Object.assign(shared, { term: { address: 'b' }, committed: 0, hasOwn: false }),
     });
     world.event('the new primary commits a write of its term', {
       can: () => !shared.hasOwn,
@@ -68,9 +57,7 @@ const scenario =
     });
     world.event('the driver sees it', {
       can: () => !isReached(),
-      run: () => {
-        shared.known = shared.term;
-      },
+      run: () => Object.assign(shared, { known: shared.term }),
     });
   };
 

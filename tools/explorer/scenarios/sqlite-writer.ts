@@ -168,32 +168,25 @@ const scenario =
         const { commit } = createWriter(data);
         worker.postMessage = (writes) => {
           /** What it replies is known at the end of the event. */
-          const committing = (then = () => {}) => {
+          const done = (hasReply = true) => {
             const reply = { outcomes: null as unknown };
             void commit(writes).then((outcomes) => {
-              reply.outcomes = outcomes;
-              then();
+              if (hasReply) reply.outcomes = outcomes;
+              fate = null;
             });
             return reply;
           };
           const failing = (how: 'insertion' | 'commit') => () => {
             shared.errors += 1;
             fate = how;
-            return committing(() => {
-              fate = null;
-            });
+            return done();
           };
           const endsAfter = () => {
-            const reply = committing(() => {
-              reply.outcomes = null;
-            });
-            shared.ended = number;
-            shared.errors += 1;
-            return reply;
+            Object.assign(shared, { ended: number, errors: shared.errors + 1 });
+            return done(false);
           };
-          const done = () => committing();
           const run = {
-            done,
+            done: () => done(),
             ...(bad === 'ends' && { 'done, then it ends': endsAfter }),
             ...(bad === 'fails' && {
               'an insertion fails': failing('insertion'),
@@ -204,7 +197,7 @@ const scenario =
           void world
             .command('commit', {
               can: () => shared.ended < number && !shared.isHanging,
-              run: shared.errors < 2 ? run : { done },
+              run: shared.errors < 2 ? run : { done: run.done },
             })
             .then(({ outcomes }) => {
               sentAt = null;
@@ -237,53 +230,28 @@ const scenario =
       };
     for (const [index, ids] of clients.entries()) world.client(`client ${index + 1}`, ids.map(writing));
 
-    const event = (name: string, can: () => boolean, change: () => void) =>
-      world.event(name, { may: true, can, run: change });
+    const event = (name: string, can: () => boolean, change: () => Partial<typeof shared>, may = true) =>
+      world.event(name, { may, can, run: () => Object.assign(shared, change()) });
+    const fails = (change: Partial<typeof shared>) => () => ({ ...change, errors: shared.errors + 1 });
     if (bad === 'replaced') {
-      for (const place of ['file', 'log'] as const) {
-        event(
-          `replaced: ${place}`,
-          () => shared.isOpen && shared.place === 'own' && shared.errors === 0,
-          () => {
-            shared.place = place;
-            shared.errors += 1;
-          },
-        );
-      }
+      const isOwnFile = () => shared.isOpen && shared.place === 'own' && shared.errors === 0;
+      event('replaced: file', isOwnFile, fails({ place: 'file' }));
+      event('replaced: log', isOwnFile, fails({ place: 'log' }));
       event(
         'the file is put back',
         () => shared.place !== 'own',
-        () => {
-          shared.place = 'own';
-        },
+        () => ({ place: 'own' }),
       );
     }
     if (bad === 'hangs') {
-      event(
-        'the disk hangs',
-        () => !shared.isHanging,
-        () => {
-          shared.isHanging = true;
-          shared.errors += 1;
-        },
-      );
-      world.event('the disk works again', {
-        can: () => shared.isHanging,
-        run: () => {
-          shared.isHanging = false;
-        },
-      });
-      world.pass(2_200, 1, () => shared.isHanging);
+      const isHanging = () => shared.isHanging;
+      event('the disk hangs', () => !shared.isHanging, fails({ isHanging: true }));
+      event('the disk works again', isHanging, () => ({ isHanging: false }), false);
+      world.pass(2_200, 1, isHanging);
     }
     if (bad === 'ends') {
-      event(
-        'the thread ends',
-        () => shared.ended < shared.thread && shared.errors < 2,
-        () => {
-          shared.ended = shared.thread;
-          shared.errors += 1;
-        },
-      );
+      const end = () => fails({ ended: shared.thread })();
+      event('the thread ends', () => shared.ended < shared.thread && shared.errors < 2, end);
       world.event('its end is noticed', {
         times: 9,
         process: 'main',

@@ -17,13 +17,6 @@ export interface Explored {
   /** The shortest order with an error that was found; null: there is none in all orders. */
   readonly failing: Failing | null;
   readonly states: number;
-  /** CPU time. */
-  readonly seconds: number;
-}
-
-/** A scenario that can't be explored: too large, not deterministic, or its processes share more than they declare. */
-class NotExplorable extends Error {
-  override readonly name = 'NotExplorable';
 }
 
 /** The version of each part of a state by its name; equal versions are equal parts. */
@@ -43,12 +36,6 @@ interface Branch {
   readonly option: Option | null;
 }
 
-/** The CPU time of this process, in seconds. */
-function clock(): number {
-  const { user, system } = process.cpuUsage();
-  return (user + system) / 1e6;
-}
-
 /**
  * Runs a scenario on real modules in every order of its events, each state once.
  *
@@ -61,7 +48,7 @@ function clock(): number {
  *
  * It replaces timers and clocks of the whole process while it runs.
  *
- * @throws NotExplorable
+ * @throws Error if it is too large or not deterministic, or if its processes share more than they declare.
  */
 export async function explore(scenario: Scenario): Promise<Explored> {
   const run: { world: World } = { world: new World() };
@@ -82,7 +69,6 @@ export async function explore(scenario: Scenario): Promise<Explored> {
 class Explorer {
   readonly #scenario: Scenario;
   readonly #run: { world: World };
-  readonly #begin = clock();
   readonly #resources = countResources();
   readonly #numbers = new Map<string, number>();
   /** The names of the possible events of each state. */
@@ -95,12 +81,7 @@ class Explorer {
   }
 
   async explore(): Promise<Explored> {
-    const failing = await this.#search();
-    return {
-      failing,
-      states: this.#states.size,
-      seconds: clock() - this.#begin,
-    };
+    return { failing: await this.#search(), states: this.#states.size };
   }
 
   /** Depth first. Each branch is replayed from the beginning, because a run can't be taken back. */
@@ -125,11 +106,13 @@ class Explorer {
           .join();
         const known = this.#states.get(state);
         if (option !== null) this.#recordEffect(option, versions, next);
-        if (known === undefined) this.#checkEnd(options);
+        if (known === undefined && world.hasEnded(options) && countResources() > this.#resources) {
+          throw new Error('a real timer or real work is pending');
+        }
         if (world.failure !== null) return this.#shortest({ events: path, error: world.failure });
         if (known !== undefined && known !== names) throw hidden(`${path}: ${names} instead of ${known}`);
         this.#states.set(state, names);
-        if (this.#states.size > MAX_STATES) throw new NotExplorable(`there are more than ${MAX_STATES} states`);
+        if (this.#states.size > MAX_STATES) throw new Error(`there are more than ${MAX_STATES} states`);
         [versions, option] = [next, null];
         if (known !== undefined) break;
         for (const each of options) {
@@ -146,13 +129,6 @@ class Explorer {
   #leadsToKnown(option: Option, versions: Versions): boolean {
     const state = this.#foreseen(option, versions);
     return state !== null && this.#states.has(state);
-  }
-
-  #checkEnd(options: readonly Option[]): void {
-    if (!this.#run.world.hasEnded(options)) return;
-    if (countResources() > this.#resources) {
-      throw new NotExplorable('a real timer or real work is pending');
-    }
   }
 
   /** Equal arguments have equal numbers. */
@@ -243,7 +219,7 @@ class Explorer {
 
   async #take(name: string): Promise<void> {
     const option = this.#run.world.options().find((each) => each.name === name);
-    if (option === undefined) throw new NotExplorable(`the scenario is not deterministic: there is no ${name}`);
+    if (option === undefined) throw new Error(`the scenario is not deterministic: there is no ${name}`);
     await this.#run.world.step(option);
   }
 
@@ -292,8 +268,8 @@ function nextOf(rest: string[], options: readonly Option[]): Option | undefined 
 const countResources = (): number =>
   process.getActiveResourcesInfo().filter((type) => type !== 'PipeWrap' && type !== 'TTYWrap').length;
 
-function hidden(what: string): NotExplorable {
-  return new NotExplorable(`processes share more than they declare: ${what}`);
+function hidden(what: string): Error {
+  return new Error(`processes share more than they declare: ${what}`);
 }
 
 function text(value: unknown): string {

@@ -48,14 +48,8 @@ export async function trial<Modules>(
   }
 }
 
-function report(title: string, seeded: string | null, explored: Explored): void {
-  const { failing } = explored;
-  const error = failing && (failing.error instanceof Error ? failing.error.message : String(failing.error));
-  const finding: Finding = {
-    ...explored,
-    title,
-    seeded,
-    failing: failing && { events: failing.events, error: error ?? '' },
-  };
+function report(title: string, seeded: string | null, { states, failing }: Explored): void {
+  const error = failing?.error instanceof Error ? failing.error.message : String(failing?.error);
+  const finding: Finding = { title, seeded, states, failing: failing && { events: failing.events, error } };
   console.log(JSON.stringify(finding));
 }

@@ -7,10 +7,6 @@ import { oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
 
-test.each(PACKAGES)('the README of %s introduces the package by its name', (name) => {
-  expect(readmeOf(name)).toMatch(new RegExp(`^# @animal-store/${name}\n\n[A-Z]`));
-});
-
 test.each(PACKAGES)('the README of %s says where the package runs', (name) => {
   const places = [`Node.js ${oldestNode(name).replace(/\.0$/, '')}`, 'Bun', 'Deno'];
   const runtimes = supports(name, { name: 'Bun', command: ['bun'] }) ? places : places.slice(0, 1);

@@ -73,7 +73,7 @@ export const UNMATCHED = 'unmatched';
 const UNPARSABLE = 'unparsable';
 
 /** How many requests whose body has arrived may be in flight. Beyond, requests that need admission are rejected. */
-export const IN_FLIGHT_MAX = 1_000;
+const IN_FLIGHT_MAX = 1_000;
 
 /** One request for the log and the metrics. */
 export interface RequestRecord {

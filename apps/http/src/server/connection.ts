@@ -4,7 +4,7 @@ import type { HttpError } from '../app/errors.ts';
 import type { NodeRequest } from './request.ts';
 
 /** How many requests of a connection may have no response. A connection with more is closed. */
-export const WAITING_MAX = 50;
+const WAITING_MAX = 50;
 
 /** How long a connection is open after a rejection, in milliseconds: its client may still be sending. */
 const LINGER_TIMEOUT = 2_000;

@@ -3,11 +3,11 @@ import { bodyIsIncomplete, bodyIsTooLarge, type HttpError } from '../app/errors.
 import { BODY_MAX_BYTES } from '../app/messages.ts';
 
 /** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
-export const CHUNKS_MAX = 1_000;
+const CHUNKS_MAX = 1_000;
 
 /** How long a body is discarded, in milliseconds, and how many bytes of it. */
-export const DISCARD_TIMEOUT = 2_000;
-export const DISCARD_MAX_BYTES = 16 * 1024 * 1024;
+const DISCARD_TIMEOUT = 2_000;
+const DISCARD_MAX_BYTES = 16 * 1024 * 1024;
 
 /** The address of a client, an IPv4 address without the prefix of IPv6; null if the client is gone. */
 export function addressOf({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string | null {

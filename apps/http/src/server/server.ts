@@ -8,13 +8,13 @@ import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, normalizeRequest, parserRejection 
 import { addressOf, NodeRequest } from './request.ts';
 
 /** In milliseconds. */
-export const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
+const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
 /** How long a connection may be inactive while it has a request, in milliseconds. */
-export const INACTIVITY_TIMEOUT = 35_000;
+const INACTIVITY_TIMEOUT = 35_000;
 
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
-export const FIRST_BYTES_TIMEOUT = 1_000;
+const FIRST_BYTES_TIMEOUT = 1_000;
 
 export type Listener = RequestListener<typeof NodeRequest>;
 

@@ -1,5 +1,7 @@
+import { notRun } from '@animal-store/test-kit/not-run';
+import type { ProvidedContext } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { type NotRun, notRun } from './not-run.ts';
+import { whyNoContainers } from './containers.ts';
 
 /** Why there is no server. */
 export interface Missing {
@@ -9,18 +11,16 @@ export interface Missing {
 export interface StartedServer<Provided> {
   /** The data for the tests of a run. It is plain, because it is passed to other processes. */
   readonly provided: Provided;
-  /** Tests that it can't serve. */
-  readonly notRun?: NotRun;
   stop(): Promise<void>;
 }
 
 export interface SharedServerOptions<Provided> {
   /** The name of the database. */
   readonly name: string;
-  /** The variable that names its image. */
-  readonly imageVariable: string;
-  start(): Promise<StartedServer<Provided> | Missing>;
-  provide(project: TestProject, provided: Provided | Missing): void;
+  /** The key of the data for tests. In capitals it begins the variable that names the image. */
+  readonly key: keyof ProvidedContext;
+  readonly image: string;
+  start(): Promise<StartedServer<Provided>>;
 }
 
 interface Run<Provided> {
@@ -31,38 +31,36 @@ interface Run<Provided> {
 }
 
 /** A `globalSetup` for every Vitest project whose tests talk to a database: they share one server. */
-export function sharedServer<Provided>({ name, imageVariable, start, provide }: SharedServerOptions<Provided>) {
+export function sharedServer<Provided extends object>({ name, key, image, start }: SharedServerOptions<Provided>) {
   // Vitest runs a global setup once for each project that names it, all in one process: here they find the one server.
-  const key = Symbol.for(`animal-store.server.${name}`);
-  const shared = globalThis as { [key]?: Run<Provided> };
+  const symbol = Symbol.for(`animal-store.server.${name}`);
+  const shared = globalThis as { [symbol]?: Run<Provided> };
   const noServer = ({ missing }: Missing, projects: readonly string[]): string =>
     notRun({
       tests: [`every suite that needs ${name}, in`, ...projects.map((project) => `  - ${project}`)].join('\n'),
       because: `no container could be started: ${missing}`,
-      remedy: `To run them, start Docker (${imageVariable} names the image).`,
+      remedy: `To run them, start Docker (${key.toUpperCase()}_IMAGE names the image).`,
       variable: 'MONGODB_TESTS',
     });
+  async function startIfPossible() {
+    const missing = await whyNoContainers(image);
+    return missing === null ? start() : { missing };
+  }
   return async (project: TestProject): Promise<() => Promise<void>> => {
-    // The containers are recognised by their label: no helper container needs to watch them.
-    process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
-    shared[key] ??= { server: start(), users: 0, projects: [] };
-    const run = shared[key];
+    shared[symbol] ??= { server: startIfPossible(), users: 0, projects: [] };
+    const run = shared[symbol];
     run.users += 1;
     run.projects.push(project.name);
     const server = await run.server;
-    const isThere = !('missing' in server);
     // Throws if it is required. At the end all projects are known.
-    if (!isThere) noServer(server, run.projects);
-    provide(project, isThere ? server.provided : server);
+    if ('missing' in server) noServer(server, run.projects);
+    project.provide(key, ('missing' in server ? server : server.provided) as never);
     return async () => {
       run.users -= 1;
       if (run.users > 0) return;
-      delete shared[key];
-      if (!isThere) process.stderr.write(noServer(server, run.projects));
-      else {
-        if (server.notRun) process.stderr.write(notRun(server.notRun));
-        await server.stop();
-      }
+      delete shared[symbol];
+      if ('missing' in server) process.stderr.write(noServer(server, run.projects));
+      else await server.stop();
     };
   };
 }

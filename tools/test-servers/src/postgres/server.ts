@@ -1,7 +1,7 @@
-import { testContainer } from '@animal-store/test-kit/containers';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import pg from 'pg';
 import { getContainerRuntimeClient, Wait } from 'testcontainers';
+import { testContainer } from '../containers.ts';
 
 /** The image of the server. */
 export const IMAGE: string = process.env['POSTGRES_IMAGE'] ?? 'postgres:17';

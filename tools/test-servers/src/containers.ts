@@ -7,6 +7,9 @@ export const OWNER = 'animal-store.test.owner';
 /** The owner of containers that this process starts: host and process id. */
 export const PROCESS: string = `${hostname()}/${process.pid}`;
 
+// The containers are recognised by their label: no helper container needs to watch them.
+process.env['TESTCONTAINERS_RYUK_DISABLED'] ??= 'true';
+
 const A_DAY = 24 * 60 * 60;
 
 /** A container that a later run recognises if this one crashes. */

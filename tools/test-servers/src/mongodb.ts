@@ -1,13 +1,14 @@
-import type { Missing } from '@animal-store/test-kit/shared-server';
+import { isMissing } from '@animal-store/test-kit/not-run';
 import { MongoClient } from 'mongodb';
-import { afterAll, describe, inject, onTestFinished } from 'vitest';
-import { databaseOf, type MongoForTests, withDatabase } from './server.ts';
+import { inject, onTestFinished } from 'vitest';
+import { databaseOf, type MongoForTests, withDatabase } from './mongodb/server.ts';
+import type { Missing } from './shared-server.ts';
+import { describeIf } from './suites.ts';
 
 export { proxied as behindProxy } from '@animal-store/adapter-contract';
-export { CLIENTS } from './member-proxy.ts';
-export { type PartitionableSet, startPartitionableSet } from './partitionable-set.ts';
-export { type ReplicaSet, startReplicaSet } from './replica-set.ts';
-export { type LoneServer, startLoneServer, withDatabase } from './server.ts';
+export { CLIENTS } from './mongodb/member-proxy.ts';
+export { type PartitionableSet, startPartitionableSet } from './mongodb/partitionable-set.ts';
+export { type LoneServer, type ReplicaSet, startLoneServer, startReplicaSet, withDatabase } from './mongodb/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -18,22 +19,21 @@ declare module 'vitest' {
 const mongodb = inject('mongodb');
 const admins = new Map<string, MongoClient>();
 
-/**
- * Declares suites that are skipped if the run lacks their requirements; the end of the run says so. Runs of projects without
- * MongoDB import this file, too: nothing is provided to them.
- */
-const describeIf = (isThere: () => boolean) => (name: string, suites: () => void) =>
-  describe.skipIf(!isThere())(name, () => {
-    suites();
-    // The last hook is the first to run: while the servers are still there.
-    afterAll(closeAdmins);
-  });
-
 /** Suites that need a server. */
-export const describeWithMongo = describeIf(() => !('missing' in mongodb));
+export const describeWithMongo = describeIf(() => !('missing' in mongodb), closeAdmins);
 
 /** Suites that partition a replica set, whose members must reach proxies of the test. */
-export const describeWithPartitions = describeIf(() => !('missing' in mongodb) && mongodb.hostNetwork);
+export const describeWithPartitions = describeIf(
+  () =>
+    !('missing' in mongodb) &&
+    !isMissing({
+      found: mongodb.hostNetwork,
+      tests: 'the suites that partition a replica set',
+      because: "containers of Docker Desktop don't share the network of this machine",
+      remedy: 'To run them, use an engine on Linux.',
+    }),
+  closeAdmins,
+);
 
 /** The URL of a database that is new, and dropped when the running test ends. */
 export function freshDatabase(): string {

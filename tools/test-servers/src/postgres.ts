@@ -1,28 +1,21 @@
 import pg from 'pg';
-import { afterAll, describe, inject } from 'vitest';
+import { inject } from 'vitest';
+import type { Missing } from './shared-server.ts';
+import { describeIf } from './suites.ts';
 
-export { type Server, startServer, startStandby } from './server.ts';
+export { type Server, startServer, startStandby } from './postgres/server.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    postgres: { readonly url: string } | { readonly missing: string };
+    postgres: { readonly url: string } | Missing;
   }
 }
 
 const server = inject('postgres');
 let admin: pg.Pool | null = null;
 
-/**
- * Declares suites that need a server: they are skipped if there is none, and the end of the run says so. Runs of projects
- * without PostgreSQL import this file, too: nothing is provided to them.
- */
-export function describeWithPostgres(name: string, suites: () => void): void {
-  describe.skipIf('missing' in server)(name, () => {
-    suites();
-    // The last hook is the first to run: while the server is still there.
-    afterAll(closeAdmin);
-  });
-}
+/** Suites that need a server. */
+export const describeWithPostgres = describeIf(() => !('missing' in server), closeAdmin);
 
 /** How many schemas a test file can use. They are made in advance, because `freshPlace` can't wait. */
 const SCHEMAS = 300;
@@ -84,7 +77,7 @@ export function schemaOf(url: string): string {
   return /search_path=(\w+)/.exec(new URL(url).searchParams.get('options') ?? '')?.[1] ?? 'public';
 }
 
-export async function closeAdmin(): Promise<void> {
+async function closeAdmin(): Promise<void> {
   await admin?.end();
   admin = null;
 }

@@ -1,19 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { hasHostNetwork, testContainer, whyNoContainers } from '@animal-store/test-kit/containers';
-import type { Missing, StartedServer } from '@animal-store/test-kit/shared-server';
+import { freePorts } from '@animal-store/test-kit/free-ports';
 import { MongoClient } from 'mongodb';
-import { type GenericContainer, Wait } from 'testcontainers';
+import { hasHostNetwork } from '../containers.ts';
+import type { StartedServer } from '../shared-server.ts';
+import { startMemberProcesses } from './member-processes.ts';
 
-/** The image of the server. */
-const IMAGE = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
-
-/** Options that make mongod a small server. */
-export const SMALL = ['--wiredTigerCacheSizeGB', '0.25', '--oplogSize', '128'];
-
-const PORT = 27017;
-
-/** A container of the server's image. Its data is in memory. */
-export const mongoContainer = (): GenericContainer => testContainer(IMAGE).withTmpFs({ '/data/db': 'rw' });
+export { IMAGE } from './member-processes.ts';
 
 /** The name of the database in a URL of one host or more. */
 const NAME = /(?<=^mongodb:\/\/[^/]+\/)[^?]*/;
@@ -55,30 +47,51 @@ export async function initiate(
   }
 }
 
-/** A server in a container of its own that belongs to no replica set. */
+/** Elections within a second or two, not ten. */
+const QUICK_ELECTIONS = { electionTimeoutMillis: 1_000, heartbeatIntervalMillis: 200 };
+
+/** A server in a container of its own, which can be killed and started again at the same address. */
 export interface LoneServer {
   /** The URL of a database on it, with these options. */
   url(database: string, query?: string): string;
   /** Makes it the only member of a set, if it was started as a member. */
-  initiate(): Promise<void>;
+  initiate(settings?: object): Promise<void>;
+  /** Ends the server as a crash does. */
+  kill(): Promise<void>;
+  /** Starts the server that was killed, and returns when it accepts connections. */
+  start(): Promise<void>;
+  /** The same as a standalone, with the data of the member. */
+  startAlone(): Promise<void>;
   stop(): Promise<void>;
 }
 
 /** @param kind A standalone, or a member of `rs0` whose set is not initiated yet. */
 export async function startLoneServer(kind: 'standalone' | 'uninitiated'): Promise<LoneServer> {
-  const container = await mongoContainer()
-    .withCommand([...(kind === 'standalone' ? [] : ['--replSet', 'rs0']), ...SMALL])
-    .withExposedPorts(PORT)
-    .withWaitStrategy(Wait.forLogMessage(/Waiting for connections/))
-    .start();
-  const server = `mongodb://${container.getHost()}:${container.getMappedPort(PORT)}`;
+  const [port] = (await freePorts(1)) as [number];
+  const { kill, start, stop } = await startMemberProcesses([port], 'published', kind === 'standalone' ? '' : undefined);
+  const host = `127.0.0.1:${port}`;
   return {
-    url: (database, query = '') => `${server}/${database}?${query}`,
-    initiate: () => initiate(`${server}/?directConnection=true`, [{ host: `localhost:${PORT}` }]),
-    async stop() {
-      await container.stop({ timeout: 0 });
-    },
+    url: (database, query = '') => `mongodb://${host}/${database}?${query}`,
+    initiate: (settings) => initiate(`mongodb://${host}/?directConnection=true`, [{ host }], settings),
+    kill: () => kill(port),
+    start: () => start(port),
+    startAlone: () => start(port, ''),
+    stop,
   };
+}
+
+/** A replica set of one. */
+export interface ReplicaSet extends Omit<LoneServer, 'initiate'> {}
+
+export async function startReplicaSet(settings: object = QUICK_ELECTIONS): Promise<ReplicaSet> {
+  const server = await startLoneServer('uninitiated');
+  try {
+    await server.initiate(settings);
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+  return { ...server, url: (database, query = 'replicaSet=rs0') => server.url(database, query) };
 }
 
 /** The data for the tests of a run. */
@@ -89,28 +102,8 @@ export interface MongoForTests {
   readonly hostNetwork: boolean;
 }
 
-/** A replica set of one in a container. */
-export async function startServer(): Promise<StartedServer<MongoForTests> | Missing> {
-  const missing = await whyNoContainers(IMAGE);
-  if (missing !== null) return { missing };
-  const server = await startLoneServer('uninitiated');
-  const { stop } = server;
-  try {
-    await server.initiate();
-    const hostNetwork = await hasHostNetwork();
-    const provided = { url: server.url('', 'directConnection=true'), hostNetwork };
-    if (hostNetwork) return { provided, stop };
-    return {
-      provided,
-      notRun: {
-        tests: 'the suites that partition a replica set',
-        because: "containers of Docker Desktop don't share the network of this machine",
-        remedy: 'To run them, use an engine on Linux.',
-      },
-      stop,
-    };
-  } catch (error) {
-    await stop();
-    throw error;
-  }
+/** The server of a run. */
+export async function startServer(): Promise<StartedServer<MongoForTests>> {
+  const { url, stop } = await startReplicaSet({});
+  return { provided: { url: url('', 'directConnection=true'), hostNetwork: await hasHostNetwork() }, stop };
 }

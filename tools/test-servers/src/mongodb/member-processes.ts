@@ -1,9 +1,14 @@
 import { Wait } from 'testcontainers';
-import { mongoContainer, SMALL } from './server.ts';
+import { testContainer } from '../containers.ts';
+
+export const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
+
+/** Options that make mongod a small server. */
+const SMALL = '--wiredTigerCacheSizeGB 0.25 --oplogSize 128';
 
 /** Server processes of a replica set in one container, each named by the port that it listens on. */
 export interface MemberProcesses {
-  /** Starts a process, and returns when it accepts connections. `set` is `''` for a standalone. */
+  /** Starts a process, and returns when it accepts connections. `set` is the option for its set, `''` for a standalone. */
   start(port: number, set?: string): Promise<void>;
   /** Ends a process as a crash does. */
   kill(port: number): Promise<void>;
@@ -22,8 +27,10 @@ export interface MemberProcesses {
 export async function startMemberProcesses(
   ports: readonly number[],
   network: 'published' | 'host',
+  set?: string,
 ): Promise<MemberProcesses> {
-  const base = mongoContainer()
+  const base = testContainer(IMAGE)
+    .withTmpFs({ '/data/db': 'rw' })
     // Its first process only waits, and reaps the members that end.
     .withEntrypoint(['/bin/sh', '-c', 'echo waiting; while :; do sleep 1; done'])
     .withWaitStrategy(Wait.forLogMessage(/waiting/));
@@ -45,7 +52,7 @@ export async function startMemberProcesses(
       run(
         `mkdir -p /data/db/${port} && mongod --fork ${set} ${bind} --port ${port} ${files(port)} ` +
           // Lets a test make the server fail (failCommand), and a proxy see which member connects to it (hostInfo).
-          `--setParameter enableTestCommands=1 ${SMALL.join(' ')}`,
+          `--setParameter enableTestCommands=1 ${SMALL}`,
       ),
     async kill(port) {
       await signal('KILL', port);
@@ -59,7 +66,7 @@ export async function startMemberProcesses(
     },
   };
   try {
-    for (const port of ports) await processes.start(port);
+    for (const port of ports) await processes.start(port, set);
   } catch (error) {
     await processes.stop();
     throw error;
