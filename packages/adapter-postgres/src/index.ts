@@ -7,7 +7,7 @@ import { createConnect } from './connection.ts';
 import { isMisconfiguration, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches, createPostgresPetStore } from './pets.ts';
-import { checkState, LOCK_STATE, openSchema, type State } from './schema.ts';
+import { checkReady, openSchema } from './schema.ts';
 import { parseUrl } from './url.ts';
 
 export interface PostgresStorageOptions {
@@ -42,10 +42,7 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
     location: server.location,
     warnings: server.warnings,
 
-    async ready() {
-      await database.call(async ({ write, id }) => checkState((await write<State>(LOCK_STATE))[0], id));
-    },
-
+    ready: () => database.call((connection) => checkReady(connection, connection.id)),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

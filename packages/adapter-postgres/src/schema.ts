@@ -1,6 +1,6 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import { type Statement, statement, TIME_LIMITS } from './connection.ts';
+import { type Connection, type Statement, statement, TIME_LIMITS } from './connection.ts';
 import { TOO_FEW_PRIVILEGES } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
@@ -87,9 +87,8 @@ const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey
 
 /** Fails if a table or a column is missing, or if rows are hidden. */
 const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
-    'errors', ARRAY(SELECT '${TOO_FEW_PRIVILEGES}: it lacks ' || name
-      FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted
-      UNION ALL SELECT 'an index is missing: create ' || name || ' as in a new database'
+    'missing', ARRAY(SELECT name FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted),
+    'errors', ARRAY(SELECT 'an index is missing: create ' || name || ' as in a new database'
       FROM unnest('${INDEXES}'::text[]) AS name
       WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)),
     'pets', (SELECT num_nulls(id, name, category_id, status, created_at, idempotency_holder, idempotency_key,
@@ -98,25 +97,37 @@ const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FR
       FROM api_keys LIMIT 0))
   FROM animal_store WHERE only_row`;
 
-export interface State {
+interface State {
   readonly format: number;
   /** Tells this database from another one at the same address. */
   readonly id: string;
-  /** Lines about missing privileges and indexes. */
+  /** Privileges that a service needs. */
+  readonly missing: readonly string[];
+  /** Lines about missing indexes. */
   readonly errors: readonly string[];
 }
 
+const READ_STATE: Statement = statement(STATE);
+
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
-export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
+export const LOCK_STATE: Statement = statement('SELECT format FROM animal_store WHERE only_row FOR KEY SHARE');
+
+/** Rejects if the database can't be written to, or the role lacks a privilege that a service needs. Others may do with fewer. */
+export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
+  const [state] = await read<State>(READ_STATE);
+  checkState(state, known);
+  if (state?.missing.length)
+    throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${state.missing.join(', ')}`);
+  await write(LOCK_STATE);
+}
 
 /**
  * Returns the id of the database.
  *
  * @param known The id of the database that this process has used; null if it has used none.
- * @throws StorageMisconfigured if the database has lost its state or an index, has another format, is not the known one, or
- * grants too few privileges.
+ * @throws StorageMisconfigured if the database has lost its state or an index, has another format, or is not the known one.
  */
-export function checkState(state: State | undefined, known: string | null): string {
+function checkState(state: State | undefined, known: string | null): string {
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
   if (known !== null && state.id !== known) {
