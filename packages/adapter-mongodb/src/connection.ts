@@ -5,7 +5,7 @@ import { type CounterDocument, createInsertions } from './insert.ts';
 import type { KeyDocument } from './keys.ts';
 import { createReadBarrier, followPrimary } from './primary.ts';
 import { createQuery, createReads } from './read.ts';
-import { type CollectionIds, checkCollections, prepareCollections } from './schema.ts';
+import { type CollectionIds, checkCollections, checkPrivileges, prepareCollections } from './schema.ts';
 import { TIME_LIMITS } from './url.ts';
 
 /** A database whose collections exist. */
@@ -59,7 +59,7 @@ export async function openDatabase(client: MongoClient, known: CollectionIds | n
       reads: createReads(db, ids.get('pets'), query, barrier),
       keys: db.collection<KeyDocument>('api_keys'),
       /** Rejects also unless a majority has just followed the primary: then it can be written, too. */
-      checkReady: () => Promise.all([confirm(), check()]),
+      checkReady: () => Promise.all([confirm(), check(), checkPrivileges(db)]),
     };
   } catch (failure) {
     await client.close().catch(() => {});

@@ -1,9 +1,12 @@
 import { Wait } from 'testcontainers';
 import { mongoContainer, SMALL } from './server.ts';
 
+/** A member that is started with it has access control, and members know each other by it. */
+export const KEY_FILE = '/tmp/key';
+
 /** Server processes of a replica set in one container, each named by the port that it listens on. */
 export interface MemberProcesses {
-  /** Starts a process, and returns when it accepts connections. `set` is `''` for a standalone. */
+  /** Starts a process, and returns when it accepts connections. `set` has its options, `''` for a standalone. */
   start(port: number, set?: string): Promise<void>;
   /** Ends a process as a crash does. */
   kill(port: number): Promise<void>;
@@ -25,7 +28,11 @@ export async function startMemberProcesses(
 ): Promise<MemberProcesses> {
   const base = mongoContainer()
     // Its first process only waits, and reaps the members that end.
-    .withEntrypoint(['/bin/sh', '-c', 'echo waiting; while :; do sleep 1; done'])
+    .withEntrypoint([
+      '/bin/sh',
+      '-c',
+      `(umask 077; echo secret > ${KEY_FILE}); echo waiting; while :; do sleep 1; done`,
+    ])
     .withWaitStrategy(Wait.forLogMessage(/waiting/));
   const container = await (network === 'host'
     ? base.withNetworkMode('host')

@@ -1,5 +1,5 @@
 import { freePorts } from '@animal-store/test-kit/free-ports';
-import { startMemberProcesses } from './member-processes.ts';
+import { KEY_FILE, startMemberProcesses } from './member-processes.ts';
 import { initiate } from './server.ts';
 
 /** A replica set of one real server, which can be killed and started again at the same address. */
@@ -10,6 +10,8 @@ export interface ReplicaSet {
   kill(): Promise<void>;
   /** Starts the server that was killed, and returns when it accepts connections. */
   start(): Promise<void>;
+  /** The same with access control: clients need a user, who exists already. */
+  startGuarded(): Promise<void>;
   /** The same as a standalone, with the data of the member. */
   startAlone(): Promise<void>;
   stop(): Promise<void>;
@@ -32,6 +34,7 @@ export async function startReplicaSet(): Promise<ReplicaSet> {
     url: (database) => `mongodb://${host}/${database}?replicaSet=rs0`,
     kill: () => kill(port),
     start: () => start(port),
+    startGuarded: () => start(port, `--replSet rs0 --keyFile ${KEY_FILE}`),
     startAlone: () => start(port, ''),
     stop,
   };
