@@ -77,17 +77,18 @@ const CREATE_TABLES = `DO $$ BEGIN
   RAISE LOG 'Animal Store created its tables in the schema %', current_schema();
 END $$`;
 
-/** The privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
-const PRIVILEGES = `VALUES ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
+/** Privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
+const MISSING_PRIVILEGES = statement(`SELECT name FROM (VALUES
+  ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
   ('USAGE on pets_id_seq', has_sequence_privilege('pets_id_seq', 'USAGE')),
   ('UPDATE on api_keys', has_table_privilege('api_keys', 'UPDATE')),
-  ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))`;
+  ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))
+) AS privileges (name, granted) WHERE NOT granted`);
 
 const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key,api_keys_by_age}';
 
 /** Fails if a table or a column is missing, or if rows are hidden. */
 const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
-    'missing', ARRAY(SELECT name FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted),
     'errors', ARRAY(SELECT 'an index is missing: create ' || name || ' as in a new database'
       FROM unnest('${INDEXES}'::text[]) AS name
       WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)),
@@ -101,24 +102,18 @@ interface State {
   readonly format: number;
   /** Tells this database from another one at the same address. */
   readonly id: string;
-  /** Privileges that a service needs. */
-  readonly missing: readonly string[];
   /** Lines about missing indexes. */
   readonly errors: readonly string[];
 }
 
-const READ_STATE: Statement = statement(STATE);
-
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
-export const LOCK_STATE: Statement = statement('SELECT format FROM animal_store WHERE only_row FOR KEY SHARE');
+export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
 
-/** Rejects if the database can't be written to, or the role lacks a privilege that a service needs. Others may do with fewer. */
+/** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
 export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
-  const [state] = await read<State>(READ_STATE);
-  checkState(state, known);
-  if (state?.missing.length)
-    throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${state.missing.join(', ')}`);
-  await write(LOCK_STATE);
+  const missing = (await read<string>(MISSING_PRIVILEGES)).join(', ');
+  if (missing !== '') throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
+  checkState((await write<State>(LOCK_STATE))[0], known);
 }
 
 /**
