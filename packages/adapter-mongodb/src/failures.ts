@@ -41,9 +41,8 @@ export function toPortError(failure: unknown, redact: Redact): unknown {
 }
 
 /** Whether the server rejected the user, or an action of the user. */
-export function isDenied(failure: unknown): boolean {
-  return failure instanceof MongoServerError && ADVICE.get(failure.code) === ACCESS_DENIED;
-}
+export const isDenied = (failure: unknown): boolean =>
+  failure instanceof MongoServerError && ADVICE.get(failure.code) === ACCESS_DENIED;
 
 /** Whether a unique index rejected a write. */
 export function isDuplicateKey(failure: unknown): boolean {
