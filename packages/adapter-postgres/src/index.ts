@@ -6,7 +6,7 @@ import { createPostgresArchive } from './archive.ts';
 import { createConnect } from './connection.ts';
 import { isMisconfiguration, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
-import { createPetBatches, createPostgresPetStore } from './pets.ts';
+import { createPetBatches } from './pets.ts';
 import { checkReady, openSchema } from './schema.ts';
 import { parseUrl } from './url.ts';
 
@@ -45,7 +45,13 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
     toPortError,
   });
   return {
-    pets: createPostgresPetStore(database),
+    pets: {
+      add: ({ name, categoryId, status }, idempotency) =>
+        database.call(({ pets }) => pets.create({ name, categoryId: String(categoryId), status, ...idempotency })),
+      find: (id) => database.call(({ pets }) => pets.find({ id: String(id) })),
+      list: (selection) =>
+        database.call(({ pets }) => (selection.status ? pets.listByStatus(selection) : pets.list(selection))),
+    },
     keys: createPostgresKeyStore(database),
     archive: createPostgresArchive(database),
     location: server.location,
