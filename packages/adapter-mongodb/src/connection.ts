@@ -5,8 +5,8 @@ import { type CounterDocument, createInsertions } from './insert.ts';
 import type { KeyDocument } from './keys.ts';
 import { createReadBarrier, followPrimary } from './primary.ts';
 import { createQuery, createReads } from './read.ts';
-import { type CollectionIds, checkCollections, prepareCollections } from './schema.ts';
-import { TIME_LIMITS } from './url.ts';
+import { type CollectionIds, checkCollections, checkPrivileges, prepareCollections } from './schema.ts';
+import { type Server, TIME_LIMITS } from './url.ts';
 
 /** A database whose collections exist. */
 export type Database = Awaited<ReturnType<typeof openDatabase>>;
@@ -15,17 +15,22 @@ export type Database = Awaited<ReturnType<typeof openDatabase>>;
 const CHECK_TTL = 1_000;
 
 /**
- * Opens the database that the client's URL names. Closes the client if that fails.
+ * Opens a database.
  *
  * @param known The database that this process has used; null if it has used none, and may create one.
  */
-export async function openDatabase(client: MongoClient, known: CollectionIds | null) {
+export async function openDatabase({ createClient, closeClient, database }: Server, known: CollectionIds | null) {
+  const client = createClient();
+  const primary = followPrimary(client);
+  const close = () => Promise.all([primary.stop(), closeClient(client)]);
   try {
-    const primary = followPrimary(client);
-    await client.connect();
+    // The driver connects a new client, but none that was closed.
     const hello = await client.db('admin').command({ hello: 1 }, { readPreference: 'primary' });
     checkDeployment(hello, client.options);
-    const db = client.db(undefined, {
+    primary.onHello(hello);
+    const db = client.db(database, {
+      // What the driver does unless it is told otherwise.
+      ...{ raw: false, useBigInt64: false, promoteLongs: true, promoteValues: true, promoteBuffers: false },
       // Acknowledged writes survive every failover, and reads return only what would survive one.
       writeConcern: { w: 'majority', journal: true, wtimeoutMS: TIME_LIMITS.operation },
       readConcern: new ReadConcern('majority'),
@@ -37,7 +42,7 @@ export async function openDatabase(client: MongoClient, known: CollectionIds | n
     const counters = db.collection<CounterDocument>('counters');
     const linearizable = { readConcern: { level: 'linearizable' }, maxTimeMS: TIME_LIMITS.operation } as const;
     const confirm = () => counters.findOne({ _id: 'pets' }, linearizable);
-    const barrier = createReadBarrier(primary, confirm);
+    const barrier = createReadBarrier(primary.current, confirm);
 
     let checkedAt = -Infinity;
     let checked = Promise.resolve();
@@ -54,15 +59,15 @@ export async function openDatabase(client: MongoClient, known: CollectionIds | n
     const checkWritable = () => (performance.now() - checkedAt < CHECK_TTL ? checked : check());
     const query = createQuery(db, ids.get('pets'));
     return {
-      ...{ client, ids, query, barrier, checkWritable },
+      ...{ close, ids, query, barrier, checkWritable },
       insertions: createInsertions(db, query, createFence(client), checkWritable),
       reads: createReads(db, ids.get('pets'), query, barrier),
       keys: db.collection<KeyDocument>('api_keys'),
       /** Rejects also unless a majority has just followed the primary: then it can be written, too. */
-      checkReady: () => Promise.all([confirm(), check()]),
+      checkReady: async () => void (await Promise.all([confirm(), check(), checkPrivileges(db)])),
     };
   } catch (failure) {
-    await client.close().catch(() => {});
+    await close().catch(() => {});
     throw failure;
   }
 }

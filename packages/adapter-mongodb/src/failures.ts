@@ -40,6 +40,10 @@ export function toPortError(failure: unknown, redact: Redact): unknown {
   return isOutage(failure) ? unavailable(causeOf(failure, redact)) : failure;
 }
 
+/** Whether the server rejected the user, or an action of the user. */
+export const isDenied = (failure: unknown): boolean =>
+  failure instanceof MongoServerError && ADVICE.get(failure.code) === ACCESS_DENIED;
+
 /** Whether a unique index rejected a write. */
 export function isDuplicateKey(failure: unknown): boolean {
   return isViolation(failure) && failure.code === DUPLICATE_KEY;

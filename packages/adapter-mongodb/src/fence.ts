@@ -4,19 +4,17 @@ import type { ClientSession, MongoClient, Timestamp } from 'mongodb';
  * Reads the pet behind a duplicate-key error, even before a majority has it: a read with concern `majority` behind the fence
  * waits until it has (docs/decisions/0016-reads-after-an-election.md).
  */
-export interface Fence {
-  /** Runs a write in a session. It resolves also if documents were rejected. */
-  write<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
-  /** Runs a read. It begins at the time of the server's log at which the latest of the writes ended, or later. */
-  read<T>(work: (session: ClientSession) => Promise<T>): Promise<T>;
-}
+export type Fence = ReturnType<typeof createFence>;
 
-export function createFence(client: Pick<MongoClient, 'withSession'>): Fence {
+type Work<T> = (session: ClientSession) => Promise<T>;
+
+export function createFence(client: Pick<MongoClient, 'withSession'>) {
   const options = { causalConsistency: true };
   let latest: Timestamp | undefined;
 
   return {
-    write: (work) =>
+    /** Runs a write in a session. It resolves also if documents were rejected. */
+    write: <T>(work: Work<T>): Promise<T> =>
       client.withSession(options, async (session) => {
         const result = await work(session);
         const { operationTime } = session;
@@ -24,7 +22,8 @@ export function createFence(client: Pick<MongoClient, 'withSession'>): Fence {
         return result;
       }),
 
-    read: (work) =>
+    /** Runs a read. It begins at the time of the server's log at which the latest of the writes ended, or later. */
+    read: <T>(work: Work<T>): Promise<T> =>
       client.withSession(options, (session) => {
         if (latest !== undefined) session.advanceOperationTime(latest);
         return work(session);

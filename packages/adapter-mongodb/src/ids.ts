@@ -4,16 +4,12 @@ const MAX_SIZE = 1_000;
 /** Reservations expire after 1 s, so that no process assigns ids far below those that others have reached. */
 const TTL = 1_000;
 
-/** Ids that are reserved ahead: each reservation is larger than the last one as long as the ids of that are used in time. */
-export interface Ids {
-  /** Takes ids in ascending order, all of them above those of every earlier call. */
-  take(count: number): Promise<bigint[]>;
-  /** The ids that are reserved are not used. */
-  discard(): Promise<void>;
-}
-
-/** @param reserve Reserves this many ids for the caller alone, above all reserved before. Returns the last of them. */
-export function createIds(reserve: (count: number) => Promise<bigint>): Ids {
+/**
+ * Ids that are reserved ahead: each reservation is larger than the last one as long as the ids of that are used in time.
+ *
+ * @param reserve Reserves this many ids for the caller alone, above all reserved before. Returns the last of them.
+ */
+export function createIds(reserve: (count: number) => Promise<bigint>) {
   let next = 1n;
   let last = 0n;
   let size = 0;
@@ -41,7 +37,9 @@ export function createIds(reserve: (count: number) => Promise<bigint>): Ids {
   }
 
   return {
-    take: (count) => inTurn(() => take(count)),
+    /** Takes ids in ascending order, all of them above those of every earlier call. */
+    take: (count: number) => inTurn(() => take(count)),
+    /** The ids that are reserved are not used. */
     discard: () =>
       inTurn(async () => {
         last = next - 1n;

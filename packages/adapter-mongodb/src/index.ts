@@ -1,44 +1,55 @@
 /** @module @animal-store/adapter-mongodb */
 
 import { createResource } from '@animal-store/adapter-kit';
-import type { PetStorage } from '@animal-store/domain/ports';
-import { MongoServerSelectionError } from 'mongodb';
+import { type PetStorage, requireText } from '@animal-store/domain/ports';
+import { type MongoClient, MongoServerSelectionError } from 'mongodb';
 import { createMongoArchive } from './archive.ts';
 import { openDatabase } from './connection.ts';
 import { toPortError } from './failures.ts';
 import { createMongoKeyStore } from './keys.ts';
-import { createMongoPetStore } from './pets.ts';
 import type { CollectionIds } from './schema.ts';
-import { parseUrl } from './url.ts';
+import { parseUrl, serverOf } from './url.ts';
 
-export interface MongoStorageOptions {
-  /** Replica set and database: `mongodb://host:27017/animals` or `mongodb+srv://…`. */
-  readonly url: string;
-}
+/**
+ * The URL of a replica set and its database, `mongodb://host:27017/animals` or `mongodb+srv://…`; or a client of the caller,
+ * connected or not, which the storage never closes.
+ */
+export type MongoStorageOptions =
+  | { readonly url: string }
+  | { readonly client: MongoClient; readonly database: string };
 
 /**
  * Storage in MongoDB. It connects when it is first used and after every failure, and creates its collections: a server that
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
- * @throws StorageMisconfigured if the URL can't be read or names no database.
+ * @throws StorageMisconfigured if the URL can't be read or names no database, or the client has unsuitable options;
+ * TypeError if an option has the wrong type.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
-export function createMongoStorage({ url }: MongoStorageOptions): PetStorage {
-  const server = parseUrl(url);
+export function createMongoStorage(options: MongoStorageOptions): PetStorage {
+  const { client } = Object(options);
+  const server = client ? serverOf(client, requireText(options, 'database')) : parseUrl(requireText(options, 'url'));
   let known: CollectionIds | null = null;
   const database = createResource({
     async open() {
-      const opened = await openDatabase(server.createClient(), known);
+      const opened = await openDatabase(server, known);
       known ??= opened.ids;
       return opened;
     },
-    close: ({ client }) => client.close(),
+    close: ({ close }) => close(),
     // A client replaces lost connections, but it never checks a server again that was no member of its set.
     isLost: (failure) => failure instanceof MongoServerSelectionError,
     toPortError: (failure) => toPortError(failure, server.redact),
   });
   return {
-    pets: createMongoPetStore(database),
+    pets: {
+      add: ({ name, categoryId, status }, idempotency) =>
+        database.call(({ insertions }) =>
+          insertions.create({ name, categoryId, ...(status && { status }), ...(idempotency && { idempotency }) }),
+        ),
+      find: (id) => database.call(({ reads }) => reads.find(id)),
+      list: (selection) => database.call(({ reads }) => reads.list(selection)),
+    },
     keys: createMongoKeyStore({
       ...database,
       call: (work) => database.call((opened) => opened.checkWritable().then(() => work(opened))),
@@ -46,9 +57,7 @@ export function createMongoStorage({ url }: MongoStorageOptions): PetStorage {
     archive: createMongoArchive(database),
     location: server.location,
     warnings: server.warnings,
-    ready: async () => {
-      await database.call(({ checkReady }) => checkReady());
-    },
+    ready: () => database.call(({ checkReady }) => checkReady()),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

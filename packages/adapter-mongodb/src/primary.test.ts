@@ -12,13 +12,13 @@ const secondary = (address: string) => server('RSSecondary', address);
 /** A follower of a driver that reports what it sees. */
 function follow() {
   const client = new EventEmitter();
-  const current = followPrimary(client as unknown as MongoClient);
+  const { current, onHello, stop } = followPrimary(client as unknown as MongoClient);
   const report = (...servers: ReturnType<typeof server>[]) => {
     const newDescription = { servers: new Map(servers.map((server) => [server.address, server])) };
     client.emit('topologyDescriptionChanged', { newDescription });
     return current();
   };
-  return { current, report };
+  return { client, current, onHello, report, stop };
 }
 
 describe('followPrimary', () => {
@@ -29,6 +29,22 @@ describe('followPrimary', () => {
     // Services that only speak MongoDB's protocol have no elections.
     expect(report(server('RSPrimary', 'a'))).toBeNull();
     expect(report(secondary('a'), primary('b'))).toEqual({ address: 'b', electionId: FIRST });
+  });
+
+  test('takes the primary of a client that was connected before from its response, unless there was a report', () => {
+    const { client, current, onHello, report, stop } = follow();
+    const hello = { me: 'a', electionId: new ObjectId(FIRST) };
+    onHello({ me: 'a' });
+    expect(current()).toBeNull();
+    onHello(hello);
+    const term = current();
+    expect(term).toEqual({ address: 'a', electionId: FIRST });
+    expect(report(primary('a'), secondary('b'))).toBe(term);
+    expect(report(secondary('a'))).toBeNull();
+    onHello(hello);
+    expect(current()).toBeNull();
+    stop();
+    expect(client.listenerCount('topologyDescriptionChanged')).toBe(0);
   });
 
   test.each<[string, boolean, ReturnType<typeof server>[][]]>([

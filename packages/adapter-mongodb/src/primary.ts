@@ -1,5 +1,5 @@
 import { DomainError } from '@animal-store/domain';
-import type { MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
+import type { Document, MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
 
 /**
  * A primary in one of its terms, as the driver knows it. The object stays the same as long as the driver knows this
@@ -13,23 +13,30 @@ export interface PrimaryTerm {
 }
 
 /**
- * Follows the primary to which the driver sends operations.
- *
- * @param client Not connected yet.
- * @returns The present primary, or null if there is none.
+ * Follows the primary to which the driver sends operations, until `stop` is called. `current` returns the present one, or
+ * null if there is none.
  */
-export function followPrimary(client: Pick<MongoClient, 'on'>): () => PrimaryTerm | null {
-  let term: PrimaryTerm | null = null;
+export function followPrimary(client: Pick<MongoClient, 'on' | 'off'>) {
+  /** Undefined before the first report. */
+  let term: PrimaryTerm | null | undefined;
   // The driver reports a change before it hands out the new primary.
-  client.on('topologyDescriptionChanged', ({ newDescription }: TopologyDescriptionChangedEvent) => {
+  function onChange({ newDescription }: TopologyDescriptionChangedEvent): void {
     const primary = [...newDescription.servers.values()].find(({ type }) => type === 'RSPrimary');
     const electionId = primary?.electionId?.toHexString();
     if (primary === undefined || electionId === undefined) term = null;
     else if (term?.address !== primary.address || term.electionId !== electionId) {
       term = { address: primary.address, electionId };
     }
-  });
-  return () => term;
+  }
+  client.on('topologyDescriptionChanged', onChange);
+  return {
+    current: () => term ?? null,
+    stop: () => client.off('topologyDescriptionChanged', onChange),
+    /** Takes the primary's response to `hello`: a client that was connected before has nothing to report. */
+    onHello({ me, electionId }: Document): void {
+      if (term === undefined && electionId) term = { address: me, electionId: electionId.toHexString() };
+    },
+  };
 }
 
 /** Runs a read, and resolves to a result that contains every write acknowledged before. */

@@ -3,7 +3,7 @@ import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
 import { repeated } from './documents.ts';
-import { isDuplicateKey } from './failures.ts';
+import { isDenied, isDuplicateKey } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
 const FORMAT = 1;
@@ -113,7 +113,7 @@ export async function prepareCollections(db: Db): Promise<CollectionIds> {
   return missing.length > 0 ? readCollections(db) : stored;
 }
 
-/** Throws StorageMisconfigured if the database is not as this process has known it, or its user must not use it. */
+/** Throws StorageMisconfigured if the database is not as this process has known it. */
 export async function checkCollections(db: Db, known: CollectionIds): Promise<void> {
   const stored = await readCollections(db);
   for (const name of NAMES) {
@@ -123,7 +123,7 @@ export async function checkCollections(db: Db, known: CollectionIds): Promise<vo
       throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
     }
   }
-  await Promise.all([checkPrivileges(db), ...NAMES.map((name) => checkIndexes(db, name))]);
+  await Promise.all(NAMES.map((name) => checkIndexes(db, name)));
 }
 
 async function checkIndexes(db: Db, name: string): Promise<void> {
@@ -137,8 +137,8 @@ async function checkIndexes(db: Db, name: string): Promise<void> {
   }
 }
 
-/** A user without `find` can't get here. */
-async function checkPrivileges(db: Db): Promise<void> {
+/** Throws StorageMisconfigured if the user may not write. A user without `find` can't get here. */
+export async function checkPrivileges(db: Db): Promise<void> {
   const { authInfo } = await repeated(() => db.command({ connectionStatus: 1, showPrivileges: true }));
   const actions = authInfo.authenticatedUserPrivileges.flatMap(({ resource, actions }: Document) =>
     resource.anyResource || ['', db.databaseName].includes(resource.db) ? actions : [],
@@ -186,6 +186,8 @@ async function createIndexes(db: Db, name: string): Promise<void> {
   try {
     await db.collection(name).createIndexes([...indexes], { commitQuorum: 'majority', ...MAJORITY });
   } catch (failure) {
+    // A user who may only read needs none: writes check them.
+    if (isDenied(failure)) return;
     // The server's message quotes the key.
     if (!isDuplicateKey(failure)) throw failure;
     const shared = name === 'pets' ? 'pets share an idempotency key' : 'API keys share a digest';

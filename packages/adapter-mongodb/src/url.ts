@@ -34,7 +34,22 @@ export interface Server {
   /** Insecure options, one sentence each. */
   readonly warnings: readonly string[];
   readonly redact: Redact;
+  /** The name of the database; undefined if the client has it from its URL. */
+  readonly database?: string;
   createClient(): MongoClient;
+  /** Does nothing if the client is the caller's. */
+  closeClient(client: MongoClient): Promise<void>;
+}
+
+/** @throws TypeError if the client is of another kind; StorageMisconfigured if it has unsuitable options. */
+export function serverOf(client: MongoClient, database: string): Server {
+  if (!(client instanceof MongoClient)) throw new TypeError('client must be a MongoClient of the installed mongodb');
+  // `db()` doesn't override the one, and commands of the adapter are not in the Stable API.
+  if ('fieldsAsRaw' in client.options) throw new StorageMisconfigured('the client must not have fieldsAsRaw');
+  if (client.options.serverApi?.strict) throw new StorageMisconfigured('serverApi of the client must not be strict');
+  if (database === '') throw new StorageMisconfigured('the database has no name');
+  if (database === 'local') throw new StorageMisconfigured(NOT_REPLICATED);
+  return { ...describe(client.options), database, createClient: () => client, closeClient: async () => {} };
 }
 
 // The driver would read a part of a password as the host if the password had an unencoded /, ?, # or @.
@@ -43,18 +58,23 @@ const FORM_IN_WORDS =
   'the MongoDB URL must be mongodb://[user:password@]host[:port]/database[?options], with a database, with options that the ' +
   'driver knows and that agree, and with special characters percent-encoded';
 
+const NOT_REPLICATED = 'the database local is not replicated';
+
 const DECODING = /[?&](bsonRegExp|enableUtf8Validation|fieldsAsRaw|promote(?:Buffers|Longs|Values)|raw|useBigInt64)=/i;
 
 /** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
 export function parseUrl(url: string): Server {
   const createClient = () => new MongoClient(url, OPTIONS);
-  const { hosts, srvHost, credentials, proxyPassword, passphrase, ...options } = parsed(url, createClient);
+  return { ...describe(parsed(url, createClient)), createClient, closeClient: (client) => client.close() };
+}
+
+function describe(given: MongoClient['options']) {
+  const { hosts, srvHost, credentials, proxyPassword, passphrase, ...options } = given;
   const token = credentials?.mechanismProperties['AWS_SESSION_TOKEN'];
   return {
     location: srvHost ?? hosts.join(','),
     warnings: warningsAbout(options),
     redact: redactor([credentials?.password, proxyPassword, passphrase, token], options.tls),
-    createClient,
   };
 }
 
@@ -72,7 +92,7 @@ function wrongPartOf(url: string): string | null {
   const [base = '', query = ''] = url.split('?');
   const name = DECODING.exec(url)?.[1];
   if (name !== undefined) return `the option ${name} would change how stored values are read`;
-  if (base.endsWith('/local')) return 'the database local is not replicated';
+  if (base.endsWith('/local')) return NOT_REPLICATED;
   if (isAccepted(url)) return null;
   if (!isAccepted(base)) return 'the driver rejects the user, the hosts or the database';
   const options = query.split('&');

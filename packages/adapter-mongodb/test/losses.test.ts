@@ -2,9 +2,15 @@ import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
+import {
+  databaseAt,
+  describeWithMongo,
+  freshDatabase,
+  type ReplicaSet,
+  startReplicaSet,
+} from '@animal-store/test-servers/mongodb';
 import type { Collection, CollectionInfo, Db, IndexDescription } from 'mongodb';
-import { expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';
 
 const key = idempotencyOf(rex(), 'k1');
@@ -14,7 +20,11 @@ const BY_KEY = 'idempotency.holder_1_idempotency.key_1';
 const whyNotReady = async ({ ready }: PetStorage) => misconfigurationOf(await failureOf(ready));
 
 /** Expects that a storage is not ready for a reason, and writes nothing. */
-async function expectNoWrites(storage: PetStorage, reason: string | RegExp): Promise<void> {
+async function expectNoWrites(
+  storage: PetStorage,
+  reason: string | RegExp,
+  ofWrites: string | RegExp = reason,
+): Promise<void> {
   expect(await whyNotReady(storage)).toMatch(reason);
   const { pets, keys, archive } = storage;
   for (const write of [
@@ -23,7 +33,7 @@ async function expectNoWrites(storage: PetStorage, reason: string | RegExp): Pro
     () => keys.add(apiKey()),
     () => archive?.restore([{ id: 9n, ...rex(), createdAt: 0 }]),
   ]) {
-    expect(misconfigurationOf(await failureOf(write))).toMatch(reason);
+    expect(misconfigurationOf(await failureOf(write))).toMatch(ofWrites);
   }
 }
 
@@ -179,19 +189,51 @@ describeWithMongo('a schema', () => {
 });
 
 describeWithMongo('a user', () => {
+  const NO_INSERT = 'the user lacks the privilege insert: grant the role readWrite on the database';
+  const NO_RIGHTS = /^the server rejects the user, the password or the rights: not authorized on /;
+  let set: ReplicaSet;
+
+  beforeAll(async () => {
+    set = await startReplicaSet();
+    await databaseAt(set.url('admin')).command({ createUser: 'root', pwd: 'secret', roles: ['root'] });
+    await set.kill();
+    await set.startGuarded();
+  });
+  afterAll(() => set?.stop());
+
+  /** A new database, and a storage in it of a user with a role. */
+  async function storageOf(role: string) {
+    const [name, user] = [`test_${crypto.randomUUID()}`, `user_${crypto.randomUUID()}`];
+    const urlOf = (name: string, user: string) =>
+      `${set.url(name).replace('//', `//${user}:secret@`)}&authSource=admin`;
+    const owner = await isReady(openStorage(urlOf(name, 'root')));
+    const admin = databaseAt(urlOf('admin', 'root'));
+    await admin.command({ createUser: user, pwd: 'secret', roles: [{ role, db: name }] });
+    const setRoles = (...roles: object[]) => admin.command({ updateUser: user, roles });
+    return { name, owner, storage: openStorage(urlOf(name, user)), setRoles };
+  }
+
+  test('who may only read lists pets and keys, also in a connection that is opened again', async () => {
+    const { owner, storage } = await storageOf('read');
+    const [pet, key] = [await added(owner.pets), apiKey()];
+    await owner.keys.add(key);
+    const readAll = async () => {
+      expect(await storage.pets.list({ after: 0n, limit: 9 })).toEqual([pet]);
+      expect(await storage.keys.list()).toEqual([key]);
+      expect(await storage.archive?.read(0n, 9)).toMatchObject([pet]);
+    };
+    await readAll();
+    await expectNoWrites(storage, NO_INSERT, NO_RIGHTS);
+    await readAll();
+  });
+
   test('who loses a privilege makes a storage not ready, until it is granted again', async () => {
-    const { db, url } = await freshStorage();
-    const roles = (role: string) => [{ role, db: db.databaseName }];
-    await db.command({ createUser: 'zoo', pwd: 'secret', roles: roles('readWrite') });
-    onTestFinished(async () => void (await db.command({ dropUser: 'zoo' })));
-    const storage = await isReady(openStorage(url.replace('//', '//zoo:secret@')));
+    const { name, storage, setRoles } = await storageOf('readWrite');
+    await isReady(storage);
     await added(storage.pets);
-    await db.command({ updateUser: 'zoo', roles: roles('read') });
-    await expectNoWrites(storage, 'the user lacks the privilege insert: grant the role readWrite on the database');
-    await db.command({
-      updateUser: 'zoo',
-      roles: [...roles('dbAdmin'), { role: 'readWriteAnyDatabase', db: 'admin' }],
-    });
+    await setRoles({ role: 'read', db: name });
+    await expectNoWrites(storage, NO_INSERT, NO_RIGHTS);
+    await setRoles({ role: 'dbAdmin', db: name }, { role: 'readWriteAnyDatabase', db: 'admin' });
     await isReady(storage);
     await added(storage.pets);
   });

@@ -57,7 +57,7 @@ export const TIME_LIMITS = {
 };
 
 /** Each kind of read has one statement in flight, and creations have one. No read waits for a write. */
-const CONNECTIONS = { read: 3, write: 2 };
+const CONNECTIONS = { max: 5, write: 2 };
 
 /** How often a statement is tried that the server wants to be repeated. */
 const MAX_TRIES = 10;
@@ -114,7 +114,10 @@ export async function startSession(client: pg.ClientBase): Promise<number> {
 export function createConnect(
   { config }: Server,
   open: (client: pg.ClientBase, known: string | null) => Promise<string>,
+  max = CONNECTIONS.max,
 ) {
+  if (!(Number.isInteger(max) && max >= 2)) throw new TypeError('pool.max must be an integer, 2 or more');
+  const forWrites = Math.max(1, Math.floor((max * CONNECTIONS.write) / CONNECTIONS.max));
   let known: string | null = null;
   const processIds = new WeakMap<pg.ClientBase, number>();
 
@@ -161,7 +164,7 @@ export function createConnect(
   }
 
   return async () => {
-    const [readers, writers] = [createPool(CONNECTIONS.read), createPool(CONNECTIONS.write)];
+    const [readers, writers] = [createPool(max - forWrites), createPool(forWrites)];
     /** Connections that wait no longer for the end of a write, with their processes on the server. */
     const abandoned = new Map<pg.PoolClient, number>();
 

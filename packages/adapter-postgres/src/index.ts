@@ -1,30 +1,39 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createResource } from '@animal-store/adapter-kit';
-import type { PetStorage } from '@animal-store/domain/ports';
+import { type PetStorage, requireText } from '@animal-store/domain/ports';
 import { createPostgresArchive } from './archive.ts';
 import { createConnect } from './connection.ts';
 import { isMisconfiguration, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
-import { createPetBatches, createPostgresPetStore } from './pets.ts';
-import { checkState, LOCK_STATE, openSchema, type State } from './schema.ts';
+import { createPetBatches } from './pets.ts';
+import { checkReady, openSchema } from './schema.ts';
 import { parseUrl } from './url.ts';
 
 export interface PostgresStorageOptions {
   /** Server and database: `postgres://host:5432/animals`. */
   readonly url: string;
+  /**
+   * It overrides the URL. `ssl` has options of Node's `tls.connect`. A function as `password` is called by each new connection,
+   * such as for a token that expires. `max` is the number of connections, 2 or more; absent: 5. Two fifths are for writes.
+   */
+  readonly pool?: {
+    readonly ssl?: boolean | object;
+    readonly password?: string | (() => string | Promise<string>);
+    readonly max?: number;
+  };
 }
 
 /**
  * Storage in PostgreSQL. It connects when it is first used and after every failure, and creates its tables: a server that
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
- * @throws StorageMisconfigured if the URL can't be read.
+ * @throws StorageMisconfigured if the URL can't be read; TypeError if an option has the wrong type.
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
-export function createPostgresStorage({ url }: PostgresStorageOptions): PetStorage {
-  const server = parseUrl(url);
-  const connect = createConnect(server, openSchema);
+export function createPostgresStorage(options: PostgresStorageOptions): PetStorage {
+  const server = parseUrl(requireText(options, 'url'), options.pool);
+  const connect = createConnect(server, openSchema, options.pool?.max);
   const database = createResource({
     async open() {
       const connection = await connect();
@@ -36,16 +45,19 @@ export function createPostgresStorage({ url }: PostgresStorageOptions): PetStora
     toPortError,
   });
   return {
-    pets: createPostgresPetStore(database),
+    pets: {
+      add: ({ name, categoryId, status }, idempotency) =>
+        database.call(({ pets }) => pets.create({ name, categoryId: String(categoryId), status, ...idempotency })),
+      find: (id) => database.call(({ pets }) => pets.find({ id: String(id) })),
+      list: (selection) =>
+        database.call(({ pets }) => (selection.status ? pets.listByStatus(selection) : pets.list(selection))),
+    },
     keys: createPostgresKeyStore(database),
     archive: createPostgresArchive(database),
     location: server.location,
     warnings: server.warnings,
 
-    async ready() {
-      await database.call(async ({ write, id }) => checkState((await write<State>(LOCK_STATE))[0], id));
-    },
-
+    ready: () => database.call((connection) => checkReady(connection, connection.id)),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

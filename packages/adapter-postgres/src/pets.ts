@@ -1,12 +1,6 @@
-import { createBatches, type Resource, readPages } from '@animal-store/adapter-kit';
+import { createBatches, readPages } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
-import {
-  type Creation,
-  type Idempotency,
-  type PetSelection,
-  type PetStore,
-  unavailable,
-} from '@animal-store/domain/ports';
+import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
 import { type Connection, LOGGED, type Query, type Statement, statement } from './connection.ts';
 import { isRejection } from './failures.ts';
 
@@ -158,21 +152,6 @@ export function createPetBatches(database: Connection) {
     ),
     list: pages(PET_STATEMENTS.list),
     listByStatus: pages(PET_STATEMENTS.listByStatus),
-  };
-}
-
-type Database = Resource<{ readonly pets: ReturnType<typeof createPetBatches> }>;
-export function createPostgresPetStore({ call }: Database): PetStore {
-  return {
-    add({ name, categoryId, status }, idempotency) {
-      const row = { name, categoryId: String(categoryId), status, ...idempotency };
-      return call(({ pets }) => pets.create(row));
-    },
-
-    find: (id) => call(({ pets }) => pets.find({ id: String(id) })),
-
-    list: (selection) =>
-      call(({ pets }) => (selection.status === undefined ? pets.list(selection) : pets.listByStatus(selection))),
   };
 }
 

@@ -1,6 +1,6 @@
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
-import { type Statement, statement, TIME_LIMITS } from './connection.ts';
+import { type Connection, type Statement, statement, TIME_LIMITS } from './connection.ts';
 import { TOO_FEW_PRIVILEGES } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
@@ -77,19 +77,19 @@ const CREATE_TABLES = `DO $$ BEGIN
   RAISE LOG 'Animal Store created its tables in the schema %', current_schema();
 END $$`;
 
-/** The privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
-const PRIVILEGES = `VALUES ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
+/** Privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
+const MISSING_PRIVILEGES = statement(`SELECT name FROM (VALUES
+  ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
   ('USAGE on pets_id_seq', has_sequence_privilege('pets_id_seq', 'USAGE')),
   ('UPDATE on api_keys', has_table_privilege('api_keys', 'UPDATE')),
-  ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))`;
+  ('UPDATE on animal_store', has_table_privilege('animal_store', 'UPDATE'))
+) AS privileges (name, granted) WHERE NOT granted`);
 
 const INDEXES = '{pets_pkey,pets_by_status,pets_by_idempotency_key,api_keys_pkey,api_keys_digest_key,api_keys_by_age}';
 
 /** Fails if a table or a column is missing, or if rows are hidden. */
 const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FROM created_at)::text,
-    'errors', ARRAY(SELECT '${TOO_FEW_PRIVILEGES}: it lacks ' || name
-      FROM (${PRIVILEGES}) AS privileges (name, granted) WHERE NOT granted
-      UNION ALL SELECT 'an index is missing: create ' || name || ' as in a new database'
+    'errors', ARRAY(SELECT 'an index is missing: create ' || name || ' as in a new database'
       FROM unnest('${INDEXES}'::text[]) AS name
       WHERE NOT EXISTS (SELECT FROM pg_index WHERE indexrelid = to_regclass(name) AND indisvalid)),
     'pets', (SELECT num_nulls(id, name, category_id, status, created_at, idempotency_holder, idempotency_key,
@@ -98,25 +98,31 @@ const STATE = `SELECT json_build_object('format', format, 'id', extract(epoch FR
       FROM api_keys LIMIT 0))
   FROM animal_store WHERE only_row`;
 
-export interface State {
+interface State {
   readonly format: number;
   /** Tells this database from another one at the same address. */
   readonly id: string;
-  /** Lines about missing privileges and indexes. */
+  /** Lines about missing indexes. */
   readonly errors: readonly string[];
 }
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
 export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
 
+/** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
+export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
+  const missing = (await read<string>(MISSING_PRIVILEGES)).join(', ');
+  if (missing !== '') throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
+  checkState((await write<State>(LOCK_STATE))[0], known);
+}
+
 /**
  * Returns the id of the database.
  *
  * @param known The id of the database that this process has used; null if it has used none.
- * @throws StorageMisconfigured if the database has lost its state or an index, has another format, is not the known one, or
- * grants too few privileges.
+ * @throws StorageMisconfigured if the database has lost its state or an index, has another format, or is not the known one.
  */
-export function checkState(state: State | undefined, known: string | null): string {
+function checkState(state: State | undefined, known: string | null): string {
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
   if (known !== null && state.id !== known) {

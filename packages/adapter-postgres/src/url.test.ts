@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { createPostgresStorage, type PostgresStorageOptions } from './index.ts';
 import { parseUrl } from './url.ts';
 
 describe('parseUrl', () => {
@@ -79,12 +80,38 @@ describe('parseUrl', () => {
   );
 
   test.each([
-    ['?sslmode=no-verify', "sslmode=no-verify: the server's certificate is not verified, use verify-full"],
-    ['?ssl=no-verify', "sslmode=no-verify: the server's certificate is not verified, use verify-full"],
+    ['?sslmode=no-verify', "the server's certificate is not verified: use sslmode=verify-full"],
+    ['?ssl=no-verify', "the server's certificate is not verified: use sslmode=verify-full"],
     ['', 'the connection to db1 is not encrypted: add sslmode=verify-full to the URL'],
     ['?sslmode=disable', 'the connection to db1 is not encrypted: add sslmode=verify-full to the URL'],
     ['?ssl=0', 'the connection to db1 is not encrypted: add sslmode=verify-full to the URL'],
   ])('warns of an insecure connection to another host: "%s"', (options, warning) => {
     expect(parseUrl(`postgres://db1/animals${options}`).warnings).toEqual([warning]);
+  });
+});
+
+describe('createPostgresStorage', () => {
+  const url = 'postgres://zoo:secret@localhost/animals';
+
+  test.each([[url], [undefined], [{ url: new URL(url) }]])(
+    'rejects options without a URL by a TypeError',
+    (options) => {
+      const error = new TypeError('options must be an object whose url is a string');
+      expect(() => createPostgresStorage(options as never)).toThrow(error);
+    },
+  );
+
+  test.each([1, 2.5, '5', Number.NaN, null])('rejects a pool of at most %j connections', (max) => {
+    const error = new TypeError('pool.max must be an integer, 2 or more');
+    expect(() => createPostgresStorage({ url, pool: { max: max as number } })).toThrow(error);
+  });
+
+  test('warns of an insecure connection by what the pool has instead of the URL', () => {
+    const warningsOf = (options: string, pool: PostgresStorageOptions['pool'] = {}) =>
+      createPostgresStorage({ url: `postgres://db1/animals${options}`, pool }).warnings;
+    expect(warningsOf('', { ssl: true })).toEqual([]);
+    expect(warningsOf('?sslmode=verify-full')).toEqual([]);
+    expect(warningsOf('?sslmode=verify-full', { ssl: false })).toEqual([expect.stringMatching(/is not encrypted/)]);
+    expect(warningsOf('', { ssl: { rejectUnauthorized: false } })).toEqual([expect.stringMatching(/is not verified/)]);
   });
 });

@@ -36,8 +36,8 @@ const REJECTED = ['binary', 'client_encoding', 'encoding', 'replication'];
 
 const OWN_HOST = /^(?:\/.*|localhost|127\..*|::1)$/;
 
-/** Parses a URL without connecting to anything. Throws StorageMisconfigured, which names the wrong part. */
-export function parseUrl(given: string): Server {
+/** Parses a URL, which `own` overrides, without connecting. Throws StorageMisconfigured, which names the wrong part. */
+export function parseUrl(given: string, own: Pick<pg.ClientConfig, 'ssl' | 'password'> = {}): Server {
   if (!/^postgres(?:ql)?:\/\//.test(given)) throw wrong('URL must begin with postgres://');
   const parts = FORM.exec(given);
   if (parts === null) throw wrong(FORM_IN_WORDS);
@@ -50,8 +50,9 @@ export function parseUrl(given: string): Server {
     throw wrong('the port in URL must be from 1 to 65535');
   }
   const { options, application_name } = others;
-  const login = { user: others['user'] ?? user, password: others['password'] ?? password };
-  const config = { host, port: Number(port), database, options, application_name, ssl: tlsOf(query), ...login };
+  const login = { user: others['user'] ?? user, password: own.password ?? others['password'] ?? password };
+  const ssl = own.ssl ?? tlsOf(query);
+  const config = { host, port: Number(port), database, options, application_name, ssl, ...login };
   // With what the driver adds, such as variables of the environment.
   const client = new pg.Client(config as pg.ClientConfig) as Pick<pg.Client, 'host' | 'port'> & {
     ssl: object | boolean;
@@ -61,7 +62,7 @@ export function parseUrl(given: string): Server {
     warnings.push(`the connection to ${client.host} is not encrypted: add sslmode=verify-full to the URL`);
   }
   if ((client.ssl as { rejectUnauthorized?: boolean }).rejectUnauthorized === false) {
-    warnings.push("sslmode=no-verify: the server's certificate is not verified, use verify-full");
+    warnings.push("the server's certificate is not verified: use sslmode=verify-full");
   }
   const location = client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`;
   return { config: config as pg.ClientConfig, location, warnings };

@@ -13,7 +13,7 @@ const unavailable = { code: 'storage_unavailable' };
 /** The privileges of docs/storage-postgres.md. */
 async function grantsFor(url: string, role: string): Promise<string> {
   const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
-  const [, block = ''] = /```sql\n(GRANT.*?)```/s.exec(page) ?? [];
+  const [, block = ''] = /```sql\n[^`]*?(GRANT.*?)```/s.exec(page) ?? [];
   return block.replaceAll('TO animal_store', `TO ${role}`).replaceAll('SCHEMA public', `SCHEMA ${schemaOf(url)}`);
 }
 
@@ -105,11 +105,6 @@ describeWithPostgres('a change by an administrator', () => {
       // Without the table the database is a new one, in which this role may create none.
       new RegExp(`^a table is missing: restore the database: .*"${table}" does not exist$|denied for schema test_`),
     ]),
-    ...['INSERT ON pets', 'USAGE ON pets_id_seq', 'UPDATE ON api_keys'].map((privilege) => [
-      `REVOKE ${privilege} FROM the_role`,
-      `GRANT ${privilege} TO the_role`,
-      new RegExp(`^the role has too few privileges: it lacks ${privilege.replace(' ON ', ' on ')}$`),
-    ]),
     ['REVOKE SELECT ON pets FROM the_role', 'GRANT SELECT ON pets TO the_role', /^the role has too few .* table pets$/],
     [
       'UPDATE animal_store SET format = 2',
@@ -137,11 +132,6 @@ describeWithPostgres('a change by an administrator', () => {
       'ALTER TABLE pets RENAME COLUMN state TO status',
       /^the tables are not as Animal Store has created them: .*"status" does not exist$/,
     ],
-    [
-      'ALTER TABLE pets ALTER id DROP IDENTITY',
-      'ALTER TABLE pets ALTER id ADD GENERATED ALWAYS AS IDENTITY (START 9); GRANT USAGE ON pets_id_seq TO the_role',
-      /^a table is missing: restore the database: .*"pets_id_seq" does not exist$/,
-    ],
   ] as [string, string, RegExp][])('makes a service unavailable until it is undone: %s', async (change, undo, line) => {
     const { url, own, role } = await limited();
     const { pets, ready } = openStorage(own);
@@ -157,6 +147,34 @@ describeWithPostgres('a change by an administrator', () => {
     expect(await pets.find(pet.id)).toEqual(pet);
     expect(await added(pets)).toMatchObject(rex());
   });
+
+  test.each([
+    ...['INSERT ON pets', 'USAGE ON pets_id_seq', 'UPDATE ON api_keys', 'UPDATE ON animal_store'].map((privilege) => [
+      `REVOKE ${privilege} FROM the_role`,
+      `GRANT ${privilege} TO the_role`,
+      new RegExp(`^the role has too few privileges: it lacks ${privilege.replace(' ON ', ' on ')}$`),
+    ]),
+    [
+      'ALTER TABLE pets ALTER id DROP IDENTITY',
+      'ALTER TABLE pets ALTER id ADD GENERATED ALWAYS AS IDENTITY (START 9); GRANT USAGE ON pets_id_seq TO the_role',
+      /^a table is missing: restore the database: .*"pets_id_seq" does not exist$/,
+    ],
+  ] as [string, string, RegExp][])(
+    'makes a service not ready until it is undone, and stops no reading: %s',
+    async (change, undo, line) => {
+      const { url, own, role } = await limited();
+      const storage = openStorage(own);
+      const pet = await added(storage.pets);
+      await sql(change.replace('the_role', role), url);
+      for (const { pets, ready } of [storage, openStorage(own)]) {
+        expect(await pets.find(pet.id)).toEqual(pet);
+        expect(misconfigurationOf(await failureOf(ready))).toMatch(line);
+      }
+      await sql(undo.replace('the_role', role), url);
+      expect(await failureOf(storage.ready)).toBeNull();
+      expect(await added(storage.pets)).toMatchObject(rex());
+    },
+  );
 
   test.each([
     ['row level security', 'ALTER TABLE pets ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'],
@@ -197,6 +215,40 @@ describeWithPostgres('a change by an administrator', () => {
     await sql('UPDATE animal_store SET format = 2', url);
     const misconfiguration = async () => misconfigurationOf(await failureOf(() => added(pets)));
     await expect.poll(misconfiguration, { timeout: 10_000 }).toMatch(/^the database has format 2, /);
+  });
+});
+
+describeWithPostgres('a role that may only read', () => {
+  test('lists pets and keys, and gets one line about each write and about the service', async () => {
+    const url = freshDatabase();
+    const owner = openStorage(url);
+    const [pet, key] = [await added(owner.pets, rex(), idempotencyOf(rex(), 'k')), apiKey()];
+    await owner.keys.add(key);
+    const { url: own, role } = await asRole(url);
+    await sql(`GRANT USAGE ON SCHEMA ${schemaOf(url)} TO ${role}; GRANT SELECT ON ${TABLES} TO ${role}`, url);
+    const { pets, keys, archive, ready } = openStorage(own);
+    const readAll = async () => {
+      expect(await pets.list({ after: 0n, limit: 9 })).toEqual([pet]);
+      expect(await keys.list()).toEqual([key]);
+      expect(await archive?.read(0n, 9)).toMatchObject([pet]);
+    };
+    await readAll();
+    for (const write of [
+      () => added(pets),
+      () => added(pets, rex(), idempotencyOf(rex(), 'k')),
+      () => keys.add(apiKey()),
+      () => keys.revoke(key.id, 1),
+      () => keys.prune(1),
+      () => keys.recordUse(key.id, 1),
+      () => archive?.restore([{ id: 70n, ...rex(), createdAt: 1 }]),
+    ]) {
+      expect(misconfigurationOf(await failureOf(write))).toMatch(/^the role has too few privileges: permission denied/);
+    }
+    expect(misconfigurationOf(await failureOf(ready))).toBe(
+      'the role has too few privileges: it lacks INSERT on pets, USAGE on pets_id_seq, UPDATE on api_keys, ' +
+        'UPDATE on animal_store',
+    );
+    await readAll();
   });
 });
 

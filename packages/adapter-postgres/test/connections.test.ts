@@ -6,22 +6,27 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { added, apiKey, proxied, rex, startTcpProxy } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import { describeWithPostgres, freshDatabase, serverUrl, sql } from '@animal-store/test-servers/postgres';
+import { describeWithPostgres, freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { openStorage } from './fixtures.ts';
+import type { PostgresStorageOptions } from '../src/index.ts';
+import { asRole, openStorage } from './fixtures.ts';
 
 const run = promisify(execFile);
 
 describeWithPostgres('the pool', () => {
-  test('has 5 connections at most, and replaces all of them once the server is silent on them', async () => {
+  test.each<[number, object]>([
+    [5, {}],
+    [2, { pool: { max: 2 } }],
+    [9, { pool: { max: 9 } }],
+  ])('has %i connections at most, and replaces all of them once the server is silent on them', async (max, options) => {
     const { proxy, url } = await proxied(freshDatabase());
-    const { keys, ready } = openStorage(url);
+    const { keys, ready } = openStorage(url, options);
     await ready();
     const calls = [() => keys.list(), () => keys.add(apiKey())];
     const useAll = () => Promise.all(Array.from({ length: 20 }, () => calls.map(failureOf)).flat());
     await useAll();
-    expect(await proxy.connections()).toBe(5);
+    expect(await proxy.connections()).toBe(max);
     proxy.swallow();
     for (const failure of await useAll()) expect(failure).toMatchObject({ code: 'storage_unavailable' });
     proxy.passNew();
@@ -118,11 +123,43 @@ describeWithPostgres('the pool', () => {
   });
 });
 
+describeWithPostgres('the password of the pool', () => {
+  test('is asked for by each new connection, so that it may change', async () => {
+    const { url, role } = await asRole(freshDatabase());
+    await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}`);
+    let token = 'secret';
+    const pool = { password: async () => token };
+    const { pets, ready } = openStorage(url.replace(':secret@', ':expired@'), { pool });
+    await ready();
+    token = 'another';
+    await sql(`ALTER ROLE ${role} PASSWORD '${token}'`);
+    await sql(`SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE usename = '${role}'`);
+    await expect.poll(() => failureOf(ready)).toBeNull();
+    expect(await added(pets)).toMatchObject(rex());
+  });
+
+  test.each<[string, () => unknown, string | RegExp]>([
+    ['fails', () => Promise.reject(new Error('no token')), 'no token'],
+    ['throws', () => JSON.parse('{'), /JSON/],
+    ['returns no string', () => 7, 'Password must be a string'],
+  ])('makes the storage unavailable for as long as its function %s', async (_, password, reason) => {
+    const url = freshDatabase();
+    const { password: right } = new URL(url);
+    let isRight = false;
+    const pool = { password: () => (isRight ? right : password()) as string };
+    const { ready } = openStorage(url, { pool });
+    const cause = { message: expect.stringMatching(reason) };
+    expect(await failureOf(ready)).toMatchObject({ code: 'storage_unavailable', cause });
+    isRight = true;
+    expect(await failureOf(ready)).toBeNull();
+  });
+});
+
 describeWithPostgres('TLS', () => {
   test('is that of sslmode in the URL, and verifies the server', async () => {
-    const isEncrypted = async (mode: string) => {
+    const isEncrypted = async (mode: string, pool?: PostgresStorageOptions['pool']) => {
       const name = `tls_${crypto.randomUUID().slice(0, 8)}`;
-      const storage = openStorage(`${freshDatabase()}&application_name=${name}&${mode}`);
+      const storage = openStorage(`${freshDatabase()}&application_name=${name}&${mode}`, pool && { pool });
       await storage.ready();
       const [row] = await sql(
         `SELECT bool_and(ssl) AS ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) WHERE application_name = '${name}'`,
@@ -155,6 +192,10 @@ describeWithPostgres('TLS', () => {
       expect(await isEncrypted(`sslmode=${mode}&sslrootcert=${certificate}`)).toBe(true);
     }
     expect(await isEncrypted('sslmode=disable')).toBe(false);
+    expect(await isEncrypted('sslmode=disable', { ssl: { ca: readFileSync(certificate) } })).toBe(true);
+    expect(await isEncrypted(`sslmode=verify-full&sslrootcert=${certificate}`, { max: 5 })).toBe(true);
+    expect(await isEncrypted('sslmode=verify-full', { ssl: false })).toBe(false);
+    await expect(isEncrypted('sslmode=disable', { ssl: true })).rejects.toMatchObject({ code: 'storage_unavailable' });
     for (const mode of ['sslmode=require', 'sslmode=verify-full', 'ssl=true']) {
       const cause = { code: 'DEPTH_ZERO_SELF_SIGNED_CERT' };
       expect(await failureOf(() => isEncrypted(mode)), mode).toMatchObject({ code: 'storage_unavailable', cause });

@@ -1,11 +1,11 @@
 import type { PetStorage } from '@animal-store/domain/ports';
 import { sql } from '@animal-store/test-servers/postgres';
 import { onTestFinished } from 'vitest';
-import { createPostgresStorage } from '../src/index.ts';
+import { createPostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
 
 /** A storage that is closed when the running test ends. */
-export function openStorage(url: string): PetStorage {
-  const storage = createPostgresStorage({ url });
+export function openStorage(url: string, options?: Partial<PostgresStorageOptions>): PetStorage {
+  const storage = createPostgresStorage({ url, ...options });
   onTestFinished(() => storage.close());
   return storage;
 }

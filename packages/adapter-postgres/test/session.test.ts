@@ -90,6 +90,28 @@ describeWithPostgres('a connection', () => {
   });
 });
 
+describeWithPostgres('search_path', () => {
+  const tablesIn = (schema: string) =>
+    sql(`SELECT relname FROM pg_class WHERE relname = 'pets' AND relnamespace = '${schema}'::regnamespace`);
+
+  test('of the role names the schema of the tables, for poolers that reject options in the URL', async () => {
+    const schema = schemaOf(freshDatabase());
+    const { url, role } = await asRole(serverUrl(), `ALTER ROLE SET search_path = ${schema}`);
+    await sql(`GRANT ALL ON SCHEMA ${schema} TO ${role}`);
+    expect(await added(openStorage(url).pets)).toMatchObject(rex());
+    expect(await tablesIn(schema)).toHaveLength(1);
+  });
+
+  test('leads to the first schema that has the tables, and makes a new database in its first', async () => {
+    const [one, two] = [schemaOf(freshDatabase()), schemaOf(freshDatabase())];
+    const at = (path: string) => withOptions(serverUrl(), `-c search_path=${path}`);
+    const pet = await added(openStorage(at(`${two},${one}`)).pets);
+    expect([await tablesIn(one), await tablesIn(two)]).toEqual([[], [{ relname: 'pets' }]]);
+    expect(await openStorage(at(`nowhere,${one},${two}`)).pets.find(pet.id)).toEqual(pet);
+    expect(await tablesIn(one)).toEqual([]);
+  });
+});
+
 describeWithPostgres('the operator gets one line about', () => {
   test.each([
     ['a missing database', '/animals', '/nowhere', /^the database does not exist: create it: database "nowhere"/],

@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type PetStorage, requireText, StorageMisconfigured } from '@animal-store/domain/ports';
 import { createArchive } from './archive.ts';
 import { openConnection } from './connection.ts';
 import { realPathOf } from './file.ts';
@@ -21,10 +21,12 @@ export interface SqliteStorageOptions {
  * thread of its own, which keeps the process alive until the storage is closed. Writes that are called meanwhile share one
  * transaction.
  *
- * @throws StorageMisconfigured if the file can't be used.
+ * @throws StorageMisconfigured if the file can't be used; TypeError if an option is no string.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
-export async function createSqliteStorage({ file, create = true }: SqliteStorageOptions): Promise<PetStorage> {
+export async function createSqliteStorage(options: SqliteStorageOptions): Promise<PetStorage> {
+  const file = requireText(options, 'file');
+  const { create = true } = options;
   if (/^(?::memory:$|file:)/.test(file)) {
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }

@@ -78,6 +78,13 @@ export function requirePort(argument: string, given: unknown, method: string): v
     throw new TypeError(`${argument} must be a part of a storage with the method ${method}, was ${quote(given)}`);
 }
 
+/** @throws TypeError if the option is no string. The message quotes nothing: a URL may have a password. */
+export function requireText(options: unknown, name: string): string {
+  const value: unknown = Object(options)[name];
+  if (typeof value === 'string') return value;
+  throw new TypeError(`options must be an object whose ${name} is a string`);
+}
+
 /**
  * Thrown by `open`, or the `cause` of a `storage_unavailable` error: waiting does not help, the settings must change.
  * The message is one line for the operator, without credentials.

@@ -6,9 +6,12 @@ export const IMAGE: string = process.env['MONGODB_IMAGE'] ?? 'mongo:8.0';
 /** Options that make mongod a small server. */
 const SMALL = '--wiredTigerCacheSizeGB 0.25 --oplogSize 128';
 
+/** A member that is started with it has access control, and members know each other by it. */
+export const KEY_FILE = '/tmp/key';
+
 /** Server processes of a replica set in one container, each named by the port that it listens on. */
 export interface MemberProcesses {
-  /** Starts a process, and returns when it accepts connections. `set` is the option for its set, `''` for a standalone. */
+  /** Starts a process, and returns when it accepts connections. `set` has the options of its set, `''` for a standalone. */
   start(port: number, set?: string): Promise<void>;
   /** Ends a process as a crash does. */
   kill(port: number): Promise<void>;
@@ -32,7 +35,11 @@ export async function startMemberProcesses(
   const base = testContainer(IMAGE)
     .withTmpFs({ '/data/db': 'rw' })
     // Its first process only waits, and reaps the members that end.
-    .withEntrypoint(['/bin/sh', '-c', 'echo waiting; while :; do sleep 1; done'])
+    .withEntrypoint([
+      '/bin/sh',
+      '-c',
+      `(umask 077; echo secret > ${KEY_FILE}); echo waiting; while :; do sleep 1; done`,
+    ])
     .withWaitStrategy(Wait.forLogMessage(/waiting/));
   const container = await (network === 'host'
     ? base.withNetworkMode('host')

@@ -3,7 +3,7 @@ import { freePorts } from '@animal-store/test-kit/free-ports';
 import { MongoClient } from 'mongodb';
 import { hasHostNetwork } from '../containers.ts';
 import type { StartedServer } from '../shared-server.ts';
-import { startMemberProcesses } from './member-processes.ts';
+import { KEY_FILE, startMemberProcesses } from './member-processes.ts';
 
 export { IMAGE } from './member-processes.ts';
 
@@ -60,6 +60,8 @@ export interface LoneServer {
   kill(): Promise<void>;
   /** Starts the server that was killed, and returns when it accepts connections. */
   start(): Promise<void>;
+  /** The same with access control: clients need a user, who exists already. */
+  startGuarded(): Promise<void>;
   /** The same as a standalone, with the data of the member. */
   startAlone(): Promise<void>;
   stop(): Promise<void>;
@@ -75,6 +77,7 @@ export async function startLoneServer(kind: 'standalone' | 'uninitiated'): Promi
     initiate: (settings) => initiate(`mongodb://${host}/?directConnection=true`, [{ host }], settings),
     kill: () => kill(port),
     start: () => start(port),
+    startGuarded: () => start(port, `--replSet rs0 --keyFile ${KEY_FILE}`),
     startAlone: () => start(port, ''),
     stop,
   };
