@@ -45,6 +45,7 @@ async function copy(source: CopySource, target: CopyTarget, onProgress: (pets: n
 
   const keys = byId(await source.listKeys());
   const [first] = await target.archive.read(0n, 1);
+  // Rejects a target with pets of its own before anything is written.
   if (first !== undefined) await compare('compared');
   const onlyInTarget = (await target.keys.list()).find(({ id }) => !keys.has(id));
   if (onlyInTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(onlyInTarget));
@@ -88,6 +89,7 @@ async function comparePets(
     counts.lacking += lacking.size;
     await restoring;
     if (lacking.size > 0) restoring = restore([...lacking.values()]);
+    // The next `await restoring` throws it.
     restoring.catch(() => {});
   }
   await restoring;

@@ -4,7 +4,8 @@ import type { TargetOptions } from './context.ts';
 import { MESSAGES } from './messages.ts';
 
 /**
- * The storage that options name: that of the module, or the one whose example has the same scheme, as a path has none.
+ * Returns the storage that the options name: that of --to-storage, otherwise the one whose example has the scheme of the
+ * setting. A path matches an example without a scheme.
  *
  * @throws ConfigurationError
  */

@@ -32,7 +32,7 @@ const nodeEnvironment: Variable<string> = {
   parse: (text) => (/^(?:development|production|test)$/i.test(text) ? text.toLowerCase() : null),
 };
 
-/** The variables of this application. Those of the storages and `API_KEYS` are read by app-kit: every application has them. */
+/** The variables of this application, besides `API_KEYS` and those of the storages, which app-kit reads. */
 export const VARIABLES = {
   PORT: integer(3000, 0, 65_535),
   HOST: matching('127.0.0.1', /^\S+$/, 'a host name or address'),

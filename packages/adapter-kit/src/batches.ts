@@ -14,7 +14,7 @@ export interface BatchOptions {
 }
 
 /**
- * Combines calls into batches. All calls of one turn of the event loop make one batch; calls that come while batches run wait
+ * Combines calls into batches. All calls of one turn of the event loop make one batch; calls that come while `parallel` batches run wait
  * for the next one, in their order. No call joins a batch that began before it: a read sees everything that was
  * acknowledged before it was called, and a write is acknowledged when it is done.
  *

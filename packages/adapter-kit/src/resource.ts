@@ -15,6 +15,7 @@ export interface ResourceOptions<T> {
   /**
    * Whether a failure of a call means that the connection is lost. A call without a response in time fails with an Error
    * whose name is `TimeoutError`: the connection may be silent for ever.
+   * Not called if the call had less than half of its time left.
    */
   isLost(failure: unknown): boolean;
 
@@ -60,7 +61,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     throw DomainError.is(error) ? error : unavailable(error);
   }
 
-  /** The connection, and the same within the time limit, with the errors of the ports. */
+  /** Starts an opening. `opening` is what `open` returns; `opened` is the same with the time limit and the errors of the ports. */
   function startOpening() {
     const opening = (async () => open())();
     const opened = withTimeout(opening, OPEN_TIMEOUT).catch(throwNotOpen);

@@ -55,7 +55,7 @@ export async function openDatabase({ createClient, closeClient, database }: Serv
       });
       return checked;
     }
-    /** The same once a second. Each write begins with it: the server would create a collection that is missing. */
+    /** `check`, at most once a second. Each write begins with it: the server would create a collection that is missing. */
     const checkWritable = () => (performance.now() - checkedAt < CHECK_TTL ? checked : check());
     const query = createQuery(db, ids.get('pets'));
     return {
@@ -63,7 +63,7 @@ export async function openDatabase({ createClient, closeClient, database }: Serv
       insertions: createInsertions(db, query, createFence(client), checkWritable),
       reads: createReads(db, ids.get('pets'), query, barrier),
       keys: db.collection<KeyDocument>('api_keys'),
-      /** Rejects also unless a majority has just followed the primary: then it can be written, too. */
+      /** Rejects if `check` does, or if no majority confirms the primary, which then can't be written. */
       checkReady: async () => void (await Promise.all([confirm(), check(), checkPrivileges(db)])),
     };
   } catch (failure) {

@@ -67,9 +67,10 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
 
   /**
    * Finds the pets under whose idempotency keys creations were rejected. If one of them has none, its id was taken: the
-   * counter is raised. One query at a time, so that a client may repeat thousands.
+   * counter is raised. One query at a time, so that a client may repeat thousands. undefined: try again. null: the key stands
+   * for another pet.
    */
-  const findEarlier = createBatches<NewDocument, Creation | null | undefined>(
+  const resolveDuplicates = createBatches<NewDocument, Creation | null | undefined>(
     async (rejected) => {
       const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
       const documents =
@@ -110,7 +111,7 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
         } catch (failure) {
           if (!isDuplicateKey(failure)) throw failure;
           // The driver does not say which index rejected the document.
-          const earlier = await findEarlier(pet);
+          const earlier = await resolveDuplicates(pet);
           if (earlier !== undefined) return earlier;
           if (tried === MAX_TRIES) throw failure;
         }

@@ -33,7 +33,7 @@ const COLLECTIONS: Readonly<Record<string, { required: string[]; properties: Doc
         name: { bsonType: 'string', maxLength: LIMITS.name.maxLength, pattern: NAME_PATTERN_OF_SERVER },
         categoryId: { bsonType: 'long' },
         status: { enum: [...PET_STATUSES] },
-        // For removing idempotency keys by age. The service never reads it.
+        // For removing idempotency keys by age. Only the command copy reads it.
         createdAt: date,
         idempotency: {
           bsonType: 'object',

@@ -5,7 +5,7 @@ import pg from 'pg';
 import { causeOfConnecting, codeOf, isRejection, mustBeRepeated, POOLER, READ_ONLY } from './failures.ts';
 import type { Server } from './url.ts';
 
-/** A statement with one column. */
+/** A statement. Its first column is the result. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
@@ -25,7 +25,7 @@ export const LOGGED = "pg_logical_emit_message(true, 'animal_store', '')";
 /**
  * Runs a statement, which is a transaction of its own.
  *
- * @returns The column, as the driver decodes it.
+ * @returns The first column of each row, as the driver decodes it.
  * @throws Error of the server or the driver; DomainError `storage_unavailable` if no connection can be made.
  */
 export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T[]>;

@@ -175,8 +175,9 @@ function startWriter(place: Place) {
     hasEnded: () => hasEnded,
 
     /**
-     * Ends the thread after its transaction: a first one compares the files, and the connection that is closed last deletes
-     * the log. That is the thread's, because it also copies the log into the database.
+     * Waits for the pending transaction, closes the reading connection, then ends the thread. The connection that is closed
+     * last copies the log into the database and deletes it, so it must be the thread's. The transaction comes first, because
+     * a first one still checks that the log exists.
      */
     async end(closeOther: () => void): Promise<void> {
       await pending?.promise.catch(() => {});

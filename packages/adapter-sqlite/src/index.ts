@@ -18,8 +18,8 @@ export interface SqliteStorageOptions {
 
 /**
  * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, and writes in a
- * thread of its own, which keeps the process alive until the storage is closed. Writes that are called meanwhile share one
- * transaction.
+ * thread of its own, which keeps the process alive until the storage is closed. Writes that are called during a commit
+ * share the next transaction.
  *
  * @throws StorageMisconfigured if the file can't be used; TypeError if an option is no string.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })

@@ -1,4 +1,4 @@
-/** An error in the environment. The message is one line that names every error, and contains no secret. */
+/** An error in the settings: the environment or the arguments. The message is one line without secrets. */
 export class ConfigurationError extends Error {}
 
 /**

@@ -10,7 +10,7 @@ export interface McpServerOptions {
   /** Whose idempotency keys the client's are. */
   readonly holder: string;
   readonly version: string;
-  /** Where the animals are stored, for the client. Absent: it is not told. */
+  /** Where the pets are stored, for the instructions of the client. Absent: they don't say it. */
   readonly storage?: string;
   /** Called after each call of a tool: with its error, or null. */
   readonly onCall: (tool: string, error: unknown) => void;

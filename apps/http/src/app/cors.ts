@@ -16,7 +16,11 @@ const OPTIONS = {
   maxAge: 600,
 };
 
-/** Lets scripts of other origins read responses. @param origins `*` for all. */
+/**
+ * Lets scripts of other origins read responses.
+ *
+ * @param origins `*` for all.
+ */
 export function allowOrigins(origins: ReadonlySet<string>): MiddlewareHandler<Env> {
   const allow = cors({ ...OPTIONS, origin: origins.has('*') ? '*' : [...origins] });
   return (c, next) => {

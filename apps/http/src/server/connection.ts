@@ -26,7 +26,7 @@ export class Connection {
   readonly #onIdle: () => void;
   #stage: Stage = 'serving';
   /** Serve the requests that have no response yet. The first one is being served. */
-  #waiting: (() => void)[] = [];
+  #unfinished: (() => void)[] = [];
   /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
   #last: ServerResponse<NodeRequest> | null = null;
 
@@ -46,19 +46,19 @@ export class Connection {
    */
   accept(response: ServerResponse<NodeRequest>, closes: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
-    if (this.#waiting.length === WAITING_MAX) return false;
-    this.#waiting.push(serve);
+    if (this.#unfinished.length === WAITING_MAX) return false;
+    this.#unfinished.push(serve);
     this.#last = response;
     if (closes) this.end();
-    // `close` follows `finish`.
+    // Node emits `close` after `finish`, and also if the connection is lost.
     response.once('close', () => {
-      this.#waiting.shift();
-      const [next] = this.#waiting;
+      this.#unfinished.shift();
+      const [next] = this.#unfinished;
       if (next === undefined) this.#onIdle();
       // Node closes the connection after some responses, as after one instead of 100 Continue.
       else if (this.#socket.writable) next();
     });
-    if (this.#waiting.length === 1) serve();
+    if (this.#unfinished.length === 1) serve();
     return true;
   }
 
@@ -86,7 +86,7 @@ export class Connection {
       this.#socket.end(bytes());
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };
-    if (this.#waiting.length === 0) respond();
+    if (this.#unfinished.length === 0) respond();
     else last?.once('close', respond);
   }
 }
