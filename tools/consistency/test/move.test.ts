@@ -61,10 +61,9 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = { SQLITE_FILE: join(folder, 'animals.db') };
     const cluster = { MONGODB_URL: set.url('moved') };
-    const { key } = await run(file, 'keys', 'issue', '--holder', 'the zoo');
-
     const before = await startService({ STORAGE: 'sqlite', ...file });
     onTestFinished(() => before[Symbol.asyncDispose]());
+    const { key } = await run(file, 'keys', 'issue', '--holder', 'the zoo');
     const client = createClient({ url: before.url, key: key as string });
     const callers = startCallers(client);
     await callers.progress();
