@@ -31,7 +31,15 @@ async function environmentOf(name: string, program: string): Promise<NodeJS.Proc
   const variables = [...program.matchAll(/process\.env\.(\w+)/g)].map(([, variable]) => variable as string);
   if (variables.length === 0) return {};
   const { freshPlace } = await import(join(folderOf(name), 'test/fresh-place.ts'));
-  return Object.fromEntries(variables.map((variable) => [variable, freshPlace()]));
+  const { adapter } = await import(join(folderOf(name), 'src/adapter.ts'));
+  const places = variables.map((variable) => [variable, freshPlace()] as const);
+  for (const [, place] of places) {
+    // A busy server makes a new place more slowly than a call may take.
+    const storage = await adapter.open(place);
+    await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
+    await storage.close();
+  }
+  return Object.fromEntries(places);
 }
 
 /** Runtimes differ in the quotes and line ends of objects that they print. */
