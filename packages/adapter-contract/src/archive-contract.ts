@@ -7,6 +7,7 @@ import {
   idempotencyKeys,
   idempotencyOf,
   LONGEST_NAME,
+  LONGEST_PET,
   newPets,
   notoriousPets,
   rex,
@@ -17,7 +18,7 @@ const createdAt = 1_800_000_000_123;
 
 /** As many pets as a call moves at most, each as long as it may be. */
 const longest = Array.from({ length: 1_000 }, (_, index): StoredPet => {
-  const pet = rex({ name: LONGEST_NAME, categoryId: -(2n ** 63n), status: 'available' });
+  const pet = { ...LONGEST_PET, name: LONGEST_NAME };
   const key = { holder: 'é'.repeat(100), key: String(index).padStart(255, 'k') };
   return { id: BigInt(3 * index + 1), ...pet, createdAt, idempotency: idempotencyOf(pet, key) };
 });

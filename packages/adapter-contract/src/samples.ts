@@ -10,9 +10,10 @@ import {
 import { apiKeyId, type Creation, fingerprint, type Idempotency, type PetStore } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
 
-/** A pet to create. Without a member `status` if that is undefined. */
-export function rex({ status, ...given }: Partial<NewPet> = {}): NewPet {
-  return { name: 'Rex', categoryId: 7n, ...given, ...(status !== undefined && { status }) };
+/** A pet to create, without the members that are undefined. */
+export function rex(given: Partial<NewPet> = {}): NewPet {
+  const members = Object.entries(given).filter(([, value]) => value !== undefined);
+  return { name: 'Rex', categoryId: 7n, ...Object.fromEntries(members) };
 }
 
 /** The creation of a pet under an idempotency key. */

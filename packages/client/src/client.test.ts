@@ -1,11 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cut, fail, reset, respond, type Step, silent, startServer } from '../test/scripted-server.ts';
-import { AnimalStoreError, type Client, createClient, type PetQuery } from './index.ts';
+import { AnimalStoreError, type Client, createClient, type Pet, type PetQuery } from './index.ts';
 
 const KEY = 'the-key-of-the-tests';
 const REX = '{"id":9007199254740991,"name":"Rex","categoryId":9223372036854775807,"status":"available"}';
-const rex = { id: 9007199254740991n, name: 'Rex', categoryId: 9223372036854775807n, status: 'available' } as const;
 const newRex = { name: 'Rex', categoryId: 9223372036854775807n, status: 'available' } as const;
+const rex = { id: 9007199254740991n, ...newRex } as const satisfies Required<Pet>;
 const created = respond(201, REX);
 
 async function start(...steps: readonly Step[]) {

@@ -1,5 +1,5 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { createCatalogue, DomainError } from '@animal-store/domain';
+import { createCatalogue, DomainError, type NewPet } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
 import { Client } from '@modelcontextprotocol/client';
 import { InMemoryTransport } from '@modelcontextprotocol/server';
@@ -27,7 +27,10 @@ async function connect(pets: PetStore = createMemoryStorage().pets) {
 }
 
 const HINTS = { destructiveHint: false, openWorldHint: false };
-const rex = { name: 'Rex', categoryId: '9223372036854775807', status: 'available' };
+const rex = { name: 'Rex', categoryId: '9223372036854775807', status: 'available' } satisfies Record<
+  keyof NewPet,
+  string
+>;
 
 describe('createMcpServer', () => {
   test('lists its tools with schemas of single types, which every client and model understands', async () => {

@@ -39,6 +39,9 @@ export interface AppOptions {
 /** The methods that routes serve, by that of Hono's router. */
 const METHODS = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 
+/** In the order in which their routes match. */
+export const OPERATIONS = [listPets, createPet, getPet] as const;
+
 const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 
 const json = (body: string): HttpResponse => ({ status: 200, headers: JSON_TYPE, body });
@@ -64,7 +67,7 @@ export function createApp({
   const app = new Hono<Env>();
   if (corsOrigins.size > 0) app.use(allowOrigins(corsOrigins));
 
-  const operations = [listPets, createPet, getPet].map((operation) => operation({ catalogue, clock, basePath }));
+  const operations = OPERATIONS.map((operation) => operation({ catalogue, clock, basePath }));
   const limit = rateLimit === 0 ? null : createRateLimit(rateLimit);
   const admit = createAdmission(authenticate, limit);
   for (const { method, path, handle, headers = {} } of operations) {

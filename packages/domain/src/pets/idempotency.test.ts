@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { fingerprint, idempotencyViolations } from './idempotency.ts';
-import type { NewPet } from './pet.ts';
+import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 
 const newPets: fc.Arbitrary<NewPet> = fc.record(
   {
@@ -9,7 +9,7 @@ const newPets: fc.Arbitrary<NewPet> = fc.record(
     name: fc.string({ unit: fc.constantFrom('a', '"', ',', '[', ']', '\\', '1', 'é', '🐕'), maxLength: 4 }),
     categoryId: fc.bigInt({ min: -12n, max: 12n }),
     status: fc.constantFrom('available' as const, 'sold' as const),
-  },
+  } satisfies Record<keyof NewPet, unknown>,
   { requiredKeys: ['name', 'categoryId'] },
 );
 
@@ -17,7 +17,7 @@ describe('fingerprint', () => {
   test('is the same for two pets exactly if they are the same', () => {
     fc.assert(
       fc.property(newPets, newPets, (one, other) => {
-        const same = (['name', 'categoryId', 'status'] as const).every((name) => one[name] === other[name]);
+        const same = NEW_PET_MEMBERS.every((name) => one[name] === other[name]);
         expect(fingerprint(one) === fingerprint(other)).toBe(same);
         expect(fingerprint({ ...one })).toBe(fingerprint(one));
       }),

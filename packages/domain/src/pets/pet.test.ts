@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../errors.ts';
 import { LIMITS } from './limits.ts';
-import { checkedNewPet, PET_STATUSES } from './pet.ts';
+import { checkedNewPet, type NewPet, PET_STATUSES } from './pet.ts';
 
 function messageFor(given: unknown): string {
   try {
@@ -17,7 +17,14 @@ function messageFor(given: unknown): string {
 
 const valid = { name: 'Rex', categoryId: 7n };
 
+/** A value that each member rejects. */
+const WRONG: Required<Record<keyof NewPet, unknown>> = { name: 7, categoryId: '7', status: 'lost' };
+
 describe('checkedNewPet', () => {
+  test.each(Object.entries(WRONG))('rejects a wrong %s, and names it', (member, value) => {
+    expect(messageFor({ ...valid, [member]: value })).toMatch(new RegExp(`^${member} must `));
+  });
+
   test('keeps name and categoryId, and status only if it was given', () => {
     expect(checkedNewPet(valid)).toStrictEqual({ name: 'Rex', categoryId: 7n });
     expect(checkedNewPet({ ...valid, status: undefined })).toStrictEqual({ name: 'Rex', categoryId: 7n });

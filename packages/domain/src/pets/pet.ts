@@ -14,7 +14,7 @@ export function statusViolation(status: unknown): string | null {
   return violation(`status must be one of ${PET_STATUSES.join(', ')}`, status);
 }
 
-/** A pet to be created. */
+/** A pet to be created. Its integers are bigints, as transports read them. */
 export interface NewPet {
   /** 1 to 200 code points, well-formed Unicode without U+0000, not only white space ({@link LIMITS}); kept as it was given. */
   readonly name: string;

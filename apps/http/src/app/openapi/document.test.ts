@@ -3,18 +3,16 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import Schema from 'typebox/schema';
 import { describe, expect, test } from 'vitest';
 import { type Document, isReference, type Json, operationsOf, resolve } from '../../../test/openapi-document.ts';
+import { OPERATIONS } from '../app.ts';
 import { ERROR_STATUS } from '../errors.ts';
-import { createPet } from '../pets/create-pet.ts';
-import { getPet } from '../pets/get-pet.ts';
-import { listPets } from '../pets/list-pets.ts';
 import type { OperationDependencies } from '../pets/operation.ts';
 import { openApiDocument } from './document.ts';
 
-const OPERATIONS = [listPets, createPet, getPet].map((make) => make({ basePath: '/v1' } as OperationDependencies));
+const operations = OPERATIONS.map((make) => make({ basePath: '/v1' } as OperationDependencies));
 
 /** The document of a service. */
 function read(): { text: string; document: Document } {
-  const text = openApiDocument(OPERATIONS, '/v1');
+  const text = openApiDocument(operations, '/v1');
   return { text, document: JSON.parse(text) };
 }
 
