@@ -12,7 +12,7 @@ import { createExchange, type Env, type Exchange } from './app/exchange.ts';
 import type { Configuration } from './configuration.ts';
 import { createRequestLog, type Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
-import { type CheckStorage, createStorageCheck } from './observability/readiness.ts';
+import { createStorageCheck, type StorageCheck } from './observability/readiness.ts';
 import type { NodeRequest } from './server/request.ts';
 import type { Listener } from './server/server.ts';
 
@@ -38,7 +38,7 @@ export type Parts = {
 export const TOKENS = {
   ...VALUES,
   metrics: token<Metrics>('metrics'),
-  checkStorage: token<CheckStorage>('checkStorage'),
+  storageCheck: token<StorageCheck>('storageCheck'),
   exchange: token<Exchange>('exchange'),
   app: token<Hono<Env>>('app'),
   listener: token<Listener>('listener'),
@@ -53,13 +53,13 @@ export function compose(parts: Parts): DependencyContainer {
   const provide = <T>(name: InjectionToken<T>, make: (c: DependencyContainer) => T) =>
     container.register(name, { useFactory: instanceCachingFactory(make) });
 
-  provide(TOKENS.checkStorage, (c) => createStorageCheck(c.resolve(TOKENS.storage), c.resolve(TOKENS.log)));
+  provide(TOKENS.storageCheck, (c) => createStorageCheck(c.resolve(TOKENS.storage), c.resolve(TOKENS.log)));
   provide(TOKENS.metrics, (c) =>
     createMetrics({
       version: c.resolve(TOKENS.version),
       inFlight: () => c.resolve(TOKENS.exchange).inFlight(),
       droppedLines: c.resolve(TOKENS.log).dropped,
-      checkStorage: c.resolve(TOKENS.checkStorage),
+      storageCheck: c.resolve(TOKENS.storageCheck),
     }),
   );
   provide(TOKENS.exchange, (c) => {
@@ -83,7 +83,7 @@ export function compose(parts: Parts): DependencyContainer {
       corsOrigins: configuration.CORS_ORIGINS,
       rateLimit: configuration.RATE_LIMIT,
       exchange: c.resolve(TOKENS.exchange),
-      checkStorage: c.resolve(TOKENS.checkStorage),
+      checkStorage: c.resolve(TOKENS.storageCheck).check,
       isStopping: c.resolve(TOKENS.isStopping),
       clock,
       metrics,

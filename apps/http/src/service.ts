@@ -97,7 +97,8 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
 
   // The service starts without its storage, too. An error that only an operator can mend ends it.
   const problem = await container
-    .resolve(TOKENS.checkStorage)()
+    .resolve(TOKENS.storageCheck)
+    .check()
     .then(() => missingKeys(configuration, storage))
     .catch(misconfiguration);
   if (problem === null || isStopping) return;

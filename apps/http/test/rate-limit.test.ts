@@ -59,3 +59,10 @@ test('counts in a window of a minute from the first request of each holder', () 
   now += 1_999;
   expect(count('the zoo').rejection).toBeNull();
 });
+
+test('names at most the window as the time to wait, at any time of the clock', () => {
+  for (let now = 0.001; now < 1e9; now *= 1.7) {
+    const { headers } = createRateLimit(1, () => now)('the zoo');
+    expect(headers['ratelimit'], String(now)).toBe('"default";r=0;t=60');
+  }
+});

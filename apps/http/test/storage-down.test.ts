@@ -1,7 +1,7 @@
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError } from '@animal-store/domain';
 import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
-import { expect, test, vi } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { readConfiguration } from '../src/configuration.ts';
 import { createStorageCheck } from '../src/observability/readiness.ts';
 import { errorLike, KEY, type Service, serve } from './service.ts';
@@ -78,11 +78,50 @@ test('responds to an unknown key with 503 while the storage is unavailable, and 
 
 test('shares one check of the storage among readiness probes at the same time', async () => {
   const ready = vi.fn(async () => {});
-  const check = createStorageCheck({ location: 'memory', ready }, { info() {}, warn() {} });
+  const { check } = createStorageCheck({ location: 'memory', ready }, { info() {}, warn() {} });
   await Promise.all([check(), check()]);
   expect(ready).toHaveBeenCalledTimes(1);
   await check();
   expect(ready).toHaveBeenCalledTimes(2);
+});
+
+const BEGIN = 'the storage is unavailable: requests that need it are rejected with 503';
+const END = 'the storage is available';
+const outage = (reason: string) => new DomainError('storage_unavailable', 'try again', { cause: new Error(reason) });
+
+test('logs an outage again if its reason changes, and not if only a number in it does', async () => {
+  const reasons: unknown[] = [];
+  const note = ({ reason }: { reason?: string }) => void reasons.push(reason);
+  let failure = outage('shutting down');
+  const ready = () => Promise.reject(failure);
+  const { check } = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note } as never);
+  for (const reason of ['shutting down', 'no response within 700 ms', 'no response within 710 ms', 'shutting down']) {
+    failure = outage(reason);
+    await check().catch(() => {});
+  }
+  expect(reasons).toEqual(['shutting down', 'no response within 700 ms', 'shutting down']);
+});
+
+test('logs an outage and its end because of calls alone, without probes', async () => {
+  vi.useFakeTimers();
+  onTestFinished(() => void vi.useRealTimers());
+  const messages: unknown[] = [];
+  const note = (_: unknown, message?: string) => void messages.push(message);
+  let failure: Error | null = outage('down');
+  const ready = vi.fn(async () => {
+    if (failure !== null) throw failure;
+  });
+  const { onCall } = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note });
+  onCall(null);
+  onCall(new TypeError('a defect'));
+  expect(ready).not.toHaveBeenCalled();
+  for (let count = 0; count < 3; count += 1) onCall(failure);
+  await vi.advanceTimersByTimeAsync(1_000);
+  failure = null;
+  for (let count = 0; count < 3; count += 1) onCall(null);
+  await vi.advanceTimersByTimeAsync(0);
+  onCall(null);
+  expect([messages, ready.mock.calls.length]).toEqual([[BEGIN, END], 2]);
 });
 
 test('logs the begin and the end of an outage, once each', async () => {
@@ -92,13 +131,10 @@ test('logs the begin and the end of an outage, once each', async () => {
   const ready = async () => {
     if (failure !== null) throw failure;
   };
-  const check = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note });
+  const { check } = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note });
   for (const is of [true, false, false, true, true]) {
     failure = is ? null : new DomainError('storage_unavailable', 'the storage is unavailable: try again');
     expect(await check().catch((error) => error)).toBe(failure ?? undefined);
   }
-  expect(messages).toEqual([
-    'the storage is unavailable: requests that need it are rejected with 503',
-    'the storage is available',
-  ]);
+  expect(messages).toEqual([BEGIN, END]);
 });

@@ -3,7 +3,7 @@ import { DomainError } from '@animal-store/domain';
 import { mapPorts, type Ports } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { Observe } from '../app/exchange.ts';
-import type { CheckStorage } from './readiness.ts';
+import type { StorageCheck } from './readiness.ts';
 
 export interface MetricsOptions {
   readonly version: Version;
@@ -11,7 +11,7 @@ export interface MetricsOptions {
   readonly inFlight: () => number;
   /** How many lines of the log were dropped since the start. */
   readonly droppedLines: () => number;
-  readonly checkStorage: CheckStorage;
+  readonly storageCheck: StorageCheck;
 }
 
 export interface Metrics {
@@ -27,7 +27,7 @@ export interface Metrics {
 /** In seconds. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5];
 
-export function createMetrics({ version, inFlight, droppedLines, checkStorage }: MetricsOptions): Metrics {
+export function createMetrics({ version, inFlight, droppedLines, storageCheck }: MetricsOptions): Metrics {
   const registry = new Registry();
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
@@ -54,7 +54,7 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
     });
   gauge('http_requests_in_flight', 'Requests that have no response yet.', inFlight);
   gauge('storage_up', 'Whether the storage is available (1) or not (0).', () =>
-    checkStorage().then(
+    storageCheck.check().then(
       () => 1,
       () => 0,
     ),
@@ -80,9 +80,11 @@ export function createMetrics({ version, inFlight, droppedLines, checkStorage }:
     try {
       const result = await call();
       end({ outcome: 'ok' });
+      storageCheck.onCall(null);
       return result;
     } catch (error) {
       end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
+      storageCheck.onCall(error);
       throw error;
     }
   }

@@ -1,38 +1,65 @@
+import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import type { Log } from './log.ts';
 
-/**
- * Resolves if the storage can be read and written now. Calls at the same time share one check.
- *
- * @throws DomainError `storage_unavailable`
- */
-export type CheckStorage = () => Promise<void>;
+/** The state of a storage, in the log. */
+export interface StorageCheck {
+  /**
+   * Resolves if the storage can be read and written now. Calls at the same time share one check.
+   *
+   * @throws DomainError `storage_unavailable`
+   */
+  check(): Promise<void>;
+  /** Called with the error of each call of the storage, or null. Checks the storage if its state seems to have changed. */
+  onCall(error: unknown): void;
+}
 
 const UNAVAILABLE = 'the storage is unavailable: requests that need it are rejected with 503';
 
-/** Makes the check that readiness probes and the metrics share. It logs each change, and names the storage by its location. */
+/** The time between two checks because of calls, in milliseconds. */
+const PAUSE = 1_000;
+
+/**
+ * Makes the check that readiness probes, the metrics and calls of the storage share. It logs each change, an outage again if its
+ * reason changes, and names the storage by its location.
+ */
 export function createStorageCheck(
   { location: at, ready }: Pick<PetStorage, 'location' | 'ready'>,
   log: Pick<Log, 'info' | 'warn'>,
-): CheckStorage {
-  let wasUp: boolean | undefined;
+): StorageCheck {
+  /** Without its numbers, which vary; null: the storage is available. */
+  let reason: string | null = null;
+  let checkedAt = Number.NEGATIVE_INFINITY;
   let current: Promise<void> | undefined;
+
   async function run(): Promise<void> {
+    checkedAt = performance.now();
     try {
       await ready();
-      if (wasUp === false) log.info({ at }, 'the storage is available');
-      wasUp = true;
+      if (reason !== null) log.info({ at }, 'the storage is available');
+      reason = null;
     } catch (error) {
-      if (wasUp !== false) log.warn({ at, reason: reasonOf(error) }, UNAVAILABLE);
-      wasUp = false;
+      const now = reasonOf(error);
+      if (reason !== now.replaceAll(/\d+/g, '')) log.warn({ at, reason: now }, UNAVAILABLE);
+      reason = now.replaceAll(/\d+/g, '');
       throw error;
     }
   }
-  return () => {
+
+  function check(): Promise<void> {
     current ??= run().finally(() => {
       current = undefined;
     });
     return current;
+  }
+
+  return {
+    check,
+    onCall(error) {
+      const isOutage = DomainError.is(error) && error.code === 'storage_unavailable';
+      const seemsChanged = error === null ? reason !== null : isOutage && reason === null;
+      if (seemsChanged && performance.now() - checkedAt >= PAUSE) check().catch(() => {});
+    },
   };
 }
