@@ -40,7 +40,7 @@ const CREATE_TABLES = `DO $$ BEGIN
   COMMENT ON COLUMN pets.idempotency_holder IS 'The holder of the API key that created the pet.';
   COMMENT ON COLUMN pets.idempotency_key IS 'Unique for each holder: a repeated creation returns this pet.';
   COMMENT ON COLUMN pets.idempotency_fingerprint IS 'What the creation asked for: another pet under the key is a conflict.';
-  COMMENT ON COLUMN pets.created_at IS 'For removing idempotency keys by age. Only the command copy reads it.';
+  COMMENT ON COLUMN pets.created_at IS 'For removing idempotency keys by age. The service never reads it.';
 
   CREATE TABLE api_keys (
     id text COLLATE "C",
