@@ -39,7 +39,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
       : ['get one', 'list 20', 'list 100 by status', 'mixed lists', 'create'],
     connections: quick ? [32] : [1, 32, 128],
     sizes: [quick ? 1_000 : 10_000],
-    rounds: 3,
+    rounds: quick ? 1 : 3,
     seconds: 1,
   },
   checkout: {
