@@ -86,7 +86,9 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     void stop(configuration.production ? GRACE : 0, configuration.STOP_DEADLINE_SECONDS * 1_000);
   });
 
-  for (const warning of warnings) log.warn(warning);
+  // The welcome says where pets are kept.
+  const isWelcome = developmentKey !== null && configuration.storage.adapter.variable === undefined;
+  if (!isWelcome) for (const warning of warnings) log.warn(warning);
   if (maxConnections < wanted)
     log.warn(
       `ulimit -n is ${openFiles}: only ${maxConnections} connections, MAX_CONNECTIONS needs ${wanted + OTHER_FILES}`,

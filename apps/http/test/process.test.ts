@@ -16,7 +16,7 @@ describe('a start', () => {
     const [line] = await running.says(/^ {2}curl [^\n]*\\\n[^\n]*\n/m);
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
     expect(stdout).toBe('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
-    expect(running.output.out).toMatch(/gone when the service stops/);
+    expect(running.output.out).toMatch(/^\nAnimal Store .*gone when the service stops/s);
     expect(running.output.out.match(/made for this run/g)).toHaveLength(1);
     const key = (await running.says(/made for this run: +(\S+)/))[1] as string;
     expect((await other.says(/made for this run: +(\S+)/))[1]).not.toBe(key);
