@@ -114,12 +114,12 @@ export function readEnvironment<T>(
 
 /** The content of the file that the variable with the suffix _FILE names, without the line end at its end. */
 function readSecretFile(name: string, path: string, errors: string[]): string {
+  const subject = `${name}_FILE`;
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    if (content === '') errors.push(`${name}_FILE: ${quoteSetting(path)} is empty`);
+    if (content === '') errors.push(`${subject}: ${quoteSetting(path)} is empty`);
     return content || UNREAD;
   } catch (error) {
-    const subject = `${name}_FILE`;
     const unread = `${subject}: ${quoteSetting(path)} can't be read: ${systemReason(error)}`;
     errors.push(quotesViolation(subject, path) ?? unread);
     return UNREAD;
