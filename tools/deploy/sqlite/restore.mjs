@@ -26,6 +26,7 @@ const APPLICATION_ID = 0x416e696d;
 /** The files of a database. */
 const PARTS = ['', '-wal', '-shm'];
 
+// This program imports no other file, because the script for containers passes its text alone.
 /** Why a file may have a second log: it has a second name, by a hard link or a mount of the file alone (proc(5), Linux). */
 function secondName(path) {
   if (!existsSync(path)) return null;

@@ -78,7 +78,7 @@ export class Connection {
       last.req.rejectBody(error);
       return;
     }
-    // The parser fails again with each packet that follows. They are read: a reset could overtake the rejection.
+    // The parser fails again with each packet that follows. They are read: a reset could arrive before the rejection.
     if (this.#stage !== 'serving') return;
     this.#stage = 'rejected';
     const respond = () => {
