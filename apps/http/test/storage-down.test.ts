@@ -11,11 +11,13 @@ async function serviceOnFailingStorage(
   memory = createMemoryStorage(),
 ): Promise<Service & { failure: { with?: Error } }> {
   const failure: { with?: Error } = {};
-  async function failing<R>(call: () => Promise<R>): Promise<R> {
-    if (failure.with !== undefined) throw failure.with;
-    return call();
-  }
-  const storage: PetStorage = { ...memory, ...mapPorts(memory, failing), ready: () => failing(memory.ready) };
+  const failing =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
+    async (...given: Given): Promise<R> => {
+      if (failure.with !== undefined) throw failure.with;
+      return method(...given);
+    };
+  const storage: PetStorage = { ...memory, ...mapPorts(memory, failing), ready: failing(memory.ready) };
   const configuration = readConfiguration({ API_KEYS: KEY });
   return { ...(await serve({ configuration, storage })), failure };
 }

@@ -10,10 +10,12 @@ export function createMemory(): Ports {
 export function openMemory(memory: Ports): PetStorage {
   let isClosed = false;
 
-  async function untilClosed<Result>(call: () => Promise<Result>): Promise<Result> {
-    if (isClosed) throw closed();
-    return call();
-  }
+  const untilClosed =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
+    async (...given: Given): Promise<R> => {
+      if (isClosed) throw closed();
+      return method(...given);
+    };
 
   async function close(): Promise<void> {
     isClosed = true;
@@ -22,7 +24,7 @@ export function openMemory(memory: Ports): PetStorage {
   return {
     ...mapPorts(memory, untilClosed),
     location: 'this process',
-    ready: () => untilClosed(async () => {}),
+    ready: untilClosed(async () => {}),
     close,
     [Symbol.asyncDispose]: close,
   };

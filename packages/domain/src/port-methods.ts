@@ -23,20 +23,22 @@ const METHODS: Readonly<Record<PortMethod, true>> = {
   'keys.recordUse': true,
 };
 
-type Method = (...given: unknown[]) => Promise<unknown>;
+/** Makes what is called in the place of a method. */
+type Wrap = <Given extends unknown[], R>(
+  method: (...given: Given) => Promise<R>,
+  name: PortMethod,
+) => (...given: Given) => Promise<R>;
 
 /**
  * The ports with each method wrapped.
  *
- * @param wrap Calls the method by `call`, with the arguments of the caller, or does something else.
- * @example const loud = mapPorts(storage, (call, name) => { console.log(name); return call(); })
+ * @example const loud = mapPorts(storage, (method, name) => (...given) => { console.log(name); return method(...given); })
  */
-export function mapPorts(ports: Ports, wrap: <R>(call: () => Promise<R>, name: PortMethod) => Promise<R>): Ports {
-  const mapped: Record<keyof Ports, Record<string, Method>> = { pets: {}, keys: {} };
+export function mapPorts(ports: Ports, wrap: Wrap): Ports {
+  const mapped: Record<keyof Ports, Record<string, unknown>> = { pets: {}, keys: {} };
   for (const name of Object.keys(METHODS) as PortMethod[]) {
     const [port, method] = name.split('.') as [keyof Ports, string];
-    const run = Reflect.get(ports[port], method).bind(ports[port]) as Method;
-    mapped[port][method] = (...given) => wrap(() => run(...given), name);
+    mapped[port][method] = wrap(Reflect.get(ports[port], method).bind(ports[port]), name);
   }
   return mapped as unknown as Ports;
 }

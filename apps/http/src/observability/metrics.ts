@@ -75,19 +75,21 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
     registers,
   }).set({ ...version }, 1);
 
-  async function timed<R>(call: () => Promise<R>, operation: string): Promise<R> {
-    const end = calls.startTimer({ operation });
-    try {
-      const result = await call();
-      end({ outcome: 'ok' });
-      storageCheck.onCall(null);
-      return result;
-    } catch (error) {
-      end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
-      storageCheck.onCall(error);
-      throw error;
-    }
-  }
+  const timed =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>, operation: string) =>
+    async (...given: Given): Promise<R> => {
+      const end = calls.startTimer({ operation });
+      try {
+        const result = await method(...given);
+        end({ outcome: 'ok' });
+        storageCheck.onCall(null);
+        return result;
+      } catch (error) {
+        end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
+        storageCheck.onCall(error);
+        throw error;
+      }
+    };
 
   return {
     observe({ method, route, startedAt }, { status }) {

@@ -76,7 +76,13 @@ async function connected({ port, hostname }: URL): Promise<Connection> {
 
 /** The same storage, with a function around each of its calls. */
 export function eachCall(storage: PetStorage, around: <C>(call: () => Promise<C>) => Promise<C>): PetStorage {
-  return { ...storage, ...mapPorts(storage, around), ready: () => around(storage.ready) };
+  const ports = mapPorts(
+    storage,
+    (method) =>
+      (...given) =>
+        around(() => method(...given)),
+  );
+  return { ...storage, ...ports, ready: () => around(storage.ready) };
 }
 
 export interface RemoteOptions {
