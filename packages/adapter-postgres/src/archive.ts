@@ -1,8 +1,9 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
-import { type Connection, type Statement, statement } from './connection.ts';
+import type { Connection } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
 import { PET, type PetRow, petOf } from './pets.ts';
+import { type Statement, statement } from './statement.ts';
 
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN

@@ -41,13 +41,11 @@ export function codeOf(failure: unknown): string {
 }
 
 /**
- * Whether a statement that the server has rolled back may succeed when it is repeated: serialization failure, deadlock, a
- * read-only server, or an id that a row has which was inserted by hand (statements handle violations of the other unique
- * indexes by themselves).
+ * The codes of a statement that the server has rolled back, and that may succeed when it is repeated: serialization failure,
+ * deadlock, or an id that a row has which was inserted by hand (statements handle violations of the other unique indexes by
+ * themselves).
  */
-export function mustBeRepeated(failure: unknown): boolean {
-  return ['40001', '40P01', READ_ONLY, '23505'].includes(codeOf(failure));
-}
+const ROLLED_BACK: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
 
 /** Whether the operator must change something: waiting does not help. */
 export function isMisconfiguration(failure: unknown): boolean {
@@ -56,8 +54,27 @@ export function isMisconfiguration(failure: unknown): boolean {
 
 /** Whether the server rejected a statement or its values: a defect. */
 export function isRejection(failure: unknown): boolean {
-  const isRejected = REJECTIONS.has(codeOf(failure).slice(0, 2));
-  return isRejected && !isMisconfiguration(failure) && !mustBeRepeated(failure);
+  const code = codeOf(failure);
+  return REJECTIONS.has(code.slice(0, 2)) && !isMisconfiguration(failure) && !ROLLED_BACK.has(code);
+}
+
+/**
+ * What becomes of the connection of a statement that has failed, and whether the statement is repeated:
+ *
+ * | the server                          | connection | statement |
+ * | ----------------------------------- | ---------- | --------- |
+ * | has not responded                   | lost       | fails     |
+ * | can't be written to                 | closed     | repeated  |
+ * | has rolled the statement back       | kept       | repeated  |
+ * | rejects the statement or its values | kept       | fails     |
+ * | has another error                   | closed     | fails     |
+ */
+export function afterFailure(failure: unknown): { connection: 'lost' | 'closed' | 'kept'; isRepeated: boolean } {
+  const code = codeOf(failure);
+  if (code === '') return { connection: 'lost', isRepeated: false };
+  if (code === READ_ONLY) return { connection: 'closed', isRepeated: true };
+  if (ROLLED_BACK.has(code)) return { connection: 'kept', isRepeated: true };
+  return { connection: isRejection(failure) ? 'kept' : 'closed', isRepeated: false };
 }
 
 /**

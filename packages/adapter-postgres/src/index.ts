@@ -2,8 +2,9 @@
 
 import { createResource } from '@animal-store/adapter-kit';
 import { type PetStorage, requireText } from '@animal-store/domain/ports';
+import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
-import { createConnect } from './connection.ts';
+import { openConnection, poolSizes } from './connection.ts';
 import { isMisconfiguration, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches } from './pets.ts';
@@ -33,10 +34,15 @@ export interface PostgresStorageOptions {
  */
 export function createPostgresStorage(options: PostgresStorageOptions): PetStorage {
   const server = parseUrl(requireText(options, 'url'), options.pool);
-  const connect = createConnect(server, openSchema, options.pool?.max);
+  const sizes = poolSizes(options.pool?.max);
+  /** The id of the database that this process has used; null if it has used none. */
+  let known: string | null = null;
+  async function openDatabase(client: ClientBase): Promise<void> {
+    known = await openSchema(client, known);
+  }
   const database = createResource({
     async open() {
-      const connection = await connect();
+      const connection = await openConnection(server, sizes, openDatabase);
       return { ...connection, pets: createPetBatches(connection) };
     },
     close: ({ end }) => end(),
@@ -57,7 +63,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
     location: server.location,
     warnings: server.warnings,
 
-    ready: () => database.call((connection) => checkReady(connection, connection.id)),
+    ready: () => database.call((connection) => checkReady(connection, known)),
     close: () => database.close(),
     [Symbol.asyncDispose]: () => database.close(),
   };

@@ -1,8 +1,9 @@
 import { createBatches, readPages } from '@animal-store/adapter-kit';
 import type { Pet, PetStatus } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
-import { type Connection, LOGGED, type Query, type Statement, statement } from './connection.ts';
+import type { Connection, Query } from './connection.ts';
 import { isRejection } from './failures.ts';
+import { LOGGED, type Statement, statement } from './statement.ts';
 
 /** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
 const MAX_PETS = 500;

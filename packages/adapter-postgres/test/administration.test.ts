@@ -5,7 +5,7 @@ import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, freshDatabase, schemaOf, serverUrl, sql } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { TIME_LIMITS } from '../src/connection.ts';
+import { TIME_LIMITS } from '../src/time-limits.ts';
 import { asRole, openStorage } from './fixtures.ts';
 
 const unavailable = { code: 'storage_unavailable' };

@@ -2,10 +2,10 @@ import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-s
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { ARCHIVE_STATEMENTS } from '../src/archive.ts';
-import { startSession } from '../src/connection.ts';
 import { KEY_STATEMENTS } from '../src/keys.ts';
 import { PET_STATEMENTS } from '../src/pets.ts';
 import { LOCK_STATE } from '../src/schema.ts';
+import { startSession } from '../src/session.ts';
 import { openStorage } from './fixtures.ts';
 
 interface Plan {

@@ -10,7 +10,7 @@ import {
 } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
-import { startSession } from '../src/connection.ts';
+import { startSession } from '../src/session.ts';
 import { asRole, openStorage } from './fixtures.ts';
 
 /** A setting of a connection that the adapter has prepared. */
