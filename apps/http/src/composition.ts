@@ -13,7 +13,7 @@ import type { Configuration } from './configuration.ts';
 import { createRequestLog, type Log } from './observability/log.ts';
 import { createMetrics, type Metrics } from './observability/metrics.ts';
 import { createStorageCheck, type StorageCheck } from './observability/readiness.ts';
-import type { NodeRequest } from './server/request.ts';
+import type { NodeRequest, NodeResponse } from './server/request.ts';
 import type { Listener } from './server/server.ts';
 
 const token = <T>(name: string): InjectionToken<T> => Symbol(name);
@@ -97,9 +97,9 @@ export function compose(parts: Parts): DependencyContainer {
 function createListener(app: Hono<Env>, exchange: Exchange): Listener {
   return getRequestListener(
     (request, env) => {
-      const incoming = env.incoming as NodeRequest;
+      const { incoming, outgoing } = env as { incoming: NodeRequest; outgoing: NodeResponse };
       const response = app.fetch(request, { serverRequest: incoming });
-      return incoming.hasBody ? afterBody(incoming, response) : response;
+      return incoming.readableEnded ? response : afterBody(incoming, outgoing, response);
     },
     {
       // Keep unread bodies open: a client that reads only after sending still gets an early 413.
@@ -115,8 +115,8 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
   );
 }
 
-async function afterBody(incoming: NodeRequest, responding: Response | Promise<Response>): Promise<Response> {
+async function afterBody(incoming: NodeRequest, outgoing: NodeResponse, responding: Response | Promise<Response>) {
   const response = await responding;
-  await incoming.discardBody();
+  await incoming.discardBody(outgoing);
   return response;
 }

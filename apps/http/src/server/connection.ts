@@ -1,7 +1,6 @@
-import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpError } from '../app/errors.ts';
-import type { NodeRequest } from './request.ts';
+import type { NodeResponse } from './request.ts';
 
 /** How many requests of a connection may have no response. A connection with more is closed. */
 const WAITING_MAX = 50;
@@ -28,7 +27,7 @@ export class Connection {
   /** Serve the requests that have no response yet. The first one is being served. */
   #unfinished: (() => void)[] = [];
   /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
-  #last: ServerResponse<NodeRequest> | null = null;
+  #last: NodeResponse | null = null;
 
   /** @param onIdle Called when no request waits any more. */
   constructor(socket: Socket, onIdle: () => void) {
@@ -44,7 +43,7 @@ export class Connection {
    * @param closes Whether the response closes the connection.
    * @returns false if the connection has too many requests.
    */
-  accept(response: ServerResponse<NodeRequest>, closes: boolean, serve: () => void): boolean {
+  accept(response: NodeResponse, closes: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
     if (this.#unfinished.length === WAITING_MAX) return false;
     this.#unfinished.push(serve);

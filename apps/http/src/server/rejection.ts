@@ -1,4 +1,4 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import { STATUS_CODES } from 'node:http';
 import { type HttpError, type HttpResponse, invalidRequest } from '../app/errors.ts';
 import { CLIENT_MESSAGES } from '../app/messages.ts';
 
@@ -7,9 +7,6 @@ export const MAX_HEADER_SIZE = 16 * 1024;
 
 /** A tunnel (RFC 9110, section 9.3.6) is for proxies. */
 export const NO_TUNNEL = invalidRequest(CLIENT_MESSAGES.noTunnel);
-
-const BAD_HOST = invalidRequest(CLIENT_MESSAGES.badHost);
-const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
 
 /** The rejection for an error of Node's event `clientError`. */
 export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
@@ -25,45 +22,4 @@ export function bytesOf({ status, headers, body }: HttpResponse): string {
   const own = { date: new Date().toUTCString(), connection: 'close', 'content-length': length };
   const fields = Object.entries({ ...headers, ...own }).map(([name, value]) => `${name}: ${value}\r\n`);
   return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${body}`;
-}
-
-/** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2.3). */
-const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d*)?$/i;
-
-/** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */
-const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
-
-// Most requests have the same Host field, and parsing one takes 1 µs.
-let lastHost = { given: '', normalized: '' };
-
-/** A Host field as URLs write it, `[::1]` for `[0:0::1]`; null if it is malformed. An empty one is valid. */
-function normalizeHost(given: string): string | null {
-  if (given === '') return '';
-  if (given === lastHost.given) return lastHost.normalized;
-  const url = HOST.test(given) ? URL.parse(`http://${given}`) : null;
-  if (url === null) return null;
-  lastHost = { given, normalized: url.host };
-  return url.host;
-}
-
-/**
- * Normalizes the Host field and the target of a request, because the adapter for Hono knows no other forms than those of URLs:
- * the target gets the origin form. Needs `joinDuplicateHeaders`: a repeated Host field, joined with a comma and a space, is
- * malformed.
- *
- * @returns The rejection for a Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or
- * malformed, or for another target than a path (RFC 9112, section 3.2); null if both are valid.
- */
-export function normalizeRequest(request: Pick<IncomingMessage, 'headers' | 'httpVersion' | 'url'>): HttpError | null {
-  const { headers, httpVersion, url: target = '' } = request;
-  const host = headers.host === undefined && httpVersion === '1.0' ? '' : headers.host;
-  const normalized = host === undefined ? null : normalizeHost(host);
-  if (normalized === null) return BAD_HOST;
-  headers.host = normalized;
-  if (!TARGET.test(target)) return BAD_TARGET;
-  if (target.startsWith('/')) return null;
-  const url = URL.parse(target);
-  if (url === null) return BAD_TARGET;
-  request.url = url.pathname + url.search;
-  return null;
 }

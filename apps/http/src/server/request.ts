@@ -1,6 +1,6 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import { bodyIsIncomplete, bodyIsTooLarge, type HttpError } from '../app/errors.ts';
-import { BODY_MAX_BYTES } from '../app/messages.ts';
+import { bodyIsIncomplete, bodyIsTooLarge, type HttpError, invalidRequest } from '../app/errors.ts';
+import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../app/messages.ts';
 
 /** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
 const CHUNKS_MAX = 1_000;
@@ -9,23 +9,42 @@ const CHUNKS_MAX = 1_000;
 const DISCARD_TIMEOUT = 2_000;
 const DISCARD_MAX_BYTES = 16 * 1024 * 1024;
 
+const BAD_HOST = invalidRequest(CLIENT_MESSAGES.badHost);
+const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
+
+/** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2.3). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d*)?$/i;
+
+/** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */
+const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
+
+// Most requests have the same Host field, and parsing one takes 1 µs.
+let lastHost = { given: '', normalized: '' };
+
+/** A Host field as URLs write it, `[::1]` for `[0:0::1]`; null if it is malformed. */
+function normalizeHost(given: string): string | null {
+  if (given === lastHost.given) return lastHost.normalized;
+  const url = HOST.test(given) ? URL.parse(`http://${given}`) : null;
+  if (url === null) return null;
+  lastHost = { given, normalized: url.host };
+  return url.host;
+}
+
 /** The address of a client, an IPv4 address without the prefix of IPv6; null if the client is gone. */
 export function addressOf({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string | null {
   return remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null;
 }
 
+export type NodeResponse = ServerResponse<NodeRequest>;
+
 /** A request as `createServer` makes it, whose body is read or discarded within limits. */
 export class NodeRequest extends IncomingMessage {
-  #response: ServerResponse<NodeRequest> | null = null;
-  #expectsContinue = false;
+  /** Sends `100 Continue`; null unless the client waits for it before it sends the body. */
+  sendContinue: (() => void) | null = null;
+  /** Why the parser can't read the rest of the body; null: it can. */
   #rejection: HttpError | null = null;
-  #reject: ((error: HttpError) => void) | null = null;
-
-  /** @param expectsContinue Whether the client may send the body only after `100 Continue`. */
-  begin(response: ServerResponse<NodeRequest>, expectsContinue: boolean): void {
-    this.#response = response;
-    this.#expectsContinue = expectsContinue;
-  }
+  /** Rejects the body that is being read; null: none is. */
+  #rejectReading: ((error: HttpError) => void) | null = null;
 
   get clientAddress(): string | null {
     return addressOf(this.socket);
@@ -36,16 +55,26 @@ export class NodeRequest extends IncomingMessage {
     return this.headers[name] as string | undefined;
   }
 
-  /** Whether the header section declares a body (RFC 9112, section 6.3). */
-  get hasBody(): boolean {
-    const { 'content-length': length = '0', 'transfer-encoding': coding } = this.headers;
-    return coding !== undefined || length !== '0';
-  }
-
-  /** Rejects the body, whether its reading has begun or not: the parser can't read the rest. */
-  rejectBody(error: HttpError): void {
-    this.#rejection = error;
-    this.#reject?.(error);
+  /**
+   * Normalizes the Host field and the target, because the adapter for Hono knows no other forms than those of URLs: the target
+   * gets the origin form. Needs `joinDuplicateHeaders`: a repeated Host field, joined with a comma and a space, is malformed.
+   *
+   * @returns The rejection for a Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or
+   * malformed, or for another target than a path (RFC 9112, section 3.2); null if both are valid.
+   */
+  normalize(): HttpError | null {
+    const { host = this.httpVersion === '1.0' ? '' : null } = this.headers;
+    // An empty one is valid.
+    const normalized = host ? normalizeHost(host) : host;
+    if (normalized === null) return BAD_HOST;
+    this.headers.host = normalized;
+    const target = this.url ?? '';
+    if (!TARGET.test(target)) return BAD_TARGET;
+    if (target.startsWith('/')) return null;
+    const url = URL.parse(target);
+    if (url === null) return BAD_TARGET;
+    this.url = url.pathname + url.search;
+    return null;
   }
 
   /**
@@ -53,26 +82,22 @@ export class NodeRequest extends IncomingMessage {
    *
    * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
    */
-  readBody(): Promise<Buffer> {
-    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+  async readBody(): Promise<Buffer> {
     // Absent if the body is chunked.
     const declared = Number(this.headers['content-length'] ?? BODY_MAX_BYTES);
-    if (this.#rejection !== null) reject(this.#rejection);
-    else if (declared > BODY_MAX_BYTES) reject(bodyIsTooLarge());
+    if (this.#rejection !== null) throw this.#rejection;
+    if (declared > BODY_MAX_BYTES) throw bodyIsTooLarge();
     // No body was declared.
-    else if (this.readableEnded) resolve(Buffer.alloc(0));
-    else if (this.destroyed) reject(bodyIsIncomplete());
-    else this.#receive(Buffer.allocUnsafe(declared), resolve, reject);
-    return promise;
-  }
-
-  #receive(body: Buffer, resolve: (body: Buffer) => void, reject: (error: HttpError) => void): void {
-    this.#reject = reject;
-    if (this.#expectsContinue) this.#response?.writeContinue();
-    this.#expectsContinue = false;
+    if (this.readableEnded) return Buffer.alloc(0);
+    if (this.destroyed) throw bodyIsIncomplete();
+    this.sendContinue?.();
+    this.sendContinue = null;
+    const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
+    this.#rejectReading = reject;
+    // Copy into one buffer: thousands of one-byte chunk objects cost 100 times their bytes.
+    const body = Buffer.allocUnsafe(declared);
     let length = 0;
     let chunks = 0;
-    // Copy into one buffer: thousands of one-byte chunk objects cost 100 times their bytes.
     const keep = (chunk: Buffer) => {
       chunks += 1;
       if (chunks > CHUNKS_MAX) return void this.destroy();
@@ -84,13 +109,19 @@ export class NodeRequest extends IncomingMessage {
       this.off('data', keep);
       reject(bodyIsTooLarge());
     };
-    const rejectIncomplete = () => {
-      if (!this.readableEnded) reject(bodyIsIncomplete());
+    const end = () => {
+      if (this.readableEnded) resolve(body.subarray(0, length));
+      else reject(bodyIsIncomplete());
     };
     this.on('data', keep);
-    this.on('end', () => resolve(body.subarray(0, length)));
-    this.on('error', rejectIncomplete);
-    this.on('close', rejectIncomplete);
+    for (const event of ['end', 'error', 'close']) this.on(event, end);
+    return promise;
+  }
+
+  /** Rejects the body, whether its reading has begun or not: the parser can't read the rest. */
+  rejectBody(error: HttpError): void {
+    this.#rejection = error;
+    this.#rejectReading?.(error);
   }
 
   /**
@@ -98,10 +129,11 @@ export class NodeRequest extends IncomingMessage {
    * resets the connection, and the client may lose the response (RFC 9112, section 9.6). Resolves after
    * {@link DISCARD_TIMEOUT} or {@link DISCARD_MAX_BYTES} at the latest.
    */
-  async discardBody(): Promise<void> {
-    if (!this.hasBody || this.complete || this.destroyed || this.#rejection !== null) return;
+  async discardBody(response: NodeResponse): Promise<void> {
+    if (this.complete || this.destroyed || this.#rejection !== null) return;
+    const closes = response.getHeader('connection') === 'close';
     // Node closes the connection if the client got no 100 Continue. A client that waits for it sends nothing.
-    if (this.#expectsContinue ? this.readableLength === 0 : this.#response?.getHeader('connection') !== 'close') return;
+    if (this.sendContinue === null ? !closes : this.readableLength === 0) return;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, DISCARD_TIMEOUT);
     let bytes = 0;

@@ -45,13 +45,13 @@ test('a stop closes a connection that sends nothing, and serves one whose reques
 test('a stop waits for no rest of a body after its deadline', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const { promise: discarded, resolve: discard } = Promise.withResolvers<void>();
-  const server = await startServer(async (request) => {
+  const server = await startServer(async (request, response) => {
     arrive();
     await new Promise((close) => request.on('error', () => {}).on('close', close));
     // The time limit of discarding never comes.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    discard(request.discardBody());
+    discard(request.discardBody(response));
   }, OPTIONS);
   const socket = connect(server.address.port, '127.0.0.1').on('error', () => {});
   socket.write('POST / HTTP/1.1\r\nHost: animals\r\nConnection: close\r\nContent-Length: 9\r\n\r\n');

@@ -1,11 +1,11 @@
 import { once } from 'node:events';
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
-import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, normalizeRequest, parserRejection } from './rejection.ts';
-import { addressOf, NodeRequest } from './request.ts';
+import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
+import { addressOf, NodeRequest, type NodeResponse } from './request.ts';
 
 /** In milliseconds. */
 const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
@@ -63,12 +63,10 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   server.maxHeadersCount = 0;
   server.setTimeout(INACTIVITY_TIMEOUT);
 
-  type Response = ServerResponse<NodeRequest>;
-  const accept = (expectsContinue: boolean) => (request: NodeRequest, response: Response) => {
+  const accept = (request: NodeRequest, response: NodeResponse) => {
     const { socket } = request;
-    request.begin(response, expectsContinue);
     const serve = () => {
-      const error = normalizeRequest(request);
+      const error = request.normalize();
       if (error === null) listener(request, response);
       else rejectRequest(error, request, response);
     };
@@ -78,9 +76,9 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     socket.destroy();
   };
 
-  async function rejectRequest(error: HttpError, request: NodeRequest, response: Response): Promise<void> {
+  async function rejectRequest(error: HttpError, request: NodeRequest, response: NodeResponse): Promise<void> {
     const { status, headers, body } = reject(error, request, request.clientAddress);
-    await request.discardBody();
+    await request.discardBody(response);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
@@ -96,10 +94,13 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     socket.once('close', () => connections.delete(socket));
   });
   server.on('drop', () => onDrop('connections'));
-  server.on('request', accept(false));
-  server.on('checkContinue', accept(true));
+  server.on('request', accept);
+  server.on('checkContinue', (request, response) => {
+    request.sendContinue = () => response.writeContinue();
+    accept(request, response);
+  });
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
-  server.on('checkExpectation', accept(false));
+  server.on('checkExpectation', accept);
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
   server.on('connect', (request) => rejectBytes(NO_TUNNEL, request.socket));
   // Without a host Node listens on `::`, or on 0.0.0.0 if IPv6 is not available.
