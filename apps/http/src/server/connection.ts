@@ -1,6 +1,7 @@
+import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpError } from '../app/errors.ts';
-import type { NodeResponse } from './request.ts';
+import type { NodeRequest, NodeResponse } from './request.ts';
 
 /** How many requests of a connection may have no response. A connection with more is closed. */
 const WAITING_MAX = 50;
@@ -9,67 +10,73 @@ const WAITING_MAX = 50;
 const LINGER_TIMEOUT = 2_000;
 
 /**
- * What happens to the next request of a connection:
- * - `serving`: it is served after those before it.
- * - `ending`: it is ignored, because the response to the request before it closes the connection.
- * - `rejected`: it is ignored, because bytes before it were not HTTP. Their rejection is the last response.
- */
-type Stage = 'serving' | 'ending' | 'rejected';
-
-/**
  * One connection. Its requests are served one after the other (RFC 9112, section 9.3.2), the next when the response before was
- * handed to the system: a client that reads nothing holds one response.
+ * handed to the system: a client that reads nothing holds one response. What the events of Node.js do in each stage:
+ *
+ * | event                       | `serving`                                        | `ending`         | `rejected` |
+ * | --------------------------- | ------------------------------------------------ | ---------------- | ---------- |
+ * | request                     | waits for its turn; if it is the last, `ending`  | is ignored       | is ignored |
+ * | close of a response         | the next turn begins                             | as before        | as before  |
+ * | clientError within a body   | its request is rejected, `ending`                | as before        | -          |
+ * | other clientError, connect  | the rejection waits for its turn, `rejected`     | is ignored       | is ignored |
+ * | stop of the server          | unless the last response has begun, `ending`     | -                | -          |
  */
 export class Connection {
+  readonly #server: Server<typeof NodeRequest>;
   readonly #socket: Socket;
-  readonly #onIdle: () => void;
-  #stage: Stage = 'serving';
-  /** Serve the requests that have no response yet. The first one is being served. */
-  #unfinished: (() => void)[] = [];
+  #stage: 'serving' | 'ending' | 'rejected' = 'serving';
+  /** Each serves a request that has no response yet, or writes the rejection. The first one has begun. */
+  #turns: (() => void)[] = [];
   /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
   #last: NodeResponse | null = null;
 
-  /** @param onIdle Called when no request waits any more. */
-  constructor(socket: Socket, onIdle: () => void) {
+  constructor(server: Server<typeof NodeRequest>, socket: Socket) {
+    this.#server = server;
     this.#socket = socket;
-    this.#onIdle = onIdle;
     // Node leaves the socket of a CONNECT without a listener: a reset would end the process.
     socket.on('error', () => {});
   }
 
   /**
-   * Calls `serve` when it is the request's turn.
-   *
-   * @param closes Whether the response closes the connection.
+   * @param isLast Whether the response closes the connection.
+   * @param serve Called when it is the request's turn.
    * @returns false if the connection has too many requests.
    */
-  accept(response: NodeResponse, closes: boolean, serve: () => void): boolean {
+  accept(response: NodeResponse, isLast: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
-    if (this.#unfinished.length === WAITING_MAX) return false;
-    this.#unfinished.push(serve);
+    if (this.#turns.length === WAITING_MAX) {
+      this.#socket.destroy();
+      return false;
+    }
     this.#last = response;
-    if (closes) this.end();
+    if (isLast) this.end();
     // Node emits `close` after `finish`, and also if the connection is lost.
     response.once('close', () => {
-      this.#unfinished.shift();
-      const [next] = this.#unfinished;
-      if (next === undefined) this.#onIdle();
+      this.#turns.shift();
+      const [next] = this.#turns;
       // Node closes the connection after some responses, as after one instead of 100 Continue.
-      else if (this.#socket.writable) next();
+      if (next !== undefined && this.#socket.writable) next();
+      // Node leaves a connection open whose response had begun before the stop.
+      if (next === undefined && !this.#server.listening) this.#socket.end();
     });
-    if (this.#unfinished.length === 1) serve();
+    this.#turns.push(serve);
+    if (this.#turns.length === 1) serve();
     return true;
   }
 
-  /** The response to the last request closes the connection, unless it has begun. */
+  /** Makes the response to the last request close the connection, unless it has begun. */
   end(): void {
     if (this.#last === null || this.#last.headersSent) return;
     this.#stage = 'ending';
     this.#last.setHeader('connection', 'close');
   }
 
-  /** Rejects bytes that the parser can't read: by the response to their request in a body, otherwise after all responses. */
-  reject(error: HttpError, bytes: () => string): void {
+  /**
+   * Rejects bytes that the parser can't read.
+   *
+   * @param bytesOf Makes the rejection, unless it is the response to a request.
+   */
+  reject(error: HttpError, bytesOf: (error: HttpError) => string): void {
     const last = this.#last;
     if (last?.req.complete === false) {
       if (last.headersSent || !this.#socket.writable) return void this.#socket.destroy();
@@ -82,10 +89,10 @@ export class Connection {
     this.#stage = 'rejected';
     const respond = () => {
       if (!this.#socket.writable) return void this.#socket.destroy();
-      this.#socket.end(bytes());
+      this.#socket.end(bytesOf(error));
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };
-    if (this.#unfinished.length === 0) respond();
-    else last?.once('close', respond);
+    this.#turns.push(respond);
+    if (this.#turns.length === 1) respond();
   }
 }

@@ -50,8 +50,6 @@ export interface RunningServer {
  */
 export async function startServer(listener: Listener, options: ServerOptions): Promise<RunningServer> {
   const { host, port, maxConnections, reject, onDrop } = options;
-  const connections = new Map<Socket, Connection>();
-  let stopping = false;
   const server = createServer({
     ...{ IncomingMessage: NodeRequest, connectionsCheckingInterval: 1_000, ...TIME_LIMITS },
     ...{ maxHeaderSize: MAX_HEADER_SIZE, requireHostHeader: false, joinDuplicateHeaders: true },
@@ -63,37 +61,30 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   server.maxHeadersCount = 0;
   server.setTimeout(INACTIVITY_TIMEOUT);
 
-  const accept = (request: NodeRequest, response: NodeResponse) => {
-    const { socket } = request;
+  const connections = new Map<Socket, Connection>();
+  server.on('connection', (socket) => {
+    connections.set(socket, new Connection(server, socket));
+    socket.once('close', () => connections.delete(socket));
+  });
+  server.on('drop', () => onDrop('connections'));
+
+  let isStopping = false;
+  function accept(request: NodeRequest, response: NodeResponse): void {
     const serve = () => {
       const error = request.normalize();
       if (error === null) listener(request, response);
       else rejectRequest(error, request, response);
     };
     // There is no connection if its socket is closed.
-    if (connections.get(socket)?.accept(response, stopping || closes(request), serve) !== false) return;
-    onDrop('requests');
-    socket.destroy();
-  };
+    const connection = connections.get(request.socket);
+    if (connection?.accept(response, isStopping || isLast(request), serve) === false) onDrop('requests');
+  }
 
   async function rejectRequest(error: HttpError, request: NodeRequest, response: NodeResponse): Promise<void> {
     const { status, headers, body } = reject(error, request, request.clientAddress);
     await request.discardBody(response);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
-
-  function rejectBytes(error: HttpError, socket: Socket): void {
-    const connection = connections.get(socket);
-    if (connection === undefined) socket.destroy();
-    else connection.reject(error, () => bytesOf(reject(error, null, addressOf(socket))));
-  }
-
-  server.on('connection', (socket) => {
-    // Node leaves a connection open whose response had begun before the stop.
-    connections.set(socket, new Connection(socket, () => void (server.listening || socket.end())));
-    socket.once('close', () => connections.delete(socket));
-  });
-  server.on('drop', () => onDrop('connections'));
   server.on('request', accept);
   server.on('checkContinue', (request, response) => {
     request.sendContinue = () => response.writeContinue();
@@ -101,8 +92,13 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   });
   // An expectation other than 100-continue can be ignored (RFC 9110, section 10.1.1).
   server.on('checkExpectation', accept);
+
+  /** Rejects bytes that the parser can't read. */
+  const rejectBytes = (error: HttpError, socket: Socket) =>
+    connections.get(socket)?.reject(error, () => bytesOf(reject(error, null, addressOf(socket))));
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
   server.on('connect', (request) => rejectBytes(NO_TUNNEL, request.socket));
+
   // Without a host Node listens on `::`, or on 0.0.0.0 if IPv6 is not available.
   server.listen({ port, ...(host !== '::' && { host }) });
   await once(server, 'listening');
@@ -110,10 +106,9 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   return {
     address: server.address() as AddressInfo,
     async stop({ grace, deadline }) {
-      stopping = true;
+      isStopping = true;
       for (const connection of connections.values()) connection.end();
-      if (grace > 0) await sleep(grace);
-      let closedAtDeadline = 0;
+      await sleep(grace);
       const closed = once(server, 'close');
       server.close();
       // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
@@ -122,6 +117,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       };
       // Node reads sockets between timers and immediates: bytes that have arrived count.
       const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
+      let closedAtDeadline = 0;
       const timer = setTimeout(() => {
         closedAtDeadline = connections.size;
         server.closeAllConnections();
@@ -134,12 +130,10 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   };
 }
 
-/**
- * Whether the response to a request closes its connection. After an Upgrade other bytes may follow: serve this one as HTTP/1.1,
- * then close (RFC 9110, section 7.8).
- */
-function closes({ headers, httpVersion }: NodeRequest): boolean {
+/** Whether the response to a request closes its connection. */
+function isLast({ headers, httpVersion }: NodeRequest): boolean {
   const { connection = '', upgrade } = headers;
+  // After an Upgrade other bytes may follow: serve this one as HTTP/1.1, then close (RFC 9110, section 7.8).
   if (upgrade !== undefined || /\bclose\b/i.test(connection)) return true;
   return httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection);
 }
