@@ -89,11 +89,8 @@ export function errorCode(error: unknown): ErrorCode {
 /** The response to a request that ended in an error. Unexpected errors do not show their message. */
 export function errorResponse(error: unknown): HttpResponse {
   const code = errorCode(error);
-  if (error instanceof HttpError) return bodyOf(code, error.message, error.headers, error.status);
-  return bodyOf(code, DomainError.is(error) ? error.message : CLIENT_MESSAGES.unexpected);
-}
-
-function bodyOf(code: ErrorCode, message: string, headers: Headers = {}, status: number = ERROR_STATUS[code]) {
+  const message = isUnexpected(error) ? CLIENT_MESSAGES.unexpected : (error as Error).message;
+  const { status, headers } = error instanceof HttpError ? error : { status: ERROR_STATUS[code], headers: {} };
   const retryAfter = status === ERROR_STATUS.service_unavailable ? RETRY_AFTER : {};
   return {
     status,
