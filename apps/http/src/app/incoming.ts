@@ -42,8 +42,8 @@ export function fromFetch({ headers, body }: Request): Incoming {
 }
 
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
-/** Content codings that mean none; an empty element of the list counts as such (RFC 9110, section 5.6.1.2). */
-const IDENTITY = /^[\t ]*(?:identity)?[\t ]*$/i;
+/** Content codings that mean none: an empty element of the list counts as such (RFC 9110, section 5.6.1.2). */
+const IDENTITY: readonly string[] = ['', 'identity'];
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
@@ -54,12 +54,8 @@ export function requireJson(incoming: Incoming): void {
   if (!JSON_MEDIA_TYPE.test(incoming.header('content-type') ?? '')) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
   }
-  if (
-    incoming
-      .header('content-encoding')
-      ?.split(',')
-      .some((coding) => !IDENTITY.test(coding))
-  ) {
+  const codings = incoming.header('content-encoding')?.split(',') ?? [];
+  if (!codings.every((coding) => IDENTITY.includes(coding.trim().toLowerCase()))) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
   }
   const transferCoding = incoming.header('transfer-encoding');
