@@ -57,8 +57,8 @@ export function createStorageCheck(
   return {
     check,
     onCall(error) {
-      const isOutage = DomainError.is(error) && error.code === 'storage_unavailable';
-      const seemsChanged = error === null ? reason !== null : isOutage && reason === null;
+      const isOutage = error !== null && DomainError.is(error) && error.code === 'storage_unavailable';
+      const seemsChanged = reason === null ? isOutage : error === null;
       if (seemsChanged && performance.now() - checkedAt >= PAUSE) check().catch(() => {});
     },
   };
