@@ -60,8 +60,8 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
     else output.write(Buffer.from(text) as unknown as string);
   };
   // A stream of pino-pretty waits for a terminal that does not read.
-  const format = isTerminal ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : String;
-  const logger = pino({ level, base: null }, { write: (line) => write(format(line)) });
+  const pretty = isTerminal ? (await import('pino-pretty')).prettyFactory({ ignore: 'pid,hostname' }) : null;
+  const logger = pino({ level, base: null }, { write: pretty === null ? write : (line) => write(pretty(line)) });
   const warnedAt = new Map<string, number>();
   return {
     child: logger.child.bind(logger),
