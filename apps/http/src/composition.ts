@@ -63,12 +63,8 @@ export function compose(parts: Parts): DependencyContainer {
     }),
   );
   provide(TOKENS.exchange, (c) => {
-    const { observe } = c.resolve(TOKENS.metrics);
-    const logRequest = createRequestLog(c.resolve(TOKENS.log));
-    return createExchange((record, response) => {
-      observe(record, response);
-      logRequest(record, response);
-    }, c.resolve(TOKENS.configuration).TRUST_PROXY);
+    const observers = [c.resolve(TOKENS.metrics).observe, createRequestLog(c.resolve(TOKENS.log))];
+    return createExchange(observers, c.resolve(TOKENS.configuration).TRUST_PROXY);
   });
   provide(TOKENS.app, (c) => {
     const { configuredKeys, ...configuration } = c.resolve(TOKENS.configuration);

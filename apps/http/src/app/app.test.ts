@@ -5,7 +5,7 @@ import { createExchange, type RequestRecord } from './exchange.ts';
 // The application as a library: its program adds routes of its own.
 test('responds with 500 without its text to an error of a route that a program adds, and records it', async () => {
   const records: RequestRecord[] = [];
-  const exchange = createExchange((record) => records.push(record));
+  const exchange = createExchange([(record) => records.push(record)]);
   const app = createApp({ exchange } as AppOptions);
   const error = new Error('the password is s3cret');
   app.get('/own', () => {

@@ -1,7 +1,7 @@
 import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, visiblePrefixOf } from '@animal-store/domain/transport';
 import { HttpError } from './errors.ts';
-import type { Admission, Admit } from './exchange.ts';
+import type { Admit } from './exchange.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import type { RateLimit } from './rate-limit.ts';
 
@@ -14,10 +14,6 @@ function unauthorized(message: string, errorCode: string): HttpError {
   return new HttpError('unauthorized', message, { 'www-authenticate': `Bearer realm="animal-store"${errorCode}` });
 }
 
-const rejected = (rejection: HttpError, rejectedKey: string | null = null): Admission => {
-  return { key: null, rejectedKey, headers: null, rejection };
-};
-
 /** Admits requests with a valid key, within its holder's quota. */
 export function createAdmission(authenticate: Authenticate, rateLimit: RateLimit | null): Admit {
   return async (incoming) => {
@@ -25,10 +21,11 @@ export function createAdmission(authenticate: Authenticate, rateLimit: RateLimit
     // Repeated fields, joined: each begins with a scheme and a space.
     const fields = field.includes(', ') ? field.split(/, (?=[\w-]+ )/) : [field];
     const credentials = readCredentials(fields);
-    if (credentials.kind !== 'key') return rejected(credentials.kind === 'none' ? MISSING_KEY : INVALID_KEY);
+    if (credentials.kind === 'none') return { key: null, rejection: MISSING_KEY };
+    if (credentials.kind !== 'key') return { key: null, rejection: INVALID_KEY };
     const key = await authenticate(credentials.key);
-    if (key === null) return rejected(INVALID_KEY, visiblePrefixOf(credentials.key));
-    const { headers, rejection } = rateLimit?.(key.holder) ?? { headers: null, rejection: null };
-    return { key, rejectedKey: null, headers, rejection };
+    if (key !== null) return { key, ...(rateLimit?.(key.holder) ?? { rejection: null }) };
+    const prefix = visiblePrefixOf(credentials.key);
+    return { key, rejection: INVALID_KEY, ...(prefix !== null && { details: { key: prefix } }) };
   };
 }

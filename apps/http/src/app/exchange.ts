@@ -37,15 +37,15 @@ export interface Handled extends HttpResponse {
 /** Responds to a request, or throws the error that becomes the response. */
 export type Handle = (c: Context<Env>, call: Call) => Handled | Promise<Handled>;
 
-/** Whether a request is served, and what its record and its response say of that. */
+/** Whether a request is served, and what its response and its record say of that. */
 export interface Admission {
   /** null if no key is valid. */
   readonly key: AuthenticatedKey | null;
-  /** The visible prefix of the key, if a well-formed one was rejected. */
-  readonly rejectedKey: string | null;
-  /** Header fields of the response, whatever it is; null: none. */
-  readonly headers: Headers | null;
   readonly rejection: HttpError | null;
+  /** Header fields of the response, whatever it is. */
+  readonly headers?: Headers;
+  /** Fields of the line in the log. */
+  readonly details?: Headers;
 }
 
 export type Admit = (incoming: Incoming) => Promise<Admission>;
@@ -90,8 +90,6 @@ export interface RequestRecord {
   readonly client: string | null;
   /** The key of the request, if it is valid. */
   readonly key: AuthenticatedKey | null;
-  /** The visible prefix of the key, if a well-formed one was rejected. */
-  readonly rejectedKey: string | null;
   /** The error that became the response, or null. */
   readonly error: unknown;
   /** Further fields of the line in the log. */
@@ -119,8 +117,11 @@ export interface Exchange {
   ): HttpResponse;
 }
 
-/** @param trustedProxies How many proxies in front of the service add the address of the client to X-Forwarded-For. */
-export function createExchange(observe: Observe = () => {}, trustedProxies = 0): Exchange {
+/**
+ * @param observers Are notified of each request.
+ * @param trustedProxies How many proxies in front of the service add the address of the client to X-Forwarded-For.
+ */
+export function createExchange(observers: readonly Observe[] = [], trustedProxies = 0): Exchange {
   let inFlight = 0;
   /** How many of them wait for their bodies. */
   let receiving = 0;
@@ -138,30 +139,20 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
       startedAt: performance.now(),
       client: forwarded === undefined ? address : (forwardedAddress(forwarded, trustedProxies) ?? address),
       key: null as AuthenticatedKey | null,
-      rejectedKey: null as string | null,
       error: null as unknown,
       details: undefined as Headers | undefined,
     };
   }
 
-  async function receive(incoming: Incoming): Promise<Buffer> {
-    receiving += 1;
-    try {
-      return await incoming.readBody();
-    } finally {
-      receiving -= 1;
-    }
-  }
-
   return {
     inFlight: () => inFlight,
-    handler(route, handle, { headers = {}, admit } = {}) {
-      const fixedHeaders = { ...SECURITY_HEADERS, ...headers };
+    handler(route, handle, { headers: routeHeaders, admit } = {}) {
+      const fixedHeaders = { ...SECURITY_HEADERS, ...routeHeaders };
       return async (c) => {
         // `app.request()` gives no environment.
         const incoming = c.env?.serverRequest ?? fromFetch(c.req.raw);
         const record = begin(incoming, c.req.method, route, incoming.clientAddress);
-        let headers = fixedHeaders;
+        let headers: Headers = fixedHeaders;
         let response: HttpResponse;
         let weight = 1;
         inFlight += 1;
@@ -170,17 +161,24 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
           inFlight += more;
           if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
         }
+        async function readBody(): Promise<Buffer> {
+          receiving += 1;
+          try {
+            return await incoming.readBody();
+          } finally {
+            receiving -= 1;
+          }
+        }
         try {
           if (admit !== undefined) {
             weigh(0);
             const admission = await admit(incoming);
             record.key = admission.key;
-            record.rejectedKey = admission.rejectedKey;
-            if (admission.headers !== null) headers = { ...headers, ...admission.headers };
+            record.details = admission.details;
+            if (admission.headers !== undefined) headers = { ...headers, ...admission.headers };
             if (admission.rejection !== null) throw admission.rejection;
           }
-          const holder = record.key?.holder ?? '';
-          const handled = await handle(c, { incoming, holder, weigh, readBody: () => receive(incoming) });
+          const handled = await handle(c, { incoming, holder: record.key?.holder ?? '', weigh, readBody });
           record.error = handled.error ?? null;
           record.details = handled.details;
           response = handled;
@@ -190,7 +188,7 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
         }
         inFlight -= weight;
         await endOfTurn();
-        observe(record, response);
+        for (const observe of observers) observe(record, response);
         // A string and a plain header object take node-server's fast path.
         const { status, body } = response;
         return new Response(body, { status, headers: { ...headers, ...response.headers, 'x-request-id': record.id } });
@@ -200,7 +198,7 @@ export function createExchange(observe: Observe = () => {}, trustedProxies = 0):
       const route = incoming === null ? UNPARSABLE : UNMATCHED;
       const record = { ...begin(incoming, incoming?.method ?? '-', route, address), error };
       const response = errorResponse(error);
-      observe(record, response);
+      for (const observe of observers) observe(record, response);
       return { ...response, headers: { ...SECURITY_HEADERS, ...response.headers, 'x-request-id': record.id } };
     },
   };

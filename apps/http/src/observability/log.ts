@@ -103,7 +103,7 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
 export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
   // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
-  return ({ id, method, route, traceId, startedAt, client, key, rejectedKey, error, details }, { status, body }) => {
+  return ({ id, method, route, traceId, startedAt, client, key, error, details }, { status, body }) => {
     if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
     else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
     else if (error !== null && DomainError.is(error) && error.code === 'storage_unavailable') {
@@ -120,7 +120,6 @@ export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottl
       bytes: Buffer.byteLength(body),
       requestId: id,
       client: client ?? undefined,
-      key: rejectedKey ?? undefined,
       traceId: traceId ?? undefined,
       keyId: key?.id,
       holder: key?.holder,
