@@ -95,7 +95,7 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
     (request, env) => {
       const { incoming, outgoing } = env as { incoming: NodeRequest; outgoing: NodeResponse };
       const response = app.fetch(request, { serverRequest: incoming });
-      return incoming.readableEnded ? response : afterBody(incoming, outgoing, response);
+      return incoming.readableEnded ? response : incoming.afterBody(outgoing, response);
     },
     {
       // Keep unread bodies open: a client that reads only after sending still gets an early 413.
@@ -109,10 +109,4 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
       },
     },
   );
-}
-
-async function afterBody(incoming: NodeRequest, outgoing: NodeResponse, responding: Response | Promise<Response>) {
-  const response = await responding;
-  await incoming.discardBody(outgoing);
-  return response;
 }

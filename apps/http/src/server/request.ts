@@ -125,15 +125,16 @@ export class NodeRequest extends IncomingMessage {
   }
 
   /**
-   * Reads and discards the rest of the body before a response that closes the connection: otherwise the system
-   * resets the connection, and the client may lose the response (RFC 9112, section 9.6). Resolves after
-   * {@link DISCARD_TIMEOUT} or {@link DISCARD_MAX_BYTES} at the latest.
+   * Resolves to a result after the rest of the body was read and discarded, if the response closes the connection: otherwise the
+   * system resets the connection, and the client may lose the response (RFC 9112, section 9.6). That takes at most
+   * {@link DISCARD_TIMEOUT} or {@link DISCARD_MAX_BYTES}.
    */
-  async discardBody(response: NodeResponse): Promise<void> {
-    if (this.complete || this.destroyed || this.#rejection !== null) return;
+  async afterBody<T>(response: NodeResponse, result: T | Promise<T>): Promise<T> {
+    const value = await result;
+    if (this.complete || this.destroyed || this.#rejection !== null) return value;
     const closes = response.getHeader('connection') === 'close';
     // Node closes the connection if the client got no 100 Continue. A client that waits for it sends nothing.
-    if (this.sendContinue === null ? !closes : this.readableLength === 0) return;
+    if (this.sendContinue === null ? !closes : this.readableLength === 0) return value;
     const { promise, resolve } = Promise.withResolvers<void>();
     const timer = setTimeout(resolve, DISCARD_TIMEOUT);
     let bytes = 0;
@@ -144,5 +145,6 @@ export class NodeRequest extends IncomingMessage {
     for (const event of ['end', 'close']) this.once(event, () => resolve());
     await promise;
     clearTimeout(timer);
+    return value;
   }
 }

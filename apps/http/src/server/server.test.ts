@@ -51,7 +51,7 @@ test('a stop waits for no rest of a body after its deadline', async () => {
     // The time limit of discarding never comes.
     vi.useFakeTimers({ toFake: ['setTimeout'] });
     onTestFinished(() => void vi.useRealTimers());
-    discard(request.discardBody(response));
+    discard(request.afterBody(response, undefined));
   }, OPTIONS);
   const socket = connect(server.address.port, '127.0.0.1').on('error', () => {});
   socket.write('POST / HTTP/1.1\r\nHost: animals\r\nConnection: close\r\nContent-Length: 9\r\n\r\n');

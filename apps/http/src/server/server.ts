@@ -81,8 +81,8 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   }
 
   async function rejectRequest(error: HttpError, request: NodeRequest, response: NodeResponse): Promise<void> {
-    const { status, headers, body } = reject(error, request, request.clientAddress);
-    await request.discardBody(response);
+    const rejection = reject(error, request, request.clientAddress);
+    const { status, headers, body } = await request.afterBody(response, rejection);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
   server.on('request', accept);
