@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { type AppOptions, createApp } from './app.ts';
 import { createExchange, type RequestRecord } from './exchange.ts';
+import type { Incoming } from './incoming.ts';
 
 // The application as a library: its program adds routes of its own.
 test('responds with 500 without its text to an error of a route that a program adds, and records it', async () => {
@@ -27,4 +28,15 @@ test('responds with 500 without its text to an error of a route that a program a
   });
   expect(records).toMatchObject([{ id: 'mine', method: 'GET', error }]);
   expect(exchange.inFlight()).toBe(0);
+});
+
+test.each([
+  ['of a connection', '::ffff:203.0.113.9', undefined],
+  ['of a proxy', '127.0.0.1', '::ffff:203.0.113.9'],
+])('records an address of IPv4 %s without the prefix of IPv6', async (_, clientAddress, forwarded) => {
+  const records: RequestRecord[] = [];
+  const app = createApp({ exchange: createExchange([(record) => records.push(record)], 1) } as AppOptions);
+  const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);
+  await app.request('/livez', {}, { serverRequest: { clientAddress, header } as Incoming });
+  expect(records).toMatchObject([{ client: '203.0.113.9' }]);
 });

@@ -86,7 +86,7 @@ export interface RequestRecord {
   readonly traceId: string | null;
   /** On the monotonic clock of `performance.now()`, in milliseconds. */
   readonly startedAt: number;
-  /** The address of the client; null if it is unknown. */
+  /** The address of the client, one of IPv4 without the prefix of IPv6; null if it is unknown. */
   readonly client: string | null;
   /** The key of the request, if it is valid. */
   readonly key: AuthenticatedKey | null;
@@ -100,6 +100,7 @@ export interface RequestRecord {
 export type Observe = (record: RequestRecord, response: HttpResponse) => void;
 
 const REQUEST_ID = /^[\w.:/+=@-]{1,128}$/;
+const IPV4_IN_IPV6 = /^::ffff:(?=\d+\.)/i;
 /** Version 00 has exactly 55 characters, later ones may have more. */
 const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[\da-f]{16}-[\da-f]{2}(?:-|$)/;
 
@@ -131,13 +132,14 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
     const id = incoming?.header('x-request-id');
     const traceparent = incoming?.header('traceparent');
     const forwarded = trustedProxies > 0 ? incoming?.header('x-forwarded-for') : undefined;
+    const client = (forwarded === undefined ? null : forwardedAddress(forwarded, trustedProxies)) ?? address;
     return {
       id: id !== undefined && REQUEST_ID.test(id) ? id : crypto.randomUUID(),
       method,
       route,
       traceId: traceparent === undefined ? null : (TRACEPARENT.exec(traceparent)?.[1] ?? null),
       startedAt: performance.now(),
-      client: forwarded === undefined ? address : (forwardedAddress(forwarded, trustedProxies) ?? address),
+      client: client?.replace(IPV4_IN_IPV6, '') ?? null,
       key: null as AuthenticatedKey | null,
       error: null as unknown,
       details: undefined as Headers | undefined,

@@ -11,6 +11,5 @@ const ENTRY = /^(?:(\d+(?:\.\d+){3})(?::\d+)?|\[?([\da-f:]+(?:\.\d+){0,3})(?:\](
 export function forwardedAddress(field: string, proxies: number): string | null {
   const [, ipv4, ipv6] = ENTRY.exec(field.split(',').at(-proxies)?.trim() ?? '') ?? [];
   const address = ipv4 ?? ipv6;
-  if (address === undefined || !URL.canParse(`http://${ipv4 ?? `[${ipv6}]`}`)) return null;
-  return address.replace(/^::ffff:(?=\d+\.)/i, '');
+  return address !== undefined && URL.canParse(`http://${ipv4 ?? `[${ipv6}]`}`) ? address : null;
 }

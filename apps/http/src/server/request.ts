@@ -30,11 +30,6 @@ function normalizeHost(given: string): string | null {
   return url.host;
 }
 
-/** The address of a client, an IPv4 address without the prefix of IPv6; null if the client is gone. */
-export function addressOf({ remoteAddress }: { readonly remoteAddress?: string | undefined }): string | null {
-  return remoteAddress?.replace(/^::ffff:(?=\d+\.)/i, '') ?? null;
-}
-
 export type NodeResponse = ServerResponse<NodeRequest>;
 
 /** A request as `createServer` makes it, whose body is read or discarded within limits. */
@@ -47,7 +42,7 @@ export class NodeRequest extends IncomingMessage {
   #rejectReading: ((error: HttpError) => void) | null = null;
 
   get clientAddress(): string | null {
-    return addressOf(this.socket);
+    return this.socket.remoteAddress ?? null;
   }
 
   /** The value of a header field, by its lower-case name; those of repeated fields are joined with a comma and a space. */

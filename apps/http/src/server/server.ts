@@ -5,7 +5,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
 import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
-import { addressOf, NodeRequest, type NodeResponse } from './request.ts';
+import { NodeRequest, type NodeResponse } from './request.ts';
 
 /** In milliseconds. */
 const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
@@ -95,7 +95,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
 
   /** Rejects bytes that the parser can't read. */
   const rejectBytes = (error: HttpError, socket: Socket) =>
-    connections.get(socket)?.reject(error, () => bytesOf(reject(error, null, addressOf(socket))));
+    connections.get(socket)?.reject(error, () => bytesOf(reject(error, null, socket.remoteAddress ?? null)));
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
   server.on('connect', (request) => rejectBytes(NO_TUNNEL, request.socket));
 
