@@ -13,6 +13,14 @@ export interface BatchOptions {
   readonly timeout?: number;
 }
 
+/** A call that waits for its batch. `since` is of the clock of `performance.now`. */
+interface Waiting<T, R> {
+  readonly item: T;
+  readonly since: number;
+  resolve(result: R): void;
+  reject(failure: unknown): void;
+}
+
 /**
  * Combines calls into batches. All calls of one turn of the event loop make one batch; calls that come while `parallel` batches run wait
  * for the next one, in their order. No call joins a batch that began before it: a read sees everything that was
@@ -28,21 +36,21 @@ export function createBatches<T, R>(
   { maxItems, parallel = 1, timeout = 2_000 }: BatchOptions,
 ): (item: T) => Promise<R> {
   if (!(maxItems >= 1 && parallel >= 1)) throw new RangeError('maxItems and parallel must be 1 or more');
-  const waiting: (Omit<PromiseWithResolvers<R>, 'promise'> & { readonly item: T; readonly since: number })[] = [];
+  const waiting: Waiting<T, R>[] = [];
   let running = 0;
-
-  function startAll(): void {
-    while (running < parallel && waiting.length > 0) start();
-  }
 
   function start(): void {
     // Their callers have given up.
     const late = performance.now() - CALL_TIMEOUT;
     while (waiting[0] !== undefined && waiting[0].since < late) waiting.shift()?.reject(unavailable());
-    const batch = waiting.splice(0, maxItems);
-    if (batch.length === 0) return;
-    running += 1;
-    const done = (async () => {
+    while (running < parallel && waiting.length > 0) {
+      running += 1;
+      withTimeout(run(waiting.splice(0, maxItems)), timeout).then(end, end);
+    }
+  }
+
+  async function run(batch: readonly Waiting<T, R>[]): Promise<void> {
+    try {
       const results = await work(batch.map(({ item }) => item));
       if (results?.length !== batch.length) throw new TypeError(`the work of a batch has no ${batch.length} results`);
       for (const [index, { resolve, reject }] of batch.entries()) {
@@ -50,19 +58,19 @@ export function createBatches<T, R>(
         if (result instanceof Error) reject(result);
         else resolve(result);
       }
-    })().catch((failure) => {
+    } catch (failure) {
       for (const { reject } of batch) reject(failure);
-    });
-    const end = () => {
-      running -= 1;
-      setImmediate(startAll);
-    };
-    withTimeout(done, timeout).then(end, end);
+    }
+  }
+
+  function end(): void {
+    running -= 1;
+    setImmediate(start);
   }
 
   return (item) =>
     new Promise((resolve, reject) => {
       const count = waiting.push({ item, since: performance.now(), resolve, reject });
-      if (count === 1) setImmediate(startAll);
+      if (count === 1) setImmediate(start);
     });
 }
