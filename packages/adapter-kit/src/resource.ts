@@ -41,6 +41,13 @@ export interface Resource<T> {
   close(): Promise<void>;
 }
 
+/** What a call finds. `opened` settles within 10 seconds, `value` with what `open` returns, perhaps later. */
+type State<T> =
+  | { readonly name: 'absent' }
+  | { readonly name: 'opening'; readonly value: Promise<T>; readonly opened: Promise<void> }
+  | { readonly name: 'open'; readonly value: T }
+  | { readonly name: 'closed'; readonly done: Promise<void> };
+
 /**
  * A connection to a storage, for all calls of an adapter. The first call opens it, and calls that come meanwhile wait for the
  * same opening. One that fails or takes longer than 10 seconds is discarded, and so is a lost connection: the next call opens
@@ -48,8 +55,38 @@ export interface Resource<T> {
  */
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable, timeout = CALL_TIMEOUT } = options;
-  let current: ReturnType<typeof startOpening> | null = null;
-  let closing: Promise<void> | null = null;
+  let state: State<T> = { name: 'absent' };
+
+  function startOpening() {
+    const value = (async () => open())();
+    const opened = withTimeout(value, OPEN_TIMEOUT).then(
+      (connection) => {
+        if (state === opening) state = { name: 'open', value: connection };
+      },
+      (failure) => {
+        discard(opening);
+        throw failure;
+      },
+    );
+    const opening = { name: 'opening', value, opened } as const;
+    return opening;
+  }
+
+  /** Closes a connection unless another call has discarded it. */
+  function discard(used: State<T>): void {
+    if (state !== used) return;
+    state = { name: 'absent' };
+    release(used);
+  }
+
+  /** Closes a connection, also one that is opened later. Never rejects. */
+  async function release(used: State<T>): Promise<void> {
+    try {
+      if ('value' in used) await close(await used.value);
+    } catch {
+      // It was not opened, or is no longer open.
+    }
+  }
 
   function errorOf(failure: unknown): unknown {
     if (DomainError.is(failure)) return failure;
@@ -61,40 +98,21 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     throw DomainError.is(error) ? error : unavailable(error);
   }
 
-  /** Starts an opening. `opening` is what `open` returns; `opened` is the same with the time limit and the errors of the ports. */
-  function startOpening() {
-    const opening = (async () => open())();
-    const opened = withTimeout(opening, OPEN_TIMEOUT).catch(throwNotOpen);
-    const started = { opening, opened, isOpen: false };
-    opened.then(
-      () => {
-        started.isOpen = true;
-      },
-      () => discard(started),
-    );
-    return started;
-  }
-
-  /** Closes a connection once, also one that is opened later. */
-  async function discard(used: typeof current): Promise<void> {
-    if (used === null || current !== used) return;
-    current = null;
-    await used.opening.then(close).catch(() => {});
-  }
-
   return {
     async call(work) {
-      if (closing !== null) throw closed();
       const begin = performance.now();
-      current ??= startOpening();
-      const used = current;
-      const value = await (used.isOpen ? used.opened : withTimeout(used.opened, timeout).catch(throwNotOpen));
-      if (closing !== null) throw closed();
-      const left = timeout - Math.round(performance.now() - begin);
-      // An opening that blocks the thread ends before the timer of its call.
-      if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
+      let left = timeout;
+      while (state.name !== 'open') {
+        if (state.name === 'closed') throw closed();
+        if (state.name === 'absent') state = startOpening();
+        await withTimeout(state.opened, left).catch(throwNotOpen);
+        left = timeout - Math.round(performance.now() - begin);
+        // An opening that blocks the thread ends before the timer of its call.
+        if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
+      }
+      const used = state;
       try {
-        return await withTimeout(work(value), left);
+        return await withTimeout(work(used.value), left);
       } catch (failure) {
         // A call that has waited for most of its time has too little left to judge a new connection.
         if (left > timeout / 2 && isLost(failure)) discard(used);
@@ -103,8 +121,10 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     },
 
     close() {
-      closing ??= withTimeout(discard(current), timeout).catch(() => {});
-      return closing;
+      if (state.name !== 'closed') {
+        state = { name: 'closed', done: withTimeout(release(state), timeout).catch(() => {}) };
+      }
+      return state.done;
     },
   };
 }
