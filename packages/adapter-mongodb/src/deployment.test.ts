@@ -1,7 +1,7 @@
 import { DomainError } from '@animal-store/domain';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
-import { checkDeployment } from './connection.ts';
+import { checkDeployment } from './deployment.ts';
 
 const MEMBER = { maxWireVersion: 17, setName: 'rs0', hosts: ['one:1'] };
 const { setName: _, ...STANDALONE } = MEMBER;

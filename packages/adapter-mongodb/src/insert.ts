@@ -1,16 +1,10 @@
 import { createBatches } from '@animal-store/adapter-kit';
 import type { Pet } from '@animal-store/domain';
-import type { Creation, Idempotency } from '@animal-store/domain/ports';
-import {
-  BSON,
-  type ClientSession,
-  type Collection,
-  type Db,
-  type Filter,
-  MongoBulkWriteError,
-  MongoServerError,
-} from 'mongodb';
+import type { Creation } from '@animal-store/domain/ports';
+import { type ClientSession, type Collection, type Db, MongoBulkWriteError, MongoServerError } from 'mongodb';
+import { createCounter } from './counter.ts';
 import { decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
+import { findEarlierPets } from './earlier.ts';
 import { isDuplicateKey } from './failures.ts';
 import type { Fence } from './fence.ts';
 import { createIds } from './ids.ts';
@@ -26,13 +20,6 @@ const PARALLEL_INSERTIONS = 2;
 /** How often a creation is tried: ids that are taken, and earlier creations that were rolled back, are rare. */
 const MAX_TRIES = 3;
 
-/** The last id that was reserved in a collection. */
-export interface CounterDocument {
-  readonly _id: 'pets';
-  /** An int64, which is read as a number. */
-  readonly last: bigint | number;
-}
-
 /**
  * Creates and restores pets. Fails with the driver's errors.
  *
@@ -40,16 +27,22 @@ export interface CounterDocument {
  */
 export function createInsertions(db: Db, query: Query, fence: Fence, checkWritable: () => Promise<void>) {
   const pets = db.collection<PetDocument>('pets');
-  const counters = db.collection<CounterDocument>('counters');
-  const counter = { _id: 'pets' } as const;
-  const { batch: timeout, operation: maxTimeMS } = TIME_LIMITS;
+  const counter = createCounter(db);
+  const ids = createIds(counter.reserve);
+  const { batch: timeout } = TIME_LIMITS;
 
-  const ids = createIds(async (count) => {
-    const increment = { $inc: { last: BigInt(count) } };
-    const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
-    const { last } = (await counters.findOneAndUpdate(counter, increment, options)) as CounterDocument;
-    return BigInt(last);
-  });
+  async function create(pet: NewDocument): Promise<Creation | null> {
+    for (let tried = 1; ; tried += 1) {
+      try {
+        return { pet: await insert(pet), created: true };
+      } catch (failure) {
+        if (!isDuplicateKey(failure)) throw failure;
+        const outcome = await resolveDuplicate(pet);
+        if (outcome !== 'try again') return outcome;
+        if (tried === MAX_TRIES) throw failure;
+      }
+    }
+  }
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
   const insert = createBatches<NewDocument, Pet>(
@@ -66,28 +59,23 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
   );
 
   /**
-   * Finds the pets under whose idempotency keys creations were rejected. If one of them has none, its id was taken: the
-   * counter is raised. One query at a time, so that a client may repeat thousands. undefined: try again. null: the key stands
-   * for another pet.
+   * The outcome of a creation that a unique index rejected. The driver does not say which: if its idempotency key has no pet, its
+   * id was taken. One query at a time, so that a client may repeat thousands.
+   *
+   * | pet of the idempotency key | outcome                                            |
+   * | -------------------------- | -------------------------------------------------- |
+   * | has the same fingerprint   | that pet                                           |
+   * | has another fingerprint    | null                                               |
+   * | none                       | 'try again', with an id above those of stored pets |
    */
-  const resolveDuplicates = createBatches<NewDocument, Creation | null | undefined>(
+  const resolveDuplicate = createBatches<NewDocument, Creation | null | 'try again'>(
     async (rejected) => {
-      const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
-      const documents =
-        keys.length === 0
-          ? []
-          : await fence.read((session) => query(keys.length, { filter: { $or: rangesOf(keys) } }, session));
-      const earlier = new Map(
-        documents.map((bytes) => {
-          const { idempotency } = BSON.deserialize(bytes) as Pick<PetDocument, 'idempotency'>;
-          return [nameOf(idempotency), { fingerprint: idempotency?.fingerprint, pet: decodePet(bytes) }];
-        }),
-      );
-      if (rejected.some(({ idempotency }) => !earlier.has(nameOf(idempotency)))) await raiseCounter();
-      return rejected.map(({ idempotency }) => {
-        const found = earlier.get(nameOf(idempotency));
-        if (found === undefined) return undefined;
-        return found.fingerprint === idempotency?.fingerprint ? { pet: found.pet, created: false } : null;
+      const keys = rejected.map(({ idempotency }) => idempotency);
+      const earlier = await findEarlierPets(query, fence, keys);
+      if (earlier.includes(undefined)) await raiseCounter();
+      return earlier.map((found, index) => {
+        if (found === undefined) return 'try again';
+        return found.fingerprint === keys[index]?.fingerprint ? { pet: found.pet, created: false } : null;
       });
     },
     { maxItems: MAX_INSERTED, timeout },
@@ -96,39 +84,22 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
   async function raiseCounter(): Promise<void> {
     const [highest] = await fence.read((session) => query(1, { sort: { _id: -1 } }, session));
-    if (highest !== undefined) {
-      const last = decodePet(highest).id;
-      await counters.updateOne(counter, { $max: { last } }, { upsert: true, maxTimeMS });
-    }
+    if (highest !== undefined) await counter.raiseTo(decodePet(highest).id);
     await ids.discard();
   }
 
-  return {
-    async create(pet: NewDocument): Promise<Creation | null> {
-      for (let tried = 1; ; tried += 1) {
-        try {
-          return { pet: await insert(pet), created: true };
-        } catch (failure) {
-          if (!isDuplicateKey(failure)) throw failure;
-          // The driver does not say which index rejected the document.
-          const earlier = await resolveDuplicates(pet);
-          if (earlier !== undefined) return earlier;
-          if (tried === MAX_TRIES) throw failure;
-        }
-      }
-    },
+  async function restore(documents: readonly PetDocument[]): Promise<void> {
+    await checkWritable();
+    for (let done = 0; done < documents.length; done += MAX_INSERTED) {
+      const some = documents.slice(done, done + MAX_INSERTED);
+      const rejections = await fence.write((session) => insertAll(pets, some, session));
+      const defect = [...rejections.values()].find((rejection) => !isDuplicateKey(rejection));
+      if (defect !== undefined) throw defect;
+    }
+    return raiseCounter();
+  }
 
-    async restore(documents: readonly PetDocument[]): Promise<void> {
-      await checkWritable();
-      for (let done = 0; done < documents.length; done += MAX_INSERTED) {
-        const some = documents.slice(done, done + MAX_INSERTED);
-        const rejections = await fence.write((session) => insertAll(pets, some, session));
-        const defect = [...rejections.values()].find((rejection) => !isDuplicateKey(rejection));
-        if (defect !== undefined) throw defect;
-      }
-      return raiseCounter();
-    },
-  };
+  return { create, restore };
 }
 
 /**
@@ -149,16 +120,4 @@ async function insertAll(pets: Collection<PetDocument>, documents: readonly PetD
       rejected.map(({ index, code, errmsg = '' }) => [index, new MongoServerError({ message: errmsg, code })]),
     );
   }
-}
-
-/** One range of the index for each holder. */
-function rangesOf(keys: readonly Idempotency[]): Filter<PetDocument>[] {
-  const byHolder = new Map<string, string[]>();
-  for (const { holder, key } of keys) byHolder.set(holder, [...(byHolder.get(holder) ?? []), key]);
-  return [...byHolder].map(([holder, $in]) => ({ 'idempotency.holder': holder, 'idempotency.key': { $in } }));
-}
-
-/** Holder and key, or '' for a pet without them. A key contains no space: the first one ends it. */
-function nameOf(idempotency: Idempotency | undefined): string {
-  return idempotency === undefined ? '' : `${idempotency.key} ${idempotency.holder}`;
 }

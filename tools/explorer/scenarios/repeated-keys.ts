@@ -8,6 +8,7 @@ import type { World } from '../src/world.ts';
 
 const URL_MODULE = 'packages/adapter-mongodb/src/url.ts';
 const INSERT = 'packages/adapter-mongodb/src/insert.ts';
+const EARLIER = 'packages/adapter-mongodb/src/earlier.ts';
 const READ = 'packages/adapter-mongodb/src/read.ts';
 const FENCE = 'packages/adapter-mongodb/src/fence.ts';
 
@@ -294,7 +295,7 @@ await trialOf(
   {
     errors: [
       ['a lookup does not wait for the majority', FENCE, 'session.advanceOperationTime(latest)', ''],
-      ['another pet is no conflict', INSERT, 'found.fingerprint === idempotency?.fingerprint ?', 'true ?'],
+      ['another pet is no conflict', INSERT, 'found.fingerprint === keys[index]?.fingerprint ?', 'true ?'],
       ['a rolled back creation is not tried again', INSERT, 'MAX_TRIES = 3', 'MAX_TRIES = 1'],
     ],
   },
@@ -356,5 +357,5 @@ await trialOf(
     restored: ['zoo k=Rex', 'farm k=Max'],
     elections: 0,
   },
-  { errors: [['holders share their keys', INSERT, 'idempotency.holder}', 'idempotency.key}']] },
+  { errors: [['holders share their keys', EARLIER, 'holder}`', 'key}`']] },
 );
