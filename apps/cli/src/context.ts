@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream';
-import type { ApiKey, Catalogue, Keyring } from '@animal-store/domain';
+import type { Catalogue, Keyring } from '@animal-store/domain';
 import type { KeyStore, PetArchive } from '@animal-store/domain/ports';
 
 /** The use cases that commands call. */
@@ -8,14 +8,8 @@ export interface UseCases {
   readonly keyring: Keyring;
 }
 
-/** The storage that `copy` reads. */
-export interface CopySource {
-  readonly read: PetArchive['read'];
-  listKeys(): Promise<readonly ApiKey[]>;
-}
-
-/** The storage that `copy` fills. */
-export interface CopyTarget {
+/** A storage that `copy` reads or fills. */
+export interface MovableStorage {
   readonly archive: PetArchive;
   readonly keys: KeyStore;
 }
@@ -36,9 +30,14 @@ export interface Context {
    * Opens the storage that the environment names, and closes it when the work is settled. A file that doesn't exist is an
    * error, because its name may be mistyped, unless `create` is true.
    */
-  withStorage<T>(work: (useCases: UseCases) => Promise<T>, options?: { create: boolean }): Promise<T>;
+  withStorage(work: (useCases: UseCases) => Promise<void>, options?: { create: boolean }): Promise<void>;
   /** Opens the same storage and another one, which may be created, and closes them. */
-  withTarget<T>(target: TargetOptions, work: (source: CopySource, target: CopyTarget) => Promise<T>): Promise<T>;
+  withTarget(
+    options: TargetOptions,
+    work: (source: MovableStorage, target: MovableStorage) => Promise<void>,
+  ): Promise<void>;
+  /** From now on the first Ctrl-C aborts this signal, with the error of the command as its reason, and not the process. */
+  interruption(): AbortSignal;
   /** The arguments of the command line: messages may quote them. */
   readonly words: readonly string[];
   readonly stdin: Readable;

@@ -37,9 +37,8 @@ async function storages({ isTTY = false } = {}) {
     return storage;
   };
   const [source, target] = [await open('source.db'), await open('target.db')];
-  const copy = ({ archive = {} as Partial<PetArchive>, read = source.archive.read } = {}) => {
-    const copied = { read, listKeys: () => source.keys.list() };
-    const ends = { source: copied, target: { ...target, archive: { ...target.archive, ...archive } } };
+  const copy = ({ archive = {} as Partial<PetArchive> } = {}) => {
+    const ends = { source, target: { ...target, archive: { ...target.archive, ...archive } } };
     return commandLine({ isTTY, ends }).runWith('', 'copy', '--to', 'the target');
   };
   return { source, target, copy };

@@ -1,16 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
-import { onFirstSignal } from '@animal-store/app-kit/run-application';
-import type { ApiKey } from '@animal-store/domain';
-import type { KeyStore, StoredPet } from '@animal-store/domain/ports';
+import { type ApiKey, LIMITS } from '@animal-store/domain';
+import type { KeyStore, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import { type Command, Option } from 'commander';
-import { CommandFailed, type Context, type CopySource, type CopyTarget, type TargetOptions } from './context.ts';
-import { ERASE_LINE, MESSAGES } from './messages.ts';
-import { print } from './print.ts';
+import { CommandFailed, type Context, type MovableStorage, type TargetOptions } from './context.ts';
+import { MESSAGES } from './messages.ts';
+import { drawProgress, print } from './print.ts';
 
 /** How many pets a call reads or stores, and how many API keys are stored at once. */
 const BATCH = 1_000;
 
-export function addCopy(program: Command, { withTarget, stdout, stderr }: Context): void {
+export function addCopy(program: Command, { withTarget, interruption, stdout, stderr }: Context): void {
   program
     .command('copy')
     .description(
@@ -21,85 +20,80 @@ export function addCopy(program: Command, { withTarget, stdout, stderr }: Contex
     .option('--to-storage <module>', 'the adapter, if it is from another repository')
     .action((options: TargetOptions) =>
       withTarget(options, async (source, target) => {
-        const eraseLine = stderr.isTTY ? ERASE_LINE : '';
-        let isInterrupted = false;
-        const offSignal = onFirstSignal('SIGINT', () => {
-          isInterrupted = true;
-        });
-        function onProgress(pets: number, step: string): void {
-          if (isInterrupted) throw new CommandFailed(MESSAGES.interrupted, 130);
-          if (stderr.isTTY) stderr.write(eraseLine + MESSAGES.copyProgress(pets, step));
-        }
-        const copying = copy(source, target, onProgress).finally(() => {
-          offSignal();
-          stderr.write(eraseLine);
-        });
-        await print(stdout, await copying);
+        const signal = interruption();
+        const onProgress = (pets: number, step: string) => {
+          signal.throwIfAborted();
+          drawProgress(stderr, MESSAGES.progress(pets, step));
+        };
+        const counts = await copy(source, target, onProgress).finally(() => drawProgress(stderr));
+        await print(stdout, counts);
       }),
     );
 }
 
-async function copy(source: CopySource, target: CopyTarget, onProgress: (pets: number, step: string) => void) {
-  const compare = (step: string, restore?: (pets: readonly StoredPet[]) => Promise<void>) =>
-    comparePets(source, target, (pets) => onProgress(pets, step), restore);
+/** @param onProgress Called before each batch. An error that it throws ends the copy. */
+async function copy(source: MovableStorage, target: MovableStorage, onProgress: (pets: number, step: string) => void) {
+  const compare = (step: string, store?: PetArchive['restore']) =>
+    comparePets(source.archive, target.archive, (pets) => onProgress(pets, step), store);
 
-  const keys = byId(await source.listKeys());
-  const [first] = await target.archive.read(0n, 1);
-  // Rejects a target with pets of its own before anything is written.
-  if (first !== undefined) await compare('compared');
-  const onlyInTarget = (await target.keys.list()).find(({ id }) => !keys.has(id));
-  if (onlyInTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(onlyInTarget));
+  // Nothing is written to a target that has pets or API keys of its own.
+  const isEmpty = (await target.archive.read(0n, 1)).length === 0;
+  if (!isEmpty) await compare('compared');
+  const keys = byId(await source.keys.list());
+  const keyOfTarget = (await target.keys.list()).find(({ id }) => !keys.has(id));
+  if (keyOfTarget !== undefined) throw new CommandFailed(MESSAGES.keyOfTarget(keyOfTarget));
 
   const copied = await compare('copied', (pets) => target.archive.restore(pets));
   await copyKeys([...keys.values()], target.keys);
 
   const checked = await compare('checked');
-  const [keysOfSource, keysOfTarget] = [byId(await source.listKeys()), byId(await target.keys.list())];
+  const [keysOfSource, keysOfTarget] = [byId(await source.keys.list()), byId(await target.keys.list())];
   if (checked.lacking > 0 || !isDeepStrictEqual(keysOfSource, keysOfTarget)) throw new CommandFailed(MESSAGES.changed);
   return { copied: copied.lacking, alreadyCopied: copied.pets - copied.lacking, apiKeys: keys.size };
 }
 
 /**
- * Reads the pets of both in order of id.
+ * Reads the pets of both in order of id, batch by batch.
  *
- * @param restore Stores the pets that the target lacks. It is called while the next ones are read.
+ * @param store Stores the pets of a batch that the target lacks. It is called for each batch, because a target that lacks
+ * none after an interrupted copy must still confirm those that it has.
  * @returns How many pets the source has, and how many of them the target lacked.
  * @throws CommandFailed if the target has a pet that the source does not have.
  */
 async function comparePets(
-  source: CopySource,
-  target: CopyTarget,
+  source: PetArchive,
+  target: PetArchive,
   onBatch: (pets: number) => void,
-  restore: (pets: readonly StoredPet[]) => Promise<void> = async () => {},
+  store: PetArchive['restore'] = async () => {},
 ) {
   const counts = { pets: 0, lacking: 0 };
-  let restoring = Promise.resolve();
-  for (let after: bigint | null = 0n; after !== null; ) {
+  let [after, lacking]: [bigint, readonly StoredPet[]] = [0n, []];
+  for (;;) {
     onBatch(counts.pets);
-    const [pets, stored] = await readBoth(source, target, after);
-    after = pets.at(-1)?.id ?? null;
-    const lacking = new Map(pets.map((pet) => [pet.id, pet]));
-    for (const pet of stored) {
-      // Those that follow are compared with the next pets.
-      if (after !== null && pet.id > after) break;
-      if (!isDeepStrictEqual(lacking.get(pet.id), pet)) throw new CommandFailed(MESSAGES.petOfTarget(pet.id));
-      lacking.delete(pet.id);
-    }
+    // What the target lacks of the batch before is stored meanwhile.
+    const [pets, stored] = await Promise.all([source.read(after, BATCH), target.read(after, BATCH), store(lacking)]);
+    after = pets.at(-1)?.id ?? LIMITS.id.max;
+    lacking = lackingPets(pets, stored, after);
     counts.pets += pets.length;
-    counts.lacking += lacking.size;
-    await restoring;
-    if (lacking.size > 0) restoring = restore([...lacking.values()]);
-    // The next `await restoring` throws it.
-    restoring.catch(() => {});
+    counts.lacking += lacking.length;
+    if (pets.length === 0) return counts;
   }
-  await restoring;
-  // A target that has all pets of an interrupted copy must still confirm them.
-  await restore([]);
-  return counts;
 }
 
-function readBoth(source: CopySource, target: CopyTarget, after: bigint) {
-  return Promise.all([source.read(after, BATCH), target.archive.read(after, BATCH)]);
+/**
+ * The pets that are not stored.
+ *
+ * @param end The last id of the batch: stored pets that follow are compared with the next one.
+ * @throws CommandFailed if another pet is stored.
+ */
+function lackingPets(pets: readonly StoredPet[], stored: readonly StoredPet[], end: bigint): readonly StoredPet[] {
+  const lacking = new Map(pets.map((pet) => [pet.id, pet]));
+  for (const pet of stored) {
+    if (pet.id > end) break;
+    if (!isDeepStrictEqual(lacking.get(pet.id), pet)) throw new CommandFailed(MESSAGES.petOfTarget(pet.id));
+    lacking.delete(pet.id);
+  }
+  return [...lacking.values()];
 }
 
 /** Adds keys, with their revocations and last uses. */

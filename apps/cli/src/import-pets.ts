@@ -1,13 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { type Line, readLines } from '@animal-store/app-kit';
-import { onFirstSignal } from '@animal-store/app-kit/run-application';
 import { DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, type Context, type UseCases } from './context.ts';
-import { ERASE_LINE, MESSAGES, printable } from './messages.ts';
-import { print } from './print.ts';
+import { MESSAGES, printable } from './messages.ts';
+import { drawProgress, print } from './print.ts';
 
 /** The holder of the idempotency keys of imports. No holder of an API key has a name with an outer space. */
 const HOLDER = ' import ';
@@ -40,7 +39,6 @@ async function importPets(file: string, importId: string, context: Context): Pro
   const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
   const lines = readLines(input, MAX_LINE_BYTES);
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
-  const eraseLine = stderr.isTTY ? ERASE_LINE : '';
   let failure: unknown = null;
 
   function stop(reason: unknown): void {
@@ -58,7 +56,8 @@ async function importPets(file: string, importId: string, context: Context): Pro
       // Not after the loop over the lines: leaving it waits for its other iterations, and so for more input.
       if (!isAboutLine(error)) return stop(error);
       const isOther = DomainError.is(error) && error.code === 'idempotency_key_reused';
-      stderr.write(`${eraseLine}${name}:${number}: ${printable(isOther ? MESSAGES.otherPet : error.message)}\n`);
+      drawProgress(stderr);
+      stderr.write(`${name}:${number}: ${printable(isOther ? MESSAGES.otherPet : error.message)}\n`);
       counts.rejected += 1;
     }
   }
@@ -68,19 +67,19 @@ async function importPets(file: string, importId: string, context: Context): Pro
       for await (const line of lines) {
         if (failure !== null) return;
         await importLine(line, useCases);
-        if (stderr.isTTY && line.number % PROGRESS_STEP === 0) {
-          stderr.write(eraseLine + MESSAGES.progress(counts.imported + counts.alreadyImported));
-        }
+        if (line.number % PROGRESS_STEP > 0) continue;
+        drawProgress(stderr, MESSAGES.progress(counts.imported + counts.alreadyImported, 'imported'));
       }
     } catch (error) {
       stop(error);
     }
   }
 
-  onFirstSignal('SIGINT', () => stop(new CommandFailed(MESSAGES.interrupted, 130)));
+  const interruption = context.interruption();
+  interruption.addEventListener('abort', () => stop(interruption.reason));
   const importAll = async (useCases: UseCases) => {
     await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, () => importLines(useCases)));
-    stderr.write(eraseLine);
+    drawProgress(stderr);
     await print(stdout, counts);
     if (failure !== null) throw failure;
   };

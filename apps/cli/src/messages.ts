@@ -1,9 +1,6 @@
 import { mayBeSecret, storageChoices } from '@animal-store/app-kit';
 import type { ApiKey } from '@animal-store/domain';
 
-/** Erases a line of progress on a terminal. */
-export const ERASE_LINE = '\r\u001b[K';
-
 /** Control characters, and marks that change the direction of the text after them. */
 const UNSAFE = /[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
@@ -36,7 +33,8 @@ export const MESSAGES = {
   inMemory: `set ${storageChoices()}: nothing in memory outlives a command`,
   unavailable: (location: string, reason: string) => `the storage at ${location} is unavailable: ${reason}`,
 
-  progress: (pets: number) => `${pets} pets imported`,
+  progress: (pets: number, step: string) => `${pets} pets ${step}`,
+
   notUtf8: 'not UTF-8',
   tooLong: (bytes: number) => `longer than ${bytes} bytes`,
   otherPet: 'another pet was imported from this line under the same --import-id',
@@ -49,7 +47,6 @@ export const MESSAGES = {
     `--to-storage must be the module of an adapter: ${JSON.stringify(module)} was not found, or keeps pets in memory`,
   sameStorage: 'the pets are there already: --to must name another storage',
   noArchive: (location: string) => `the pets at ${location} can't be copied: its adapter has no archive`,
-  copyProgress: (pets: number, step: string) => `${pets} pets ${step}`,
   petOfTarget: (id: bigint) => `the target has pets of its own, ${id} for example: name an empty storage`,
   keyOfTarget: ({ id }: ApiKey) => `the target has an API key of its own, ${id}: name an empty storage`,
   changed: 'a storage has changed during the copy: stop every service that uses them, and repeat the command',

@@ -3,6 +3,9 @@ import { stringify } from '@animal-store/exact-json';
 import type { TextOutput } from './context.ts';
 import { printable } from './messages.ts';
 
+/** Erases a line of progress on a terminal. */
+const ERASE_LINE = '\r\u001b[K';
+
 /** How many records a table has at most. */
 const TABLE_ROWS = 100;
 
@@ -29,6 +32,11 @@ export async function printAll(output: TextOutput, records: Iterable<object> | A
     rows.push(record);
   }
   if (rows.length > 0) output.write(tableOf(rows));
+}
+
+/** Redraws a line of progress on a terminal, and erases it if there is no text. Another output has no such line. */
+export function drawProgress(output: TextOutput, text = ''): void {
+  if (output.isTTY) output.write(ERASE_LINE + text);
 }
 
 /** A table whose first row has the names of the members. */

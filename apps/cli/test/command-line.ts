@@ -3,7 +3,7 @@ import { Readable, Writable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue, createKeyring } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
-import type { Context, CopySource, CopyTarget } from '../src/context.ts';
+import type { Context, MovableStorage } from '../src/context.ts';
 import { createProgram } from '../src/program.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -23,7 +23,7 @@ interface Options {
   /** Called before each creation. */
   readonly onAdd?: () => void;
   /** What `copy` reads and fills. */
-  readonly ends?: { readonly source: CopySource; readonly target: CopyTarget };
+  readonly ends?: { readonly source: MovableStorage; readonly target: MovableStorage };
 }
 
 /** The command line in this process, on a memory of its own. */
@@ -49,6 +49,7 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
         if (ends === undefined) throw new Error('nothing to copy');
         return work(ends.source, ends.target);
       },
+      interruption: () => new AbortController().signal,
       words,
       stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
       ...{ stdout, stderr, clock },

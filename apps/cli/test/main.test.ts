@@ -24,6 +24,9 @@ async function emptyFile(): Promise<string> {
   return file;
 }
 
+/** The module of an adapter without an archive. */
+const MEMORY = new URL('../../../packages/adapter-memory/src/index.ts', import.meta.url);
+
 const pet = (index: number) => `{"name":"Rex ${index}","categoryId":9223372036854775807}\n`;
 
 test('continues an import after SIGKILL and SIGINT when the command is repeated, without lost or duplicate pets', async () => {
@@ -107,9 +110,13 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
 test('rejects a target whose adapter, from another repository, has no archive', async () => {
   const folder = freshFolder();
   const variable = "{ name: 'ACME_SHELF', example: 'shelf:zoo', secret: false }";
-  const open = 'async (location) => ({ location, ready() {}, close() {} })';
+  const open = 'async (location) => ({ ...createMemoryStorage(), location })';
   const module = join(folder, 'acme.mjs');
-  writeFileSync(module, `export const adapter = { portsVersion: 1, variable: ${variable}, open: ${open} };`);
+  writeFileSync(
+    module,
+    `import { createMemoryStorage } from '${MEMORY}';
+     export const adapter = { portsVersion: 1, variable: ${variable}, open: ${open} };`,
+  );
   const words = ['copy', '--to', 'shelf:zoo', '--to-storage', module];
   expect(await run({ SQLITE_FILE: await emptyFile() }, ...words)).toEqual({
     code: 1,
