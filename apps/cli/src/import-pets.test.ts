@@ -82,10 +82,10 @@ test('rejects a line under whose number another pet was imported', async () => {
 
 test('redraws a line of progress on a terminal, and erases it for messages and at the end', async () => {
   const { imports } = importing({ isTTY: true });
-  const { out, err } = await imports(`x\n${line('Rex').repeat(499)}`);
+  const { out, err } = await imports(`x\n${line('Rex').repeat(999)}`);
   const [erase, message] = ['\r\u001b[K', `stdin:1: Unexpected token 'x', "x" is not valid JSON\n`];
-  expect(err).toBe(`${erase}${message}${erase}499 pets imported${erase}`);
-  expect(out).toMatch(/imported .*499/);
+  expect(err).toBe(`${erase}${message}${erase}999 pets imported${erase}`);
+  expect(out).toMatch(/imported .*999/);
 });
 
 test('ends with its counts if the storage fails, although the input has more lines and does not end', async () => {

@@ -1,10 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { type Line, readLines } from '@animal-store/app-kit';
-import { DomainError, type NewPet } from '@animal-store/domain';
+import { type Catalogue, DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
-import { CommandFailed, type Context, type UseCases } from './context.ts';
+import { CommandFailed, type Context } from './context.ts';
 import { MESSAGES, printable } from './messages.ts';
 import { drawProgress, print } from './print.ts';
 
@@ -16,9 +16,6 @@ const MAX_IN_FLIGHT = 1_000;
 
 /** How long a line may be. */
 const MAX_LINE_BYTES = 64 * 1024;
-
-/** The progress is drawn once for this number of lines. */
-const PROGRESS_STEP = 500;
 
 export function addImportPets(pets: Command, context: Context): void {
   pets
@@ -37,23 +34,22 @@ function importId(text: string): string {
 async function importPets(file: string, importId: string, context: Context): Promise<void> {
   const { withStorage, stdin, stdout, stderr } = context;
   const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
-  const lines = readLines(input, MAX_LINE_BYTES);
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
-  let failure: unknown = null;
+  const stopping = new AbortController();
 
+  /** Ends the reading. The first reason stays. */
   function stop(reason: unknown): void {
-    failure ??= reason;
+    stopping.abort(reason);
     input.destroy();
   }
 
-  async function importLine({ bytes, number }: Line, { catalogue }: UseCases): Promise<void> {
+  async function importLine({ bytes, number }: Line, catalogue: Catalogue): Promise<void> {
     try {
       const pet = petOf(bytes);
       if (pet === undefined) return;
       const { created } = await catalogue.createPet(pet as NewPet, { holder: HOLDER, key: `${importId}:${number}` });
       counts[created ? 'imported' : 'alreadyImported'] += 1;
     } catch (error) {
-      // Not after the loop over the lines: leaving it waits for its other iterations, and so for more input.
       if (!isAboutLine(error)) return stop(error);
       const isOther = DomainError.is(error) && error.code === 'idempotency_key_reused';
       drawProgress(stderr);
@@ -62,28 +58,33 @@ async function importPets(file: string, importId: string, context: Context): Pro
     }
   }
 
-  async function importLines(useCases: UseCases): Promise<void> {
+  async function importLines(catalogue: Catalogue): Promise<void> {
+    const inFlight: Promise<void>[] = [];
     try {
-      for await (const line of lines) {
-        if (failure !== null) return;
-        await importLine(line, useCases);
-        if (line.number % PROGRESS_STEP > 0) continue;
+      for await (const line of readLines(input, MAX_LINE_BYTES)) {
+        stopping.signal.throwIfAborted();
+        inFlight.push(importLine(line, catalogue));
+        if (inFlight.length < MAX_IN_FLIGHT) continue;
+        await Promise.all(inFlight.splice(0));
         drawProgress(stderr, MESSAGES.progress(counts.imported + counts.alreadyImported, 'imported'));
       }
     } catch (error) {
       stop(error);
     }
+    await Promise.all(inFlight);
   }
 
   const interruption = context.interruption();
   interruption.addEventListener('abort', () => stop(interruption.reason));
-  const importAll = async (useCases: UseCases) => {
-    await Promise.all(Array.from({ length: MAX_IN_FLIGHT }, () => importLines(useCases)));
-    drawProgress(stderr);
-    await print(stdout, counts);
-    if (failure !== null) throw failure;
-  };
-  await withStorage(importAll, { create: true });
+  await withStorage(
+    async ({ catalogue }) => {
+      await importLines(catalogue);
+      drawProgress(stderr);
+      await print(stdout, counts);
+      stopping.signal.throwIfAborted();
+    },
+    { create: true },
+  );
   if (counts.rejected > 0) throw new CommandFailed(MESSAGES.rejected);
 }
 
