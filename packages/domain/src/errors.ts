@@ -1,5 +1,3 @@
-import { quote } from './quote.ts';
-
 /** The codes of errors: a closed set that every transport maps completely. */
 export type DomainErrorCode =
   /** An argument breaks a rule; the message names every violation. */
@@ -72,10 +70,19 @@ export function invalid(given: Violations): DomainError {
   return new DomainError('invalid', violations.map(({ message }) => message).join('; '), { violations });
 }
 
-/** @throws TypeError if an argument is no port: from JavaScript it may be the whole storage. */
-export function requirePort(argument: string, given: unknown, method: string): void {
-  if (typeof Object(given)[method] !== 'function')
-    throw new TypeError(`${argument} must be a part of a storage with the method ${method}, was ${quote(given)}`);
+/**
+ * Checks an argument of a program, which from JavaScript may be anything.
+ *
+ * @param holds False, or throws, if the argument breaks the rule.
+ * @throws TypeError with the rule. It does not quote the argument, which may be a secret in the wrong place.
+ */
+export function requireThat(rule: string, holds: () => boolean): void {
+  try {
+    if (holds()) return;
+  } catch (cause) {
+    throw new TypeError(rule, { cause });
+  }
+  throw new TypeError(rule);
 }
 
 /** @throws TypeError if the option is no string. The message quotes nothing: a URL may have a password. */

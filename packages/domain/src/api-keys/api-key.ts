@@ -1,3 +1,5 @@
+import { requireThat } from '../errors.ts';
+
 /** Secret scanners look for it. */
 const PREFIX = 'anst_';
 
@@ -68,8 +70,12 @@ const SHA_256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495
 
 /** @throws TypeError if a digest is another one than SHA-256 in lower-case hexadecimal digits. */
 export function requireSha256(digest: Digest): void {
-  if (typeof digest !== 'function' || digest('') !== SHA_256_OF_NOTHING)
-    throw new TypeError('digest must be SHA-256 in lower-case hexadecimal digits');
+  requireThat('digest must be SHA-256 in lower-case hexadecimal digits', () => digest('') === SHA_256_OF_NOTHING);
+}
+
+/** @throws TypeError if a clock does not return milliseconds. */
+export function requireClock(name: string, clock: Clock): void {
+  requireThat(`${name} must return milliseconds`, () => Number.isFinite(clock()));
 }
 
 /** Whether a key is accepted at a time, in milliseconds since the epoch. */

@@ -1,9 +1,9 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { keysInMemory, observed, unavailable } from '../../test/ports-in-memory.ts';
+import { keysInMemory, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import { type ApiKey, generateApiKey } from './api-key.ts';
-import { createAuthentication } from './authentication.ts';
+import { type AuthenticationOptions, createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 import { createKeyring } from './keyring.ts';
 
@@ -32,6 +32,29 @@ describe('createAuthentication', () => {
   test('finds the id and the holder of an issued key', async () => {
     const { key, authenticate } = await issuedOn();
     expect(await authenticate(key)).toStrictEqual({ id: digest(key).slice(0, 16), holder: 'the zoo' });
+  });
+
+  const VALID = {
+    ...{ configuredKeys: new Map<string, string>(), issuedKeys: keysInMemory(), digest },
+    ...{ clock: () => NOON, monotonicClock: () => NOON },
+  } satisfies AuthenticationOptions;
+  const CONFIGURED = 'configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits';
+  const ISSUED = 'issuedKeys must be those of a storage: storage.keys';
+
+  test.each<[string, unknown, string]>([
+    ['no options', undefined, CONFIGURED],
+    ['an object as configured keys', { ...VALID, configuredKeys: { [digest('a key')]: 'me' } }, CONFIGURED],
+    ['configured keys that are no digests', { ...VALID, configuredKeys: new Map([['a key', 'me']]) }, CONFIGURED],
+    ['a whole storage as issued keys', { ...VALID, issuedKeys: { keys: VALID.issuedKeys } }, ISSUED],
+    ['the pets of a storage as issued keys', { ...VALID, issuedKeys: petsInMemory() }, ISSUED],
+    ['no clock', { ...VALID, clock: undefined }, 'clock must return milliseconds'],
+    [
+      'a monotonic clock without its object',
+      { ...VALID, monotonicClock: performance.now },
+      'monotonicClock must return milliseconds',
+    ],
+  ])('rejects %s, from JavaScript', (_, options, message) => {
+    expect(() => createAuthentication(options as AuthenticationOptions)).toThrow(new TypeError(message));
   });
 
   test('rejects a key that is missing, from JavaScript', async () => {

@@ -1,5 +1,14 @@
-import { requirePort } from '../errors.ts';
-import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable, requireSha256 } from './api-key.ts';
+import { requireThat } from '../errors.ts';
+import {
+  type ApiKey,
+  apiKeyId,
+  type Clock,
+  type Digest,
+  isApiKey,
+  isUsable,
+  requireClock,
+  requireSha256,
+} from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
@@ -22,14 +31,14 @@ export type AuthenticatedKey = Pick<ApiKey, 'id' | 'holder'>;
 export type Authenticate = (key: string) => Promise<AuthenticatedKey | null>;
 
 export interface AuthenticationOptions {
-  /** Holders by digest: keys that are valid as long as the process lives. */
+  /** Holders by {@link AuthenticationOptions.digest}: keys that are valid as long as the process lives. */
   readonly configuredKeys: ReadonlyMap<string, string>;
   /** Keys that are issued and revoked at run time. Queried only for keys of the form of an issued one. */
   readonly issuedKeys: KeyStore;
   readonly digest: Digest;
   /** The time by which keys expire and their uses are recorded. */
   readonly clock: Clock;
-  /** Milliseconds since an arbitrary time, never set back, for the ages of cached records: `performance.now`. */
+  /** Milliseconds since an arbitrary time, never set back, for the ages of cached records: `() => performance.now()`. */
   readonly monotonicClock: () => number;
 }
 
@@ -38,12 +47,18 @@ export interface AuthenticationOptions {
  * nothing about the characters of a key. Lookups of one key share a query and its record for 5 seconds; a key that is
  * not found is looked up again.
  *
- * @throws TypeError if `issuedKeys` is no KeyStore, or `digest` is not SHA-256 in hexadecimal digits.
+ * @throws TypeError if an option is not as described.
  */
 export function createAuthentication(options: AuthenticationOptions): Authenticate {
-  const { configuredKeys, issuedKeys, digest, clock, monotonicClock } = options;
-  requirePort('issuedKeys', issuedKeys, 'recordUse');
+  const { configuredKeys, issuedKeys, digest, clock, monotonicClock }: AuthenticationOptions = Object(options);
+  const isDigest = (hex: string) => /^[\da-f]{64}$/.test(hex);
+  requireThat('configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits', () =>
+    [...configuredKeys.keys()].every(isDigest),
+  );
+  requireThat('issuedKeys must be those of a storage: storage.keys', () => 'revoke' in issuedKeys);
   requireSha256(digest);
+  requireClock('clock', clock);
+  requireClock('monotonicClock', monotonicClock);
   // A record may be as old as its query, so its age counts from the start.
   const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
   const now = () => Math.floor(clock());

@@ -5,7 +5,7 @@ import { rejectionOf } from '../../test/rejection.ts';
 import { isApiKey } from './api-key.ts';
 import { createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
-import { createKeyring } from './keyring.ts';
+import { createKeyring, type KeyringOptions } from './keyring.ts';
 
 const digest = (text: string) => createHash('sha256').update(text).digest('hex');
 const NOON = 1_800_000_000_000;
@@ -71,14 +71,24 @@ describe('createKeyring', () => {
     expect(await keyring.list()).toStrictEqual([record]);
   });
 
-  test('rejects a store of pets, or the store of keys in the place of its options', () => {
-    const [options, message] = [
-      { digest, randomBytes, clock: () => NOON },
-      'keys must be a part of a storage with the method revoke',
-    ];
-    const pets = petsInMemory() as unknown as KeyStore;
-    expect(() => createKeyring({ ...options, keys: pets })).toThrow(new TypeError(`${message}, was an object`));
-    expect(() => createKeyring(keysInMemory() as never)).toThrow(new TypeError(`${message}, was missing`));
+  const KEYS = 'keys must be those of a storage: storage.keys';
+
+  test.each<[string, (valid: KeyringOptions) => unknown, string]>([
+    ['no options', () => undefined, KEYS],
+    ['the keys of a storage in the place of its options', ({ keys }) => keys, KEYS],
+    ['a whole storage as keys', ({ keys, ...valid }) => ({ ...valid, keys: { keys } }), KEYS],
+    ['the pets of a storage as keys', (valid) => ({ ...valid, keys: petsInMemory() }), KEYS],
+    ['no random bytes', (valid) => ({ ...valid, randomBytes: undefined }), 'randomBytes must return bytes'],
+    [
+      'random digits',
+      (valid) => ({ ...valid, randomBytes: (size: number) => randomBytes(size).toString('hex') }),
+      'randomBytes must return bytes',
+    ],
+    ['no clock', (valid) => ({ ...valid, clock: undefined }), 'clock must return milliseconds'],
+    ['a clock of dates', (valid) => ({ ...valid, clock: () => new Date() }), 'clock must return milliseconds'],
+  ])('rejects %s, from JavaScript', (_, optionsOf, message) => {
+    const options = optionsOf({ keys: keysInMemory(), digest, randomBytes, clock: () => NOON });
+    expect(() => createKeyring(options as KeyringOptions)).toThrow(new TypeError(message));
   });
 
   test.each([

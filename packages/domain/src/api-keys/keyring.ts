@@ -1,4 +1,4 @@
-import { DomainError, rejectViolations, requirePort } from '../errors.ts';
+import { DomainError, rejectViolations, requireThat } from '../errors.ts';
 import { isIntegerFrom, LIMITS } from '../pets/limits.ts';
 import { violation } from '../quote.ts';
 import {
@@ -8,6 +8,7 @@ import {
   type Digest,
   generateApiKey,
   type RandomBytes,
+  requireClock,
   requireSha256,
   visiblePrefixOf,
 } from './api-key.ts';
@@ -77,12 +78,15 @@ export interface KeyringOptions {
 /**
  * The use cases for administrators of API keys on a storage.
  *
- * @throws TypeError if `keys` is no KeyStore, or `digest` is not SHA-256 in hexadecimal digits.
+ * @throws TypeError if an option is not as described.
  * @example const keyring = createKeyring({ keys: storage.keys, digest, randomBytes, clock: Date.now })
  */
-export function createKeyring({ keys, digest, randomBytes, clock }: KeyringOptions): Keyring {
-  requirePort('keys', keys, 'revoke');
+export function createKeyring(options: KeyringOptions): Keyring {
+  const { keys, digest, randomBytes, clock }: KeyringOptions = Object(options);
+  requireThat('keys must be those of a storage: storage.keys', () => 'revoke' in keys);
   requireSha256(digest);
+  requireThat('randomBytes must return bytes', () => ArrayBuffer.isView(randomBytes(1)));
+  requireClock('clock', clock);
   const now = () => Math.floor(clock());
   return {
     async issue({ holder, expiresAt }) {

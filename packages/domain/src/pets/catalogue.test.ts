@@ -1,17 +1,21 @@
 import { describe, expect, test } from 'vitest';
-import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
+import { keysInMemory, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
 import type { DomainError } from '../errors.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import type { NewPet, Pet } from './pet.ts';
+import type { PetStore } from './pet-store.ts';
 
 const rex = (given: object = {}): NewPet => ({ name: 'Rex', categoryId: 7n, ...given });
 
 describe('createCatalogue', () => {
-  test('rejects a whole storage in the place of its pets, from JavaScript', () => {
-    const storage = { pets: petsInMemory() };
-    const message = 'pets must be a part of a storage with the method list, was an object';
-    expect(() => createCatalogue(storage as never)).toThrow(new TypeError(message));
+  test.each<[string, unknown]>([
+    ['nothing', undefined],
+    ['a whole storage', { pets: petsInMemory() }],
+    ['the keys of a storage', keysInMemory()],
+  ])('rejects %s in the place of its pets, from JavaScript', (_, given) => {
+    const error = new TypeError('pets must be those of a storage: storage.pets');
+    expect(() => createCatalogue(given as PetStore)).toThrow(error);
   });
 
   test('reads and lists a pet that was created', async () => {

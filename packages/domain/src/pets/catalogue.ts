@@ -1,4 +1,4 @@
-import { DomainError, invalid, requirePort } from '../errors.ts';
+import { DomainError, invalid, requireThat } from '../errors.ts';
 import { violation } from '../quote.ts';
 import { fingerprint, type IdempotencyKey, idempotencyViolations } from './idempotency.ts';
 import { LIMITS } from './limits.ts';
@@ -49,7 +49,7 @@ export interface Catalogue {
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
 export function createCatalogue(pets: PetStore): Catalogue {
-  requirePort('pets', pets, 'list');
+  requireThat('pets must be those of a storage: storage.pets', () => 'list' in pets && !('revoke' in pets));
   return {
     async listPets(query = {}) {
       const { status, after, limit } = checkedPetQuery(query);
