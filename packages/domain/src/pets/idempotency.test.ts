@@ -35,6 +35,15 @@ describe('fingerprint', () => {
 
 describe('idempotencyViolations', () => {
   test.each([
+    ['order-1', '"order-1"'],
+    [null, 'null'],
+  ])('rejects %j in the place of a key and its holder', (given, quoted) => {
+    expect(idempotencyViolations(given)).toEqual({
+      idempotencyKey: `the idempotency key must be an object with holder and key, was ${quoted}`,
+    });
+  });
+
+  test.each([
     ['a\ud800', '"a\\ud800"'],
     ['\udc00', '"\\udc00"'],
     ['a\0b', '"a\\u0000b"'],

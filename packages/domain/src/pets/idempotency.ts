@@ -23,7 +23,10 @@ export interface Idempotency extends IdempotencyKey {
 
 /** The violations of an idempotency key, and of its holder. */
 export function idempotencyViolations(given: unknown): Violations {
-  const { holder, key } = Object(given) as Record<string, unknown>;
+  if (typeof given !== 'object' || given === null) {
+    return { idempotencyKey: violation('the idempotency key must be an object with holder and key', given) };
+  }
+  const { holder, key } = given as Record<string, unknown>;
   return { idempotencyKey: keyViolation(key), holder: holderViolation(holder) };
 }
 
