@@ -66,6 +66,18 @@ describe('allPets', () => {
     expect(ids).toEqual(idsUpTo(102));
   });
 
+  test.each<[string, unknown[], string]>([
+    ['nothing', [], 'catalogue must have the method listPets'],
+    ['a storage', [{ pets: petsInMemory() }], 'catalogue must have the method listPets'],
+    ...[{ limit: 5 }, null, 'sold'].map((query): [string, unknown[], string] => [
+      `the query ${JSON.stringify(query)}`,
+      [createCatalogue(petsInMemory()), query],
+      'query must be an object without limit: all pets are read',
+    ]),
+  ])('rejects %s, from JavaScript', async (_, given, message) => {
+    await expect(collect(allPets(...(given as [Catalogue])))).rejects.toThrow(new TypeError(message));
+  });
+
   test('rejects if a page cannot be read', async () => {
     const message = 'after must be an id or 0, was -1';
     expect(await rejectionOf(() => collect(allPets(createCatalogue(petsInMemory()), { after: -1n })))).toEqual({
