@@ -1,5 +1,6 @@
-import { type Explored, explore, type Scenario } from './explore.ts';
+import { type Explored, explore } from './explore.ts';
 import { importMutants } from './mutant.ts';
+import type { Scenario } from './world.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 
@@ -11,7 +12,7 @@ export interface Finding extends Omit<Explored, 'failing'> {
   readonly title: string;
   /** The deliberate error in the modules, or null for the modules as they are. */
   readonly seeded: string | null;
-  readonly failing: { readonly events: readonly string[]; readonly error: string } | null;
+  readonly failing: { readonly schedule: readonly string[]; readonly error: string } | null;
 }
 
 export interface TrialOptions {
@@ -50,6 +51,6 @@ export async function trial<Modules>(
 
 function report(title: string, seeded: string | null, { states, failing }: Explored): void {
   const error = failing?.error instanceof Error ? failing.error.message : String(failing?.error);
-  const finding: Finding = { title, seeded, states, failing: failing && { events: failing.events, error } };
+  const finding: Finding = { title, seeded, states, failing: failing && { schedule: failing.schedule, error } };
   console.log(JSON.stringify(finding));
 }

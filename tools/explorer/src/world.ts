@@ -1,17 +1,17 @@
-// The real function, before a fake replaces it.
-const { setImmediate: afterMicrotasks } = globalThis;
+import {
+  causeOf,
+  commandPart,
+  digest,
+  type Effect,
+  processPart,
+  type State,
+  type Step,
+  stateAfter,
+  valuePart,
+} from './state.ts';
 
-/** An event that can happen next. */
-export interface Option {
-  readonly name: string;
-  /** The process whose code it runs; null for servers and the environment. */
-  readonly process: string | null;
-  /** Whether a run may end without it. */
-  readonly may: boolean;
-  /** The parts of the state that it always depends on, besides the shared values that it reads. */
-  readonly own: readonly string[];
-  run(): void;
-}
+/** Builds a world. */
+export type Scenario = (world: World) => void;
 
 type Condition = () => boolean;
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
@@ -34,10 +34,8 @@ interface Client {
   isBusy: boolean;
 }
 
-interface Event extends Pick<Option, 'name' | 'process' | 'may' | 'run'> {
+interface Event extends Omit<Step, 'command'> {
   readonly can: Condition;
-  readonly times: number;
-  used: number;
 }
 
 interface Timer {
@@ -46,78 +44,69 @@ interface Timer {
   run(): void;
 }
 
-/** A fake timer, as the functions of node:timers return one. */
-export interface FakeTimer {
-  readonly id: string;
-  ref(): FakeTimer;
-  unref(): FakeTimer;
-}
-
 /** Timers that are due later, in milliseconds, keep no run going: nothing explored waits that long. */
 const HORIZON = 100_000;
 
-/**
- * One run of a scenario: its clients, servers, failures and clock. The function of a scenario builds it anew for each run and
- * must do the same each time.
- */
+/** A step of nobody. */
+const STEP = { process: null, command: null, may: false } as const;
+
+// The real function, before a fake replaces it.
+const { setImmediate: afterMicrotasks } = globalThis;
+
 export class World {
-  /** The values of servers and the environment, by name. */
-  readonly values: Record<string, unknown> = {};
-  /** The names of the shared values that the last event has read, and written. */
-  readonly reads = new Set<string>();
-  readonly writes = new Set<string>();
-  readonly clients: Client[] = [];
-  readonly commands = new Map<string, Command>();
-  readonly events: Event[] = [];
-  readonly timers = new Map<string, Timer>();
+  /** It is replaced by each step. */
+  state: State = new Map();
   /** The first error of the run. */
   failure: unknown = null;
 
-  readonly #counts = new Map<string, number>();
+  readonly #values = new Map<string, unknown>();
+  readonly #clients: Client[] = [];
+  readonly #commands = new Map<string, Command>();
+  readonly #events: Event[] = [];
+  readonly #timers = new Map<string, Timer>();
   readonly #checks: (() => void)[] = [];
   readonly #lastChecks: (() => void)[] = [];
+  readonly #counts = new Map<string, number>();
+  /** The process of the present step. */
+  #process: string | null = null;
+  /** The shared values that the present step has read, unless it had written them, and written. */
+  readonly #read = new Set<string>();
+  readonly #written = new Set<string>();
   readonly #time = this.shared({ now: 0 });
-  #process: string | null = 'main';
+
+  // For scenarios.
 
   /**
-   * Declares the values of servers and the environment. An event may replace a value, but not change it. The reads and
-   * writes of events are recorded, so that independent events need no declaration.
+   * Declares values of servers and the environment. A step may replace a value, but not change it. What a step reads and
+   * writes is recorded, so that independent steps need no declaration.
    */
   shared<Values extends object>(initial: Values): Values {
     const object = {};
-    for (const [name, value] of Object.entries(initial)) {
-      this.values[name] = deepFrozen(value);
-      Object.defineProperty(object, name, {
-        get: () => {
-          this.reads.add(name);
-          return this.values[name];
-        },
-        set: (replacement: unknown) => {
-          this.writes.add(name);
-          this.values[name] = deepFrozen(replacement);
-        },
-      });
-    }
+    for (const [name, value] of Object.entries(initial))
+      Object.defineProperty(object, name, this.#declare(name, value));
     return Object.seal(object) as Values;
   }
 
   /** Calls async functions one after the other. A call that rejects is an error of the run. */
   client(name: string, calls: Client['calls'], { process = 'main' }: { process?: string } = {}): void {
-    this.clients.push({ name, process, calls, next: 0, isBusy: false });
+    this.#clients.push({ name, process, calls, next: 0, isBusy: false });
   }
 
   /**
-   * Sends a command to a server: one event runs it there once `can` allows it, a later one brings the reply.
+   * Sends a command to a server: one step runs it there once `can` allows it, a later one brings the reply.
    *
    * @param run Runs on the server, on shared values only. An object of functions stands for several possible outcomes.
    */
   command<T>(
     name: string,
-    { can = () => true, run }: { can?: Condition; run: (() => T) | Readonly<Record<string, () => T>> },
+    {
+      can = () => true,
+      run,
+    }: { can?: Condition; run: (() => T | Promise<T>) | Readonly<Record<string, () => T | Promise<T>>> },
   ): Promise<T> {
     const id = this.#identify(name);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    this.commands.set(id, {
+    this.#commands.set(id, {
       process: this.#running(name),
       can,
       outcomes: typeof run === 'function' ? { '': run } : run,
@@ -129,7 +118,7 @@ export class World {
   }
 
   /**
-   * Declares a failure, or a step of the environment.
+   * Declares a failure, or another step of the environment.
    *
    * @param options.may Whether a run may end without it.
    * @param options.process The process whose code it calls. Absent: it changes shared values only.
@@ -144,7 +133,15 @@ export class World {
       process = null,
     }: { can?: Condition; run?: () => void; times?: number; may?: boolean; process?: string | null },
   ): void {
-    this.events.push({ name, can, run, times, may, process, used: 0 });
+    const used = this.#declare(name, 0);
+    this.#events.push({
+      ...{ name, may, process },
+      can: () => used.get() < times && can(),
+      run() {
+        used.set(used.get() + 1);
+        run();
+      },
+    });
   }
 
   /** Lets `ms` milliseconds pass at any time. */
@@ -160,7 +157,7 @@ export class World {
     return this.#time.now;
   }
 
-  /** Checks the run after each event. */
+  /** Checks the run after each step. */
   always(check: () => void): void {
     this.#checks.push(check);
   }
@@ -170,114 +167,109 @@ export class World {
     this.#lastChecks.push(check);
   }
 
-  /** Starts a fake timer: an event once it is due. */
-  timer(run: () => void, ms = 0): FakeTimer {
+  // For the fake of time.
+
+  /** Starts a timer, and returns its name. It is a step once it is due. */
+  startTimer(run: () => void, ms: number): string {
     const id = this.#identify('timer');
-    const process = this.#running('timer');
     const fire = () => {
-      this.timers.delete(id);
+      this.#timers.delete(id);
       run();
     };
-    this.timers.set(id, { process, due: this.#time.now + ms, run: fire });
-    const timer: FakeTimer = { id, ref: () => timer, unref: () => timer };
-    return timer;
+    this.#timers.set(id, { process: this.#running('timer'), due: this.now() + ms, run: fire });
+    return id;
   }
 
-  /** The possible events. If there are only timers, time passes to the next one. */
-  options(): readonly Option[] {
-    const options = [...this.#starts(), ...this.#steps(), ...this.#environment(), ...this.#dueTimers()];
+  stopTimer(id: string): void {
+    this.#timers.delete(id);
+  }
+
+  // For the search.
+
+  /** The possible steps. If there are only timers, time passes to the next one. */
+  steps(): readonly Step[] {
+    const steps = [...this.#calls(), ...this.#commandSteps(), ...this.#environment(), ...this.#dueTimers()];
     const [next] = this.#timersByTime();
-    if (next === undefined || next[1].due >= HORIZON || !options.every(({ may }) => may)) return options;
-    const pass: Option = {
-      name: 'time passes',
-      process: null,
-      may: false,
-      own: [...this.timers.keys()].map((id) => `timer ${id}`),
-      run: () => {
-        this.#time.now = Math.max(this.#time.now, next[1].due);
-      },
+    if (next === undefined || next[1].due >= HORIZON || !steps.every(({ may }) => may)) return steps;
+    const { due } = next[1];
+    const pass = () => {
+      this.#time.now = due;
     };
-    return [...options, pass];
+    return [...steps, { ...STEP, name: `time passes to ${due} ms`, run: pass }];
   }
 
-  /** Lets an event happen, and all code that it wakes run. */
-  async step(option: Option): Promise<void> {
-    this.reads.clear();
-    this.writes.clear();
-    this.#process = option.process;
-    this.#verify([option.run]);
+  /** Builds the world by a scenario, in a first step of the process `main`. */
+  async build(scenario: Scenario): Promise<void> {
+    await this.take({ ...STEP, name: 'the beginning', process: 'main', run: () => scenario(this) });
+  }
+
+  /** Takes a step, with all code that it wakes. */
+  async take(step: Step): Promise<Effect> {
+    this.#read.clear();
+    this.#written.clear();
+    this.#process = step.process;
+    this.#verify([step.run]);
     // Every microtask has run by then.
     await new Promise(afterMicrotasks);
+    const effect = this.#effectOf(step);
+    this.state = stateAfter(this.state, effect);
     this.#verify(this.#checks);
+    return effect;
   }
 
   /** Whether nothing more must happen; then it makes the last checks. */
-  hasEnded(options: readonly Option[]): boolean {
-    if (!options.every(({ may }) => may)) return false;
-    const hanging = this.clients.find(({ isBusy }) => isBusy);
+  hasEnded(): boolean {
+    if (!this.steps().every(({ may }) => may)) return false;
+    const hanging = this.#clients.find(({ isBusy }) => isBusy);
     if (hanging !== undefined) this.failure ??= new Error(`a call of ${hanging.name} never ends`);
     this.#verify(this.#lastChecks);
     return true;
   }
 
-  *#starts(): Generator<Option> {
-    for (const client of this.clients) {
+  *#calls(): Generator<Step> {
+    for (const client of this.#clients) {
       const call = client.calls[client.next];
       if (client.isBusy || call === undefined) continue;
       const name = `${client.name}: ${call.name || client.next + 1}`;
-      yield this.#option(name, client.process, [], () => this.#call(client, call));
+      yield { ...STEP, name, process: client.process, run: () => this.#call(client, call) };
     }
   }
 
-  *#steps(): Generator<Option> {
-    for (const [id, command] of this.commands) {
-      const own = [`command ${id}`];
+  *#commandSteps(): Generator<Step> {
+    for (const [id, command] of this.#commands) {
       const { outcome } = command;
       if (outcome !== null) {
-        yield this.#option(`reply ${id}`, command.process, own, () => {
-          this.commands.delete(id);
+        const reply = () => {
+          this.#commands.delete(id);
           if ('error' in outcome) command.reject(outcome.error);
           else command.resolve(outcome.value);
-        });
+        };
+        yield { ...STEP, name: `reply ${id}`, process: command.process, command: id, run: reply };
       } else if (command.can()) {
         for (const [how, run] of Object.entries(command.outcomes)) {
           const name = how === '' ? `run ${id}` : `run ${id}: ${how}`;
-          yield this.#option(name, null, own, () => {
-            command.outcome = outcomeOf(run);
-          });
+          yield { ...STEP, name, command: id, run: () => void this.#run(command, run) };
         }
       }
     }
   }
 
-  *#environment(): Generator<Option> {
-    for (const event of this.events) {
-      if (event.used >= event.times || !event.can()) continue;
-      const run = () => {
-        event.used += 1;
-        event.run();
-      };
-      yield { ...this.#option(event.name, event.process, [`event ${event.name}`], run), may: event.may };
-    }
+  *#environment(): Generator<Step> {
+    for (const { can, ...step } of this.#events) if (can()) yield { ...STEP, ...step };
   }
 
   /** The timer of each process that is due first. */
-  *#dueTimers(): Generator<Option> {
+  *#dueTimers(): Generator<Step> {
     const processes = new Set<string>();
-    for (const [id, timer] of this.#timersByTime()) {
-      if (timer.due > (this.values['now'] as number)) return;
-      if (processes.has(timer.process)) continue;
-      processes.add(timer.process);
-      yield this.#option(id, timer.process, [`timer ${id}`], timer.run);
+    for (const [id, { due, process, run }] of this.#timersByTime()) {
+      if (due > this.now()) return;
+      if (!processes.has(process)) yield { ...STEP, name: id, process, run };
+      processes.add(process);
     }
   }
 
   #timersByTime(): [string, Timer][] {
-    return [...this.timers].sort(([, one], [, other]) => one.due - other.due);
-  }
-
-  #option(name: string, process: string | null, own: readonly string[], run: () => void): Option {
-    return { name, process, may: false, own: process === null ? own : [...own, `process ${process}`], run };
+    return [...this.#timers].sort(([, one], [, other]) => one.due - other.due);
   }
 
   #call(client: Client, call: () => Promise<unknown>): void {
@@ -295,9 +287,48 @@ export class World {
       });
   }
 
+  async #run(command: Command, run: () => unknown): Promise<void> {
+    try {
+      command.outcome = { value: await run() };
+    } catch (error) {
+      command.outcome = { error };
+    }
+  }
+
+  #effectOf(step: Step): Effect {
+    const { process, command } = step;
+    const version = (part: string) => this.state.get(part) ?? '';
+    const read = new Map(Array.from(this.#read, (name) => [valuePart(name), version(valuePart(name))]));
+    const written = new Map<string, string | null>();
+    for (const name of this.#written) written.set(valuePart(name), digest(this.#values.get(name)));
+    const history = digest(causeOf(this.state, step), [...read]);
+    if (process !== null) written.set(processPart(process), history);
+    for (const [id, { outcome }] of this.#commands) {
+      if (!this.state.has(commandPart(id))) written.set(commandPart(id), digest(history));
+      else if (id === command) written.set(commandPart(id), digest(version(commandPart(id)), outcome));
+    }
+    if (command !== null && !this.#commands.has(command)) written.set(commandPart(command), null);
+    return { read, written };
+  }
+
+  #declare<T>(name: string, initial: T): { get(): T; set(value: T): void } {
+    const set = (value: T) => {
+      this.#written.add(name);
+      this.#values.set(name, deepFrozen(value));
+    };
+    set(initial);
+    return {
+      get: () => {
+        if (!this.#written.has(name)) this.#read.add(name);
+        return this.#values.get(name) as T;
+      },
+      set,
+    };
+  }
+
   #running(name: string): string {
     if (this.#process !== null) return this.#process;
-    this.failure = new Error(`${name}: an event without a process called code of one`);
+    this.failure = new Error(`${name}: a step without a process called code of one`);
     throw this.failure;
   }
 
@@ -316,14 +347,6 @@ export class World {
     } catch (error) {
       this.failure ??= error;
     }
-  }
-}
-
-function outcomeOf(run: () => unknown): Outcome {
-  try {
-    return { value: run() };
-  } catch (error) {
-    return { error };
   }
 }
 

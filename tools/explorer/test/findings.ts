@@ -4,10 +4,10 @@ import { promisify } from 'node:util';
 import type { Finding } from '../src/trial.ts';
 
 /** Runs the program of scenarios, and returns its findings in the order of its trials. Throws an Error if it fails. */
-export async function findingsOf(program: URL): Promise<readonly Finding[]> {
+export async function findingsOf(program: URL, ...words: string[]): Promise<readonly Finding[]> {
   const { stdout } = await promisify(execFile)(
     process.execPath,
-    ['--conditions=@animal-store/source', fileURLToPath(program)],
+    ['--conditions=@animal-store/source', fileURLToPath(program), ...words],
     { maxBuffer: 2 ** 24 },
   );
   return stdout

@@ -6,7 +6,7 @@ import { findingsOf } from './findings.ts';
 const FOLDER = new URL('../scenarios/', import.meta.url);
 
 test.concurrent.each(globSync('*.ts', { cwd: FOLDER }).map((file) => basename(file, '.ts')))(
-  'every order of %s keeps its promise, and each deliberate error is found',
+  'every schedule of %s keeps its promise, and each deliberate error is found',
   async (name) => {
     const findings = await findingsOf(new URL(`${name}.ts`, FOLDER));
     const asTheyAre = findings.filter(({ seeded }) => seeded === null);
@@ -15,7 +15,7 @@ test.concurrent.each(globSync('*.ts', { cwd: FOLDER }).map((file) => basename(fi
     expect(mutants.filter(({ failing }) => failing === null).map(({ seeded }) => seeded)).toEqual([]);
     expect(mutants).not.toEqual([]);
     const lines = findings.map(({ title, seeded, states, failing }) =>
-      seeded === null ? `  ${title}: ${states} states` : `    ${seeded}: found in ${failing?.events.length} events`,
+      seeded === null ? `  ${title}: ${states} states` : `    ${seeded}: found in ${failing?.schedule.length} steps`,
     );
     console.log([name, ...lines].join('\n'));
   },

@@ -1,9 +1,15 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
-import type { FakeTimer, World } from './world.ts';
+import type { World } from '../src/world.ts';
 
-type Functions = Record<string, unknown>;
+type Functions = Readonly<Record<string, unknown>>;
+
+/** As much of a timer of Node.js as the modules use. */
+interface FakeTimer {
+  readonly id: string;
+  unref(): FakeTimer;
+}
 
 /**
  * Replaces timers and clocks by those of the present run, until the returned function puts them back. It is called in a
@@ -12,29 +18,26 @@ type Functions = Record<string, unknown>;
  * @param present Returns the present run.
  */
 export function fakeTime(present: () => World): () => void {
-  const later = (run: (...args: unknown[]) => void, ms?: number, ...args: unknown[]) =>
-    present().timer(() => run(...args), Math.max(ms ?? 0, 1));
-  const soon = (run: (...args: unknown[]) => void, ...args: unknown[]) => present().timer(() => run(...args));
-  const clear = (timer?: FakeTimer) => {
-    if (timer !== undefined) present().timers.delete(timer.id);
-  };
+  function start(run: () => void, ms: number): FakeTimer {
+    const timer = { id: present().startTimer(run, ms), unref: () => timer };
+    return timer;
+  }
+  const later = (run: () => void, ms: number) => start(run, Math.max(ms, 1));
   const now = () => present().now();
   const functions = {
     setTimeout: later,
-    setImmediate: soon,
-    clearTimeout: clear,
-    clearImmediate: clear,
+    setImmediate: (run: () => void) => start(run, 0),
+    clearTimeout: (timer?: FakeTimer) => timer && present().stopTimer(timer.id),
   };
   const fakes: readonly (readonly [object, Functions])[] = [
     [globalThis, functions],
     [timers, functions],
-    [timersPromises, { setTimeout: (ms: number) => new Promise((resolve) => later(resolve, ms)) }],
+    [timersPromises, { setTimeout: (ms: number) => new Promise<void>((resolve) => later(resolve, ms)) }],
     [performance, { now }],
     [Date, { now }],
   ];
-  const originals = fakes.map(([target, { ...names }]): readonly [object, Functions] => {
-    for (const name of Object.keys(names)) names[name] = Reflect.get(target, name);
-    return [target, names];
+  const originals = fakes.map(([target, names]): readonly [object, Functions] => {
+    return [target, Object.fromEntries(Object.keys(names).map((name) => [name, Reflect.get(target, name)]))];
   });
   const replace = (list: typeof fakes) => {
     for (const [target, replacements] of list) Object.assign(target, replacements);

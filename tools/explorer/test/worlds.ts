@@ -1,0 +1,68 @@
+// The program of one scenario, named by its argument, for the tests of the explorer.
+
+import { setTimeout as realTimeout } from 'node:timers';
+import { trial } from '../src/trial.ts';
+import type { Scenario, World } from '../src/world.ts';
+
+// The real function, before a fake replaces it.
+const startRealTimer = realTimeout.bind(null);
+
+/** Two clients add one: by a read and a write of what was read, or by one command. */
+const adding = (isAtomic: boolean) => (world: World) => {
+  const shared = world.shared({ count: 0 });
+  const write = (name: string, read: () => number) =>
+    world.command(name, {
+      run() {
+        shared.count = read() + 1;
+      },
+    });
+  async function add() {
+    if (isAtomic) return write('add', () => shared.count);
+    const count = await world.command('read', { run: () => shared.count });
+    return write('write', () => count);
+  }
+  world.client('one', [add]);
+  world.client('two', [add]);
+  world.finally(() => {
+    if (shared.count !== 2) throw new Error(`an update was lost: ${shared.count}`);
+  });
+};
+
+const SCENARIOS: Readonly<Record<string, Scenario>> = {
+  'lost update': adding(false),
+  'atomic update': adding(true),
+
+  'unhandled rejection'(world) {
+    world.client('one', [
+      async () => {
+        void Promise.reject(new Error('nobody waits for this'));
+      },
+    ]);
+  },
+
+  'variable of two processes'(world) {
+    let hidden = 0;
+    const count = async () => {
+      hidden += 1;
+      if (hidden === 2) await world.command('ask', { run: () => null });
+    };
+    world.client('one', [count], { process: 'one' });
+    world.client('two', [count], { process: 'two' });
+  },
+
+  'real timer'(world) {
+    world.client('one', [
+      async () => {
+        startRealTimer(() => {}, 2_000);
+      },
+    ]);
+  },
+
+  'changed value'(world) {
+    const shared = world.shared({ list: [] as number[] });
+    world.client('one', [() => world.command('add', { run: () => shared.list.push(1) })]);
+  },
+};
+
+const [, , name = ''] = process.argv;
+await trial(name, [], () => SCENARIOS[name] as Scenario);
