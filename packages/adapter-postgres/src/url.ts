@@ -36,10 +36,28 @@ const REJECTED = ['binary', 'client_encoding', 'encoding', 'replication'];
 
 const OWN_HOST = /^(?:\/.*|localhost|127\..*|::1)$/;
 
+/** What a caller has instead of the URL. */
+type Own = Pick<pg.ClientConfig, 'ssl' | 'password'>;
+
 /** Parses a URL, which `own` overrides, without connecting. Throws StorageMisconfigured, which names the wrong part. */
-export function parseUrl(given: string, own: Pick<pg.ClientConfig, 'ssl' | 'password'> = {}): Server {
-  if (!/^postgres(?:ql)?:\/\//.test(given)) throw wrong('URL must begin with postgres://');
-  const parts = FORM.exec(given);
+export function parseUrl(url: string, own: Own = {}): Server {
+  const config = configOf(url, own);
+  // With what the driver adds, such as variables of the environment.
+  const client = new pg.Client(config) as Pick<pg.Client, 'host' | 'port'> & { ssl: object | boolean };
+  const location = client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`;
+  const warnings: string[] = [];
+  if (!client.ssl && !OWN_HOST.test(client.host)) {
+    warnings.push(`the connection to ${client.host} is not encrypted: add sslmode=verify-full to the URL`);
+  }
+  if ((client.ssl as { rejectUnauthorized?: boolean }).rejectUnauthorized === false) {
+    warnings.push("the server's certificate is not verified: use sslmode=verify-full");
+  }
+  return { config, location, warnings };
+}
+
+function configOf(url: string, own: Own): pg.ClientConfig {
+  if (!/^postgres(?:ql)?:\/\//.test(url)) throw wrong('URL must begin with postgres://');
+  const parts = FORM.exec(url);
   if (parts === null) throw wrong(FORM_IN_WORDS);
   const [, user, password, hostname = '', ownPort = '', database] = parts.map(decoded);
   const query = new Map(new URLSearchParams(parts[6]));
@@ -52,20 +70,7 @@ export function parseUrl(given: string, own: Pick<pg.ClientConfig, 'ssl' | 'pass
   const { options, application_name } = others;
   const login = { user: others['user'] ?? user, password: own.password ?? others['password'] ?? password };
   const ssl = own.ssl ?? tlsOf(query);
-  const config = { host, port: Number(port), database, options, application_name, ssl, ...login };
-  // With what the driver adds, such as variables of the environment.
-  const client = new pg.Client(config as pg.ClientConfig) as Pick<pg.Client, 'host' | 'port'> & {
-    ssl: object | boolean;
-  };
-  const warnings: string[] = [];
-  if (!client.ssl && !OWN_HOST.test(client.host)) {
-    warnings.push(`the connection to ${client.host} is not encrypted: add sslmode=verify-full to the URL`);
-  }
-  if ((client.ssl as { rejectUnauthorized?: boolean }).rejectUnauthorized === false) {
-    warnings.push("the server's certificate is not verified: use sslmode=verify-full");
-  }
-  const location = client.host.startsWith('/') ? client.host : `${client.host}:${client.port}`;
-  return { config: config as pg.ClientConfig, location, warnings };
+  return { host, port: Number(port), database, options, application_name, ssl, ...login } as pg.ClientConfig;
 }
 
 function decoded(part: string | undefined): string | undefined {
