@@ -11,6 +11,7 @@ export async function readPages(
   selections: readonly PetSelection[],
   read: (longest: readonly PetSelection[]) => Promise<readonly (readonly Pet[])[]>,
 ): Promise<readonly (readonly Pet[])[]> {
+  if (selections.length === 1) return read(selections);
   const keyOf = ({ status, after }: PetSelection) => `${status} ${after}`;
   const ascending = selections.toSorted((a, b) => a.limit - b.limit);
   const longest = new Map(ascending.map((selection) => [keyOf(selection), selection]));
