@@ -3,6 +3,7 @@ import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
 import { PET, type PetRow, petOf } from './pets.ts';
+import { jsonOf } from './records.ts';
 import { type Statement, statement } from './statement.ts';
 
 export const ARCHIVE_STATEMENTS = {
@@ -26,7 +27,7 @@ type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 export function createPostgresArchive({ call }: Resource<Connection>): PetArchive {
   return {
     async read(after, limit) {
-      const rows = await call(({ read }) => read<StoredRow>(ARCHIVE_STATEMENTS.read, String(after), limit));
+      const rows = await call(({ read }) => read<StoredRow>(ARCHIVE_STATEMENTS.read, after, limit));
       return rows.map(([pet, createdAt, idempotency]) => ({
         ...petOf(pet),
         createdAt,
@@ -35,11 +36,9 @@ export function createPostgresArchive({ call }: Resource<Connection>): PetArchiv
     },
 
     async restore(pets) {
-      const rows = pets.map(({ id, name, categoryId, status, createdAt, idempotency }) => {
-        return { id: String(id), name, categoryId: String(categoryId), status, createdAt, ...idempotency };
-      });
+      const records = pets.map(({ idempotency, ...pet }) => ({ ...pet, ...idempotency }));
       const highest = pets.at(-1)?.id ?? 1n;
-      await call(({ write }) => write(ARCHIVE_STATEMENTS.restore, JSON.stringify(rows), String(highest)));
+      await call(({ write }) => write(ARCHIVE_STATEMENTS.restore, jsonOf(records), highest));
     },
   };
 }

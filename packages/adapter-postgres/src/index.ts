@@ -53,8 +53,8 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
   return {
     pets: {
       add: ({ name, categoryId, status }, idempotency) =>
-        database.call(({ pets }) => pets.create({ name, categoryId: String(categoryId), status, ...idempotency })),
-      find: (id) => database.call(({ pets }) => pets.find({ id: String(id) })),
+        database.call(({ pets }) => pets.create({ name, categoryId, status, ...idempotency })),
+      find: (id) => database.call(({ pets }) => pets.find({ id })),
       list: (selection) =>
         database.call(({ pets }) => (selection.status ? pets.listByStatus(selection) : pets.list(selection))),
     },

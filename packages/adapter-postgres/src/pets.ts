@@ -1,5 +1,5 @@
 import { createBatches, readPages } from '@animal-store/adapter-kit';
-import type { Pet, PetStatus } from '@animal-store/domain';
+import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import { isRejection } from './failures.ts';
@@ -59,11 +59,7 @@ export const PET_STATEMENTS = {
 } as const;
 
 /** A new pet with its idempotency key. */
-interface NewRow extends Partial<Idempotency> {
-  readonly name: string;
-  readonly categoryId: string;
-  readonly status: PetStatus | undefined;
-}
+type NewRow = NewPet & Partial<Idempotency>;
 
 /** null: the idempotency key stands for another pet. */
 type Outcome = Creation | null | Error;
@@ -85,9 +81,9 @@ export function createPetBatches({ read, write }: Connection) {
   async function insert(rows: readonly NewRow[]): Promise<Outcome[]> {
     const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows);
     const outcomes = rows.map((row, index) => {
-      const { name, categoryId, status = null } = row;
+      const { name, categoryId, status } = row;
       const id = ids[index] ?? null;
-      if (id !== null) return { pet: petOf([id, name, categoryId, status]), created: true };
+      if (id !== null) return { pet: { id: BigInt(id), name, categoryId, ...(status && { status }) }, created: true };
       // Its failure is not that of the pets that were created.
       return findEarlier(row).catch((failure: Error) => failure);
     });
@@ -111,21 +107,20 @@ export function createPetBatches({ read, write }: Connection) {
     return rows.map((row) => row && petOf(row));
   }
 
-  const pages = (statement: RecordStatement) =>
-    createBatches<PetSelection, readonly Pet[]>(
-      (selections) =>
-        readPages(selections, async (longest) => {
-          const records = longest.map((selection) => ({ ...selection, after: String(selection.after) }));
-          const rows = await resultsOf<readonly PetRow[]>(read, statement, records);
-          return rows.map((page) => page.map(petOf));
-        }),
-      { maxItems: MAX_PAGES },
-    );
+  const pages = (statement: RecordStatement) => {
+    const readLongest = async (selections: readonly PetSelection[]) => {
+      const rows = await resultsOf<readonly PetRow[]>(read, statement, selections);
+      return rows.map((page) => page.map(petOf));
+    };
+    return createBatches<PetSelection, readonly Pet[]>((selections) => readPages(selections, readLongest), {
+      maxItems: MAX_PAGES,
+    });
+  };
 
   return {
     // One at a time: the ids of a batch are above those of the batch before.
     create: createBatches(create, { maxItems: MAX_PETS }),
-    find: createBatches<{ readonly id: string }, Pet | null>(findAll, { maxItems: MAX_PETS }),
+    find: createBatches<{ readonly id: bigint }, Pet | null>(findAll, { maxItems: MAX_PETS }),
     list: pages(PET_STATEMENTS.list),
     listByStatus: pages(PET_STATEMENTS.listByStatus),
   };

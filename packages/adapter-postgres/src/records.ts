@@ -41,7 +41,12 @@ export async function resultsOf<R>(
   { columns, one, each }: RecordStatement,
   records: readonly object[],
 ): Promise<readonly R[]> {
-  if (records.length > 1) return (await query<R[]>(each, JSON.stringify(records)))[0] as R[];
-  const [record] = records as readonly Readonly<Record<string, unknown>>[];
-  return query<R>(one, ...Object.keys(columns).map((name) => record?.[name]));
+  const [record, ...more] = records as readonly Readonly<Record<string, unknown>>[];
+  if (more.length === 0) return query<R>(one, ...Object.keys(columns).map((name) => record?.[name]));
+  return (await query<R[]>(each, jsonOf(records)))[0] as R[];
+}
+
+/** Records as JSON, which has no numbers of 64 bits: a bigint is a text. */
+export function jsonOf(records: readonly object[]): string {
+  return JSON.stringify(records, (_, value) => (typeof value === 'bigint' ? String(value) : value));
 }
