@@ -29,12 +29,27 @@ export function createQuery(db: Db, collectionUUID: UUID | undefined): Query {
 export function createReads(db: Db, collectionUUID: UUID | undefined, query: Query, barrier: ReadBarrier) {
   const { batch: timeout } = TIME_LIMITS;
 
-  /** Reads several pages by one command, which costs the server less than a command for each. */
-  async function pagesOf(selections: readonly PetSelection[]): Promise<Pet[][]> {
-    const [only, ...more] = selections;
-    if (only !== undefined && more.length === 0) {
-      return [(await query(only.limit, rangeOf(only))).map(decodePet)];
+  async function findAll(wanted: readonly bigint[]): Promise<(Pet | null)[]> {
+    const [only, ...more] = new Set(wanted);
+    // The server has a shorter way to one.
+    const _id = more.length === 0 ? only : { $in: [only, ...more] };
+    const found = (await query(1 + more.length, { filter: { _id } })).map(decodePet);
+    const byId = new Map(found.map((pet) => [pet.id, pet]));
+    return wanted.map((id) => byId.get(id) ?? null);
+  }
+
+  async function readAll(selections: readonly PetSelection[]): Promise<Pet[][]> {
+    const commands: Promise<Pet[][]>[] = [];
+    for (let done = 0; done < selections.length; done += MAX_PAGES) {
+      commands.push(readTogether(selections.slice(done, done + MAX_PAGES)));
     }
+    return (await Promise.all(commands)).flat();
+  }
+
+  /** Reads pages by one command, which costs the server less than a command for each. */
+  async function readTogether(selections: readonly PetSelection[]): Promise<Pet[][]> {
+    const [only, ...more] = selections;
+    if (only !== undefined && more.length === 0) return [(await query(only.limit, rangeOf(only))).map(decodePet)];
     const lookups = selections.map((selection, index) => {
       const { filter, sort } = rangeOf(selection);
       const pipeline = [{ $match: filter }, { $sort: sort }, { $limit: selection.limit }];
@@ -42,45 +57,18 @@ export function createReads(db: Db, collectionUUID: UUID | undefined, query: Que
     });
     // The server compares no UUID for `$documents`: the first pet, if there is one, gives the lookups a place.
     const pipeline = [{ $limit: 1 }, { $replaceWith: {} }, ...lookups];
-    const [pages] = await readDocuments(db, {
-      aggregate: 'pets',
-      collectionUUID,
-      pipeline,
-      hint: { _id: 1 },
-      cursor: {},
-    });
-    return pages === undefined
-      ? selections.map(() => [])
-      : valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
+    const command = { aggregate: 'pets', collectionUUID, pipeline, hint: { _id: 1 }, cursor: {} };
+    const [pages] = await readDocuments(db, command);
+    if (pages === undefined) return selections.map(() => []);
+    return valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
   }
 
   return {
-    find: createBatches<bigint, Pet | null>(
-      (wanted) =>
-        barrier(async () => {
-          const [only, ...more] = new Set(wanted);
-          // The server has a shorter way to one.
-          const _id = more.length === 0 ? only : { $in: [only, ...more] };
-          const found = (await query(1 + more.length, { filter: { _id } })).map(decodePet);
-          const byId = new Map(found.map((pet) => [pet.id, pet]));
-          return wanted.map((id) => byId.get(id) ?? null);
-        }),
-      { maxItems: MAX_IDS, timeout },
-    ),
-
-    list: createBatches<PetSelection, readonly Pet[]>(
-      (selections) =>
-        barrier(() =>
-          readPages(selections, async (longest) => {
-            const commands: Promise<Pet[][]>[] = [];
-            for (let done = 0; done < longest.length; done += MAX_PAGES) {
-              commands.push(pagesOf(longest.slice(done, done + MAX_PAGES)));
-            }
-            return (await Promise.all(commands)).flat();
-          }),
-        ),
-      { maxItems: MAX_SELECTIONS, timeout },
-    ),
+    find: createBatches<bigint, Pet | null>((ids) => barrier(() => findAll(ids)), { maxItems: MAX_IDS, timeout }),
+    list: createBatches<PetSelection, readonly Pet[]>((selections) => barrier(() => readPages(selections, readAll)), {
+      maxItems: MAX_SELECTIONS,
+      timeout,
+    }),
   };
 }
 
