@@ -140,6 +140,28 @@ async function expectOnlyReads<Place>(
   expect(causes, 'causes').toContainEqual(expect.any(Error));
 }
 
+/** Every other pet has an idempotency key. */
+function create({ pets }: PetStorage, index: number): Promise<Pet> {
+  const newPet = rex({ name: `Rex ${index}`, status: 'sold' });
+  return added(pets, newPet, index % 2 === 0 ? idempotencyOf(newPet, `k${index}`) : undefined);
+}
+
+/** Callers that create pets at once, each until it has met a failure, or until it is over. */
+function startCallers(storage: PetStorage) {
+  const run = { calls: 0, acknowledged: [] as Pet[], duration: 0, isOver: false };
+  async function createMany(): Promise<void> {
+    for (let failure = null; failure === null && !run.isOver; ) {
+      const begin = performance.now();
+      failure = await failureOf(async () => run.acknowledged.push(await create(storage, run.calls++)));
+      run.duration = performance.now() - begin;
+    }
+  }
+  const ended = Promise.all(Array.from({ length: CALLERS }, createMany)).finally(() => {
+    run.isOver = true;
+  });
+  return Object.assign(run, { ended });
+}
+
 function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
   test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>
     inEach(outages, async (outage) => {
@@ -163,47 +185,24 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
       for (const each of [storage, opening]) expect(await everyPet(each)).toStrictEqual([pet, repeated, last]);
     }));
 
-  /** Every other pet has an idempotency key. */
-  function create({ pets }: PetStorage, index: number): Promise<Pet> {
-    const newPet = rex({ name: `Rex ${index}`, status: 'sold' });
-    return added(pets, newPet, index % 2 === 0 ? idempotencyOf(newPet, `k${index}`) : undefined);
-  }
-
-  /**
-   * Interrupts a storage amid creations, several at once, until each caller has met a failure.
-   *
-   * @returns The storage once it works again, the number of calls, and the pets that were acknowledged.
-   */
+  /** Interrupts a storage amid creations. Returns it once it works again, with what its callers have done. */
   async function interruptedAmidCreations(outage: Outage<Place>, { index, count, part }: (typeof MOMENTS)[number]) {
     const place = await adapter.freshPlace();
     const storage = await opened(adapter, place);
     await recovered(storage);
-    const acknowledged: Pet[] = [];
-    let calls = 0;
-    let [isOver, duration] = [false, 0];
-    const { promise: reached, resolve: reach } = Promise.withResolvers<void>();
-    const callers = Array.from({ length: CALLERS }, async () => {
-      let failure = null;
-      while (failure === null && !isOver) {
-        const begin = performance.now();
-        const call = failureOf(async () => acknowledged.push(await create(storage, calls++)));
-        if (acknowledged.length >= count) reach();
-        failure = await call;
-        duration = performance.now() - begin;
-      }
-    });
-    await Promise.race([reached, Promise.all(callers)]);
-    for (const begin = performance.now() + part * duration; performance.now() < begin; ) await nextTurn();
+    const run = startCallers(storage);
+    while (run.acknowledged.length < count && !run.isOver) await nextTurn();
+    for (const begin = performance.now() + part * run.duration; performance.now() < begin; ) await nextTurn();
     const end = await beginOutage(outage, place);
     // A short one.
     if (index % 2 === 1) {
       await end();
-      isOver = true;
+      run.isOver = true;
     }
-    await Promise.all(callers);
+    await run.ended;
     await end();
     await recovered(storage);
-    return { storage, calls, acknowledged };
+    return { storage, calls: run.calls, acknowledged: run.acknowledged };
   }
 
   test('keeps acknowledged pets, one for each idempotency key, through long and short outages', async () => {
