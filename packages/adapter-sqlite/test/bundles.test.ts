@@ -38,7 +38,7 @@ test('says at the opening that a bundle has no module of the writer', async () =
 
 test('says the same in a bundle of CommonJS, in which modules have no URL', async () => {
   const failure = await failureWith((src) => {
-    const module = join(src, 'connection.ts');
+    const module = join(src, 'thread.ts');
     writeFileSync(module, readFileSync(module, 'utf8').replaceAll('import.meta', '({} as ImportMeta)'));
   });
   expect(failure).toEqual(MISSING);

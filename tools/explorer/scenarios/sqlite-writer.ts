@@ -6,6 +6,7 @@ import type { World } from '../src/world.ts';
 
 const CONNECTION = 'packages/adapter-sqlite/src/connection.ts';
 const FILES = 'packages/adapter-sqlite/src/file.ts';
+const THREAD = 'packages/adapter-sqlite/src/thread.ts';
 const WRITER = 'packages/adapter-sqlite/src/writer.ts';
 
 type Modules = typeof import('../../../packages/adapter-sqlite/src/connection.ts') &
@@ -133,9 +134,9 @@ const trialOf = (
 ) => trial<Modules>(title, [CONNECTION, WRITER], scenario(clients, failures), { errors });
 
 await trialOf('2 writes, a thread that ends', [['a'], ['b']], THREAD_ENDS, [
-  ['a thread that has ended is used', CONNECTION, 'writer?.hasEnded() !== false', 'writer === null'],
+  ['a thread that has ended is used', THREAD, "state = { name: 'absent' };", "state = { name: 'idle', worker };"],
   ['nothing is committed', WRITER, "db.exec('COMMIT');", ''],
-  ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((db as never)["kept"] ??= new Map())'],
+  ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((database as never)["kept"] ??= new Map())'],
 ]);
 await trialOf('3 writes, a full disk', [['a', 'b'], ['c']], WRITE_FAILS, [
   ['a failed transaction stays open', WRITER, '        close();\n', ''],
@@ -148,5 +149,5 @@ await trialOf('3 writes, a file that is replaced', [['a', 'b', 'c']], FILE_REPLA
   ['the log may be another', FILES, "['', '-wal', '-shm']", "['', '-shm']"],
 ]);
 await trialOf('2 writes, a disk that hangs', [['a'], ['b']], DISK_HANGS, [
-  ['a second transaction is sent', CONNECTION, 'if (pending !== null) throw', 'if (false) throw'],
+  ['a second transaction is sent', THREAD, "if (state.name === 'committing') throw", 'if (false) throw'],
 ]);
