@@ -20,22 +20,24 @@ async function open(settings: StorageSettings, options?: { create: boolean }): P
   for (const warning of warnings) process.stderr.write(MESSAGES.line(warning));
   const { archive, location } = storage;
 
-  async function explain<T>(call: () => Promise<T>): Promise<T> {
-    try {
-      return await call();
-    } catch (error) {
-      const message = misconfiguration(error);
-      if (message !== null) throw new ConfigurationError(message);
-      if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
-      throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
-    }
-  }
+  const explained =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
+    async (...given: Given): Promise<R> => {
+      try {
+        return await method(...given);
+      } catch (error) {
+        const message = misconfiguration(error);
+        if (message !== null) throw new ConfigurationError(message);
+        if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
+        throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
+      }
+    };
 
   return {
-    ...mapPorts(storage, explain),
+    ...mapPorts(storage, explained),
     archive: archive && {
-      read: (...given) => explain(() => archive.read(...given)),
-      restore: (pets) => explain(() => archive.restore(pets)),
+      read: explained((...given) => archive.read(...given)),
+      restore: explained((...given) => archive.restore(...given)),
     },
     location,
     [Symbol.asyncDispose]: () => storage.close(),
