@@ -19,7 +19,7 @@ const LINGER_TIMEOUT = 2_000;
  * | close of a response         | the next turn begins                             | as before        | as before  |
  * | clientError within a body   | its request is rejected, `ending`                | as before        | -          |
  * | other clientError, connect  | the rejection waits for its turn, `rejected`     | is ignored       | is ignored |
- * | stop of the server          | unless the last response has begun, `ending`     | -                | -          |
+ * | stop of the server          | unless the last response has begun, `ending`     | as before        | as before  |
  */
 export class Connection {
   readonly #server: Server<typeof NodeRequest>;
@@ -74,11 +74,12 @@ export class Connection {
   /**
    * Rejects bytes that the parser can't read.
    *
-   * @param bytesOf Makes the rejection, unless it is the response to a request.
+   * @param bytes Makes the rejection if these bytes are of no request.
    */
-  reject(error: HttpError, bytesOf: (error: HttpError) => string): void {
+  reject(error: HttpError, bytes: () => string): void {
     const last = this.#last;
     if (last?.req.complete === false) {
+      // No second response can follow.
       if (last.headersSent || !this.#socket.writable) return void this.#socket.destroy();
       this.end();
       last.req.rejectBody(error);
@@ -89,7 +90,7 @@ export class Connection {
     this.#stage = 'rejected';
     const respond = () => {
       if (!this.#socket.writable) return void this.#socket.destroy();
-      this.#socket.end(bytesOf(error));
+      this.#socket.end(bytes());
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };
     this.#turns.push(respond);

@@ -85,6 +85,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     const { status, headers, body } = await request.afterBody(response, rejection);
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
+
   server.on('request', accept);
   server.on('checkContinue', (request, response) => {
     request.sendContinue = () => response.writeContinue();
