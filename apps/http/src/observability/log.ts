@@ -9,8 +9,7 @@ export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', '
 export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** How long a line may wait for others, in milliseconds, and how many bytes are written together or kept. */
-const FLUSH_INTERVAL = 200;
-const BUFFER = { minLength: 32 * 1024, maxWrite: 64 * 1024, maxLength: 8 * 1024 * 1024 };
+const BUFFER = { periodicFlush: 200, minLength: 32 * 1024, maxWrite: 64 * 1024, maxLength: 8 * 1024 * 1024 };
 
 /** How long the last lines may take to be written, in milliseconds. */
 const CLOSE_TIMEOUT = 1_000;
@@ -53,7 +52,6 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
   output.on('error', ({ code }: NodeJS.ErrnoException) => {
     isClosed ||= code === 'EPIPE';
   });
-  const flushing = setInterval(() => output.flush(), FLUSH_INTERVAL).unref();
   const write = (text: string): void => {
     if (isClosed) dropped += 1;
     // As a string, sonic-boom would measure all waiting lines again for each line. Its types know strings only.
@@ -83,7 +81,6 @@ export async function createLog(level: LogLevel, isTerminal: boolean): Promise<L
     close() {
       const { promise, resolve } = Promise.withResolvers<boolean>();
       isClosed = true;
-      clearInterval(flushing);
       // Not flush, whose callback comes after a write that has begun already.
       for (const event of ['close', 'error']) output.once(event, () => resolve(true));
       output.end();
@@ -101,14 +98,17 @@ const PROBES: ReadonlySet<string> = new Set(['/livez', '/readyz', '/healthz', '/
  * Warns of overload and of a storage that fails, and reports unexpected errors with their stack.
  */
 export function createRequestLog(log: Pick<Log, 'child' | 'error' | 'warnThrottled'>): Observe {
+  function report(error: unknown, requestId: string): void {
+    if (isUnexpected(error)) log.error({ err: error, requestId }, 'unexpected error');
+    if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
+    if (DomainError.is(error) && error.code === 'storage_unavailable') {
+      log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
+    }
+  }
   // pino writes the fields of a child as text once. Methods, statuses and routes are few.
   const children = new Map<string, Pick<Log, 'debug' | 'info'>>();
   return ({ id, method, route, traceId, startedAt, client, key, error, details }, { status, body }) => {
-    if (error === OVERLOADED) log.warnThrottled('requests are rejected with 503: the service is overloaded');
-    else if (error !== null && isUnexpected(error)) log.error({ err: error, requestId: id }, 'unexpected error');
-    else if (error !== null && DomainError.is(error) && error.code === 'storage_unavailable') {
-      log.warnThrottled('requests are rejected with 503: the storage failed', { reason: reasonOf(error) });
-    }
+    if (error !== null) report(error, id);
     const kind = `${method} ${status} ${route}`;
     let child = children.get(kind);
     if (child === undefined) {
