@@ -68,11 +68,9 @@ export class HttpError extends Error {
 export const invalidRequest = (message: string, status?: number) =>
   new HttpError('invalid_request', message, {}, status);
 
-export const bodyIsTooLarge = () => new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge);
-
-export const bodyIsIncomplete = () => invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete);
-
-/** Made once, because taking the stack costs more than the rest of a rejection. */
+// These errors are made once, because taking the stack costs more than the rest of a rejection.
+export const BODY_IS_TOO_LARGE = new HttpError('payload_too_large', CLIENT_MESSAGES.bodyIsTooLarge);
+export const BODY_IS_INCOMPLETE = invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete);
 export const OVERLOADED = new HttpError('service_unavailable', CLIENT_MESSAGES.overloaded);
 
 /** Whether an error is a defect of the service. */

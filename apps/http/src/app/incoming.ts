@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { parse } from '@animal-store/exact-json';
-import { bodyIsIncomplete, bodyIsTooLarge, HttpError, invalidRequest } from './errors.ts';
+import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, HttpError, invalidRequest } from './errors.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from './messages.ts';
 
 /** A request as handlers read it: made of a Fetch API request, or by a server that has a faster way. */
@@ -23,7 +23,7 @@ export function fromFetch({ headers, body }: Request): Incoming {
     clientAddress: null,
     header: (name) => headers.get(name) ?? undefined,
     async readBody() {
-      if (Number(headers.get('content-length')) > BODY_MAX_BYTES) throw bodyIsTooLarge();
+      if (Number(headers.get('content-length')) > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
       const chunks: Uint8Array[] = [];
       let length = 0;
       try {
@@ -33,9 +33,9 @@ export function fromFetch({ headers, body }: Request): Incoming {
           chunks.push(chunk);
         }
       } catch {
-        throw bodyIsIncomplete();
+        throw BODY_IS_INCOMPLETE;
       }
-      if (length > BODY_MAX_BYTES) throw bodyIsTooLarge();
+      if (length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
       return Buffer.concat(chunks);
     },
   };

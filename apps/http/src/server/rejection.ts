@@ -1,5 +1,5 @@
 import { STATUS_CODES } from 'node:http';
-import { type HttpError, type HttpResponse, invalidRequest } from '../app/errors.ts';
+import { BODY_IS_INCOMPLETE, type HttpError, type HttpResponse, invalidRequest } from '../app/errors.ts';
 import { CLIENT_MESSAGES } from '../app/messages.ts';
 
 /** Of the request target and the header fields, in bytes. */
@@ -12,7 +12,7 @@ export const NO_TUNNEL = invalidRequest(CLIENT_MESSAGES.noTunnel);
 export function parserRejection({ code, message }: NodeJS.ErrnoException): HttpError {
   if (code === 'ERR_HTTP_REQUEST_TIMEOUT') return invalidRequest(CLIENT_MESSAGES.late, 408);
   if (code === 'HPE_HEADER_OVERFLOW') return invalidRequest(CLIENT_MESSAGES.headerIsTooLarge(MAX_HEADER_SIZE), 431);
-  if (code === 'HPE_INVALID_EOF_STATE') return invalidRequest(CLIENT_MESSAGES.bodyIsIncomplete);
+  if (code === 'HPE_INVALID_EOF_STATE') return BODY_IS_INCOMPLETE;
   return invalidRequest(CLIENT_MESSAGES.malformed(message.replace(/^Parse Error: /, '')));
 }
 

@@ -1,5 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import { bodyIsIncomplete, bodyIsTooLarge, type HttpError, invalidRequest } from '../app/errors.ts';
+import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, type HttpError, invalidRequest } from '../app/errors.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../app/messages.ts';
 
 /** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
@@ -81,10 +81,10 @@ export class NodeRequest extends IncomingMessage {
     // Absent if the body is chunked.
     const declared = Number(this.headers['content-length'] ?? BODY_MAX_BYTES);
     if (this.#rejection !== null) throw this.#rejection;
-    if (declared > BODY_MAX_BYTES) throw bodyIsTooLarge();
+    if (declared > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
     // No body was declared.
     if (this.readableEnded) return Buffer.alloc(0);
-    if (this.destroyed) throw bodyIsIncomplete();
+    if (this.destroyed) throw BODY_IS_INCOMPLETE;
     this.sendContinue?.();
     this.sendContinue = null;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
@@ -102,11 +102,11 @@ export class NodeRequest extends IncomingMessage {
       }
       // Without a listener Node discards the rest.
       this.off('data', keep);
-      reject(bodyIsTooLarge());
+      reject(BODY_IS_TOO_LARGE);
     };
     const end = () => {
       if (this.readableEnded) resolve(body.subarray(0, length));
-      else reject(bodyIsIncomplete());
+      else reject(BODY_IS_INCOMPLETE);
     };
     this.on('data', keep);
     for (const event of ['end', 'error', 'close']) this.on(event, end);
