@@ -37,24 +37,17 @@ const POLICY = {
   },
 };
 
-/** A file in a content coding, as all responses share it. */
-interface Representation {
-  readonly bytes: Uint8Array<ArrayBuffer>;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** Reads a file, and compresses it once. */
+/** Reads a file, and compresses it once: the representations that all responses share. */
 async function load(file: string, type: string) {
-  const bytes = await readFile(new URL(file));
-  const digest = createHash('sha256').update(bytes).digest('base64url');
-  const represent = (bytes: Representation['bytes'], tag: string, coding = {}): Representation => {
-    const length = String(bytes.length);
-    const caching = { etag: `"${tag}"`, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
-    return { bytes, headers: { 'content-type': type, 'content-length': length, ...caching, ...coding } };
-  };
+  const plain = await readFile(new URL(file));
+  const tag = createHash('sha256').update(plain).digest('base64url');
+  const headers = { 'content-type': type, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
   return {
-    plain: represent(bytes, digest),
-    gzip: represent(await promisify(gzip)(bytes), `${digest}-gzip`, { 'content-encoding': 'gzip' }),
+    plain: { bytes: plain, headers: { ...headers, etag: `"${tag}"` } },
+    gzip: {
+      bytes: await promisify(gzip)(plain),
+      headers: { ...headers, etag: `"${tag}-gzip"`, 'content-encoding': 'gzip' },
+    },
   };
 }
 
@@ -79,7 +72,7 @@ export function mountDocs(app: Hono<Env>): void {
       const representations = await loading;
       const isGzip = ACCEPTS_GZIP.test(c.req.header('accept-encoding') ?? '');
       const { bytes, headers } = isGzip ? representations.gzip : representations.plain;
-      return new Response(bytes, { headers });
+      return new Response(bytes, { headers: { ...headers, 'content-length': String(bytes.length) } });
     });
   }
 }
