@@ -1,17 +1,20 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { folderOf, PACKAGES, ROOT, run } from './packages.ts';
+import { folderOf, PACKAGES, ROOT, readManifest, run } from './packages.ts';
 import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
-import { oldestNode, supports } from './runtimes.ts';
+import { installed, oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');
 
 test.each(PACKAGES)('the README of %s says where the package runs', (name) => {
   const places = [`Node.js ${oldestNode(name).replace(/\.0$/, '')}`, 'Bun', 'Deno'];
   const runtimes = supports(name, { name: 'Bun', command: ['bun'] }) ? places : places.slice(0, 1);
-  const text = readmeOf(name).replaceAll('\n', ' ');
-  for (const part of ['ES modules only', ...runtimes]) expect(text).toContain(part);
+  const [typescript] = /^\d+\.\d+/.exec(readManifest(installed('typescript-oldest')).version) as RegExpExecArray;
+  const [, section] = readmeOf(name).replaceAll('\n', ' ').split('## Where it runs');
+  for (const part of ['ES modules only', ...runtimes, `TypeScript ${typescript} or newer`]) {
+    expect(section).toContain(part);
+  }
 });
 
 test('the programs of all READMEs compile in strict mode', () => {
