@@ -23,12 +23,14 @@ export type MongoStorageOptions =
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
  * @throws StorageMisconfigured if the URL can't be read or names no database, or the client has unsuitable options;
- * TypeError if an option has the wrong type.
+ * TypeError if an option has the wrong type, or is unknown.
  * @example const storage = createMongoStorage({ url: 'mongodb://localhost:27017/animals' })
  */
 export function createMongoStorage(options: MongoStorageOptions): PetStorage {
   const { client } = Object(options);
-  const server = client ? serverOf(client, requireText(options, 'database')) : parseUrl(requireText(options, 'url'));
+  const server = client
+    ? serverOf(client, requireText(options, 'database', 'client'))
+    : parseUrl(requireText(options, 'url'));
   let known: CollectionIds | null = null;
   const database = createResource({
     async open() {

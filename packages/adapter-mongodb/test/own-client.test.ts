@@ -132,6 +132,11 @@ describe('createMongoStorage', () => {
     ['a client without a database', { client }, text('database')],
     ['a client and a database that is an object', { client, database: client.db('animals') }, text('database')],
     [
+      'a URL and a database',
+      { url: URL_WITH_SECRET, database: 'animals' },
+      new TypeError('options must have no database, only url'),
+    ],
+    [
       'a client of another package',
       { client: {}, database: 'animals' },
       new TypeError('client must be a MongoClient of the installed mongodb'),

@@ -1,7 +1,7 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createResource } from '@animal-store/adapter-kit';
-import { type PetStorage, requireText } from '@animal-store/domain/ports';
+import { type PetStorage, requireKnown, requireText } from '@animal-store/domain/ports';
 import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
 import { openConnection, poolSizes } from './connection.ts';
@@ -29,11 +29,13 @@ export interface PostgresStorageOptions {
  * Storage in PostgreSQL. It connects when it is first used and after every failure, and creates its tables: a server that
  * can't be reached is no error here, but `storage_unavailable` in each call until it can.
  *
- * @throws StorageMisconfigured if the URL can't be read; TypeError if an option has the wrong type.
+ * @throws StorageMisconfigured if the URL can't be read; TypeError if an option has the wrong type, or is unknown.
  * @example const storage = createPostgresStorage({ url: 'postgres://localhost:5432/animals' })
  */
 export function createPostgresStorage(options: PostgresStorageOptions): PetStorage {
-  const server = parseUrl(requireText(options, 'url'), options.pool);
+  const url = requireText(options, 'url', 'pool');
+  requireKnown('pool', options.pool, ['ssl', 'password', 'max']);
+  const server = parseUrl(url, options.pool);
   const sizes = poolSizes(options.pool?.max);
   /** The id of the database that this process has used; null if it has used none. */
   let known: string | null = null;

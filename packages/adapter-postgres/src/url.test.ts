@@ -93,17 +93,21 @@ describe('parseUrl', () => {
 describe('createPostgresStorage', () => {
   const url = 'postgres://zoo:secret@localhost/animals';
 
-  test.each([[url], [undefined], [{ url: new URL(url) }]])(
-    'rejects options without a URL by a TypeError',
-    (options) => {
-      const error = new TypeError('options must be an object whose url is a string');
-      expect(() => createPostgresStorage(options as never)).toThrow(error);
-    },
-  );
-
-  test.each([1, 2.5, '5', Number.NaN, null])('rejects a pool of at most %j connections', (max) => {
-    const error = new TypeError('pool.max must be an integer, 2 or more');
-    expect(() => createPostgresStorage({ url, pool: { max: max as number } })).toThrow(error);
+  test.each<[string, unknown, string]>([
+    ...[url, undefined, { url: new URL(url) }].map((options): [string, unknown, string] => [
+      'no URL as text',
+      options,
+      'options must be an object whose url is a string',
+    ]),
+    ['an unknown option', { url, max: 9 }, 'options must have no max, only url, pool'],
+    ['an unknown option of the pool', { url, pool: { size: 9 } }, 'pool must have no size, only ssl, password, max'],
+    ...[1, 2.5, '5', Number.NaN, null].map((max): [string, unknown, string] => [
+      `a pool of at most ${max} connections`,
+      { url, pool: { max } },
+      'pool.max must be an integer, 2 or more',
+    ]),
+  ])('rejects %s by a TypeError that quotes no value', (_, options, message) => {
+    expect(() => createPostgresStorage(options as never)).toThrow(new TypeError(message));
   });
 
   test('warns of an insecure connection by what the pool has instead of the URL', () => {

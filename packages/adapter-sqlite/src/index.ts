@@ -21,12 +21,14 @@ export interface SqliteStorageOptions {
  * thread of its own, which keeps the process alive until the storage is closed. Writes that are called during a commit
  * share the next transaction.
  *
- * @throws StorageMisconfigured if the file can't be used; TypeError if an option is no string.
+ * @throws StorageMisconfigured if the file can't be used; TypeError if an option is not as described, or unknown.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })
  */
 export async function createSqliteStorage(options: SqliteStorageOptions): Promise<PetStorage> {
-  const file = requireText(options, 'file');
+  const file = requireText(options, 'file', 'create');
   const { create = true } = options;
+  if (file === '') throw new TypeError('file must be a path, was empty');
+  if (typeof create !== 'boolean') throw new TypeError('create must be true or false');
   if (/^(?::memory:$|file:)/.test(file)) {
     throw new StorageMisconfigured(`${file} is a name of SQLite, not a path: for a file of that name write ./${file}`);
   }

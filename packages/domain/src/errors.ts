@@ -85,11 +85,23 @@ export function requireThat(rule: string, holds: () => boolean): void {
   throw new TypeError(rule);
 }
 
-/** @throws TypeError if the option is no string. The message quotes nothing: a URL may have a password. */
-export function requireText(options: unknown, name: string): string {
+/**
+ * Reads an option that is a text.
+ *
+ * @param others The names of the other options.
+ * @throws TypeError if it is no string, or if there are unknown options. The message quotes no value: a URL may have a password.
+ */
+export function requireText(options: unknown, name: string, ...others: readonly string[]): string {
   const value: unknown = Object(options)[name];
-  if (typeof value === 'string') return value;
-  throw new TypeError(`options must be an object whose ${name} is a string`);
+  requireThat(`options must be an object whose ${name} is a string`, () => typeof value === 'string');
+  requireKnown('options', options, [name, ...others]);
+  return value as string;
+}
+
+/** @throws TypeError if an argument has members with other names. */
+export function requireKnown(argument: string, given: unknown, names: readonly string[]): void {
+  for (const name of Object.keys(Object(given)))
+    requireThat(`${argument} must have no ${name}, only ${names.join(', ')}`, () => names.includes(name));
 }
 
 /**

@@ -6,7 +6,7 @@
 
 export { apiKeyId } from './api-keys/api-key.ts';
 export type { KeyStore } from './api-keys/key-store.ts';
-export { closed, requireText, StorageMisconfigured, unavailable } from './errors.ts';
+export { closed, requireKnown, requireText, StorageMisconfigured, unavailable } from './errors.ts';
 export { fingerprint, type Idempotency } from './pets/idempotency.ts';
 export type { PetArchive, StoredPet } from './pets/pet-archive.ts';
 export type { Creation, PetSelection, PetStore } from './pets/pet-store.ts';
