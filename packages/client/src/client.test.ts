@@ -56,8 +56,17 @@ describe('createClient', () => {
 describe('an argument of a program in JavaScript', () => {
   const members = { client: 'url, key, maxRetries, onRetry, timeout, fetch, onDeprecation', call: 'signal, timeout' };
 
+  const CATEGORY = 'the categoryId of newPet must be a bigint, was';
+
   test.each<readonly [string, (client: Client) => Promise<unknown>, string]>([
     ['a key as options', (client) => client.createPet(newRex, 'order-4711' as never), 'options must be an object'],
+    ['no pet', (client) => client.createPet(undefined as never), `${CATEGORY} undefined`],
+    [
+      'a category that is a number, and has lost digits',
+      // biome-ignore lint/correctness/noPrecisionLoss: it shows the loss.
+      (client) => client.createPet({ name: 'Rex', categoryId: 9007199254740993 as never }),
+      `${CATEGORY} the number 9007199254740992`,
+    ],
     ['null as options', (client) => client.createPet(newRex, null as never), 'options must be an object'],
     [
       'a misspelt idempotency key',
@@ -125,7 +134,7 @@ describe('listPets', () => {
 
   test.each<readonly [unknown, string]>([
     [{ limit: '5' }, 'limit must be a number, was the string 5'],
-    [{ limit: null }, 'limit must be a number, was the object null'],
+    [{ limit: null }, 'limit must be a number, was null'],
     [{ status: 7 }, 'status must be a string, was the number 7'],
     [{ cursor: 7n }, 'cursor must be a string, was the bigint 7'],
   ])('rejects the query %o without a request', async (query, message) => {
@@ -138,6 +147,7 @@ describe('listPets', () => {
 test.each([
   ['../../admin', 'the string ../../admin'],
   [1, 'the number 1'],
+  [undefined, 'undefined'],
 ])('getPet rejects the id %j without a request', async (id, was) => {
   const { client, requests } = await start(respond(200, REX));
   const call = client.getPet(id as unknown as bigint);

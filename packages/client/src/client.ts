@@ -116,12 +116,14 @@ export function createClient(options: ClientOptions): Client {
       const { idempotencyKey = randomKey(), ...options } = given;
       if (!isVisible(idempotencyKey) || idempotencyKey.length > 255)
         throw new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
+      // A number has lost the digits beyond 2^53.
+      requireType('the categoryId of newPet', Object(newPet).categoryId, 'bigint');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
       return call('createPet', '', petIn, options, { method: 'POST', headers, body: stringify(newPet) });
     },
 
     async getPet(id, options) {
-      if (typeof id !== 'bigint') throw new TypeError(`id must be a bigint, was the ${typeof id} ${id}`);
+      requireType('id', id, 'bigint');
       return call('getPet', `/${id}`, petIn, options);
     },
   };
@@ -136,15 +138,21 @@ function requireKnown(argument: string, given: object, names: readonly string[])
     if (!names.includes(name)) throw new TypeError(`${argument} must have no ${name}, only ${names.join(', ')}`);
 }
 
+/** @throws TypeError if an argument is not of this type. */
+function requireType(argument: string, given: unknown, type: string): void {
+  if (typeof given === type) return;
+  const kind = given === undefined || given === null ? '' : `the ${typeof given} `;
+  throw new TypeError(`${argument} must be a ${type}, was ${kind}${given}`);
+}
+
 /** @throws TypeError if a parameter is not of its type. The service checks its value. */
 function searchOf(query: PetQuery): string {
   requireKnown('query', query, ['limit', 'status', 'cursor']);
   const { limit, status, cursor } = query;
   const search = new URLSearchParams();
   for (const [name, value] of Object.entries({ limit, status, cursor: cursor ?? undefined })) {
-    const type = name === 'limit' ? 'number' : 'string';
     if (value === undefined) continue;
-    if (typeof value !== type) throw new TypeError(`${name} must be a ${type}, was the ${typeof value} ${value}`);
+    requireType(name, value, name === 'limit' ? 'number' : 'string');
     search.append(name, String(value));
   }
   return `?${search}`;
