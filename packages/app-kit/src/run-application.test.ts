@@ -74,13 +74,21 @@ describe('runApplication, for an application of another repository', () => {
     expect(run('', argument)).toEqual({ end: 2, stdout: '', stderr });
   });
 
-  test('ends with 2 and one line after a configuration error', () => {
-    const stderr = 'acme: ACME_KEY must be a key\n';
-    expect(run("throw new ConfigurationError('ACME_KEY must be a key')")).toEqual({ end: 2, stdout: '', stderr });
+  const OPEN = 'setInterval(() => {}, 1_000);';
+
+  test.each([
+    ['nothing is left to do', '', 2],
+    ['a storage is open', OPEN, 2],
+    ['a storage is open beyond the time that the application has set', `${OPEN} endWithin(1_500);`, 'SIGKILL'],
+  ])('ends after a configuration error and one line, complete, if %s', (_, statements, end) => {
+    // More than a pipe holds.
+    const stderr = `acme: ACME_KEY must be a key${'!'.repeat(100_000)}\n`;
+    const thrown = `throw new ConfigurationError('ACME_KEY must be a key' + '!'.repeat(100_000));`;
+    expect(run(statements + thrown)).toEqual({ end, stdout: '', stderr });
   });
 
   test('ends within its time if something hangs, and does not wait for that time otherwise', () => {
-    expect(run('endWithin(100); setInterval(() => {}, 1_000);').end).toBe('SIGKILL');
+    expect(run(`endWithin(100); ${OPEN}`).end).toBe('SIGKILL');
     expect(run('endWithin(60_000);').end).toBe(0);
   });
 });

@@ -21,6 +21,9 @@ export function requireNode(name: string): boolean {
   return false;
 }
 
+/** How long a process may live after a configuration error, in milliseconds: an open storage would keep it alive. */
+const MISCONFIGURED_TIMEOUT = 1_000;
+
 /** Signals of one kind within this time are one event, in milliseconds. */
 const SAME_EVENT = 500;
 
@@ -28,7 +31,10 @@ type Stop = (signal: NodeJS.Signals) => void;
 
 /** An application: the exports of its module. */
 export interface Application {
-  /** If it throws a ConfigurationError, the process ends with code 2 when there is nothing left to do. */
+  /**
+   * If it throws a ConfigurationError, also after it has begun to serve, the process ends with code 2: after 1 s at the latest,
+   * or within the time that it has given to `endWithin`. So it closes its storage first.
+   */
   readonly start: (run: Run) => Promise<void>;
   /** For `--version`. */
   readonly version: string;
@@ -68,8 +74,13 @@ export async function runApplication(
 ): Promise<void> {
   if (!requireNode(name)) return;
   const onStop = handleSignals();
-  const writeMessage = (message: string) => void process.stderr.write(`${name}: ${message}\n`);
-  const endWithin = (time: number) => void setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
+  const lineOf = (message: string) => `${name}: ${message}\n`;
+  const writeMessage = (message: string) => void process.stderr.write(lineOf(message));
+  let hasTimeLimit = false;
+  const endWithin = (time: number) => {
+    hasTimeLimit = true;
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
+  };
   // A reader of standard error that is gone must not end the process.
   process.stderr.on('error', () => {});
   try {
@@ -86,8 +97,10 @@ export async function runApplication(
     await start({ onStop, writeMessage, endWithin });
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
-    writeMessage(error.message);
     process.exitCode = EXIT_MISCONFIGURED;
+    process.stderr.write(lineOf(error.message), () => {
+      if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();
+    });
   }
 }
 
