@@ -10,6 +10,7 @@ import {
   readNamedStorage,
   readStorageSettings,
   STORAGES,
+  type StorageSettings,
   storageChoices,
 } from './storage.ts';
 
@@ -171,6 +172,16 @@ test.each<[string, () => unknown, string]>([
   const opened = openStorage(settingsOf(open));
   await expect(opened).rejects.toBeInstanceOf(ConfigurationError);
   await expect(opened).rejects.toThrow(new ConfigurationError(message));
+});
+
+test.each<[string, unknown]>([
+  ['nothing', undefined],
+  ['the name of a storage', 'sqlite'],
+  ['an environment', { STORAGE: 'memory' }],
+  ['settings that were not awaited', readNamedStorage({ STORAGE: 'memory' })],
+])('openStorage rejects %s as settings, from JavaScript', async (_, settings) => {
+  const error = new TypeError('settings must be those of readStorageSettings or readNamedStorage');
+  await expect(openStorage(settings as StorageSettings)).rejects.toThrow(error);
 });
 
 test('openStorage adds the warnings of the storage, with the name of the variable', async () => {
