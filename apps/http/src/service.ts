@@ -3,6 +3,7 @@ import {
   ConfigurationError,
   createDevelopmentKey,
   findStorages,
+  missingKeys,
   openStorage,
   quoteSetting,
   readVersion,
@@ -11,8 +12,6 @@ import {
   versionText,
 } from '@animal-store/app-kit';
 import type { Application, Run } from '@animal-store/app-kit/run-application';
-import type { PetStorage } from '@animal-store/domain/ports';
-import { isUsable } from '@animal-store/domain/transport';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration, VARIABLES } from './configuration.ts';
 import { createLog } from './observability/log.ts';
@@ -101,7 +100,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   const problem = await container
     .resolve(TOKENS.storageCheck)
     .check()
-    .then(() => missingKeys(configuration, storage))
+    .then(() => (configuration.production ? missingKeys(configuration.configuredKeys, storage.keys) : null))
     .catch(misconfiguration);
   if (problem === null || isStopping) return;
   void stop(0, 0);
@@ -128,17 +127,4 @@ function withDevelopmentKey(configuration: Configuration) {
   if (configuration.configuredKeys.size > 0 || configuration.production) return { configuration, developmentKey: null };
   const { key, configuredKeys } = createDevelopmentKey();
   return { configuration: { ...configuration, configuredKeys }, developmentKey: key };
-}
-
-/** The error if no API key can be valid in production, or null. */
-async function missingKeys(
-  { configuredKeys, production }: Configuration,
-  { keys }: PetStorage,
-): Promise<string | null> {
-  if (!production || configuredKeys.size > 0) return null;
-  const issued = await keys.list();
-  const now = Date.now();
-  if (issued.some((key) => isUsable(key, now))) return null;
-  const missing = issued.length === 0 ? 'there is no API key' : 'no API key is valid, all are revoked or expired';
-  return `${missing}: set API_KEYS or issue a key`;
 }

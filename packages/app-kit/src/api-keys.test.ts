@@ -1,6 +1,8 @@
-import { createHash } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { createKeyring } from '@animal-store/domain';
 import { describe, expect, test } from 'vitest';
-import { createDevelopmentKey, readApiKeys } from './api-keys.ts';
+import { createDevelopmentKey, missingKeys, readApiKeys, sha256 } from './api-keys.ts';
 
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 
@@ -68,4 +70,16 @@ describe('readApiKeys', () => {
 test('createDevelopmentKey configures the key that it makes', () => {
   const { key, configuredKeys } = createDevelopmentKey();
   expect([...configuredKeys.keys()]).toEqual([digest(key)]);
+});
+
+test('missingKeys accepts a configured key, or one that is issued and valid', async () => {
+  const { keys } = createMemoryStorage();
+  const keyring = createKeyring({ keys, digest: sha256, randomBytes, clock: Date.now });
+  expect(await missingKeys(new Map(), keys)).toBe('there is no API key: set API_KEYS or issue a key');
+  const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
+  expect(await missingKeys(new Map(), keys)).toBeNull();
+  await keyring.revoke(record.id);
+  const message = 'no API key is valid, all are revoked or expired: set API_KEYS or issue a key';
+  expect(await missingKeys(new Map(), keys)).toBe(message);
+  expect(await missingKeys(createDevelopmentKey().configuredKeys, keys)).toBeNull();
 });

@@ -1,7 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import type { Digest } from '@animal-store/domain';
-import { apiKeyId } from '@animal-store/domain/ports';
-import { generateApiKey } from '@animal-store/domain/transport';
+import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
+import { generateApiKey, isUsable } from '@animal-store/domain/transport';
 import { quotesViolation, subjectOf } from './environment.ts';
 
 export const sha256: Digest = (text) => hash('sha256', text, 'hex');
@@ -37,6 +37,16 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
 export function createDevelopmentKey(): { readonly key: string; readonly configuredKeys: ConfiguredKeys } {
   const key = generateApiKey(randomBytes);
   return { key, configuredKeys: readApiKeys({ API_KEYS: key }, []) };
+}
+
+/** Returns the error for the operator if no key is valid now, or null. In production nothing else makes a key. */
+export async function missingKeys(configuredKeys: ConfiguredKeys, issuedKeys: KeyStore): Promise<string | null> {
+  if (configuredKeys.size > 0) return null;
+  const issued = await issuedKeys.list();
+  const now = Date.now();
+  if (issued.some((key) => isUsable(key, now))) return null;
+  const missing = issued.length === 0 ? 'there is no API key' : 'no API key is valid, all are revoked or expired';
+  return `${missing}: set API_KEYS or issue a key`;
 }
 
 function violationOf(entry: string): string | null {

@@ -1,4 +1,4 @@
-export { type ConfiguredKeys, createDevelopmentKey, readApiKeys, sha256 } from './api-keys.ts';
+export { type ConfiguredKeys, createDevelopmentKey, missingKeys, readApiKeys, sha256 } from './api-keys.ts';
 export { readCredentials } from './bearer.ts';
 export { ConfigurationError, mayBeSecret, quoteSetting } from './configuration-error.ts';
 export {
