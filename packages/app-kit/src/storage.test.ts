@@ -122,7 +122,7 @@ describe('readStorageSettings', () => {
   test.each<[Record<string, string>, string | RegExp]>([
     ...['Memory', 'constructor'].map((STORAGE): [Record<string, string>, string] => [
       { STORAGE },
-      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
+      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
     ]),
     [{ STORAGE: 'postgres://me:secret@h/d' }, /an adapter: a text of 24 characters was found neither/],
     [{ STORAGE: '@acme/not-installed' }, /an adapter: "@acme\/not-installed" was found neither/],

@@ -107,7 +107,7 @@ export function readStorageSettings(
   if (!Object.hasOwn(storages, name)) {
     errors.push(
       quotesViolation('STORAGE', given) ??
-        `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${quoteSetting(name)} was found neither as a path from ${process.cwd()} nor among the packages of Animal Store`,
+        `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${quoteSetting(name)} was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
     );
   } else if (given === '' && set.length > 1) {
     errors.push(`STORAGE must say which to use: ${set.map(({ subject }) => subject).join(' and ')} are set`);
