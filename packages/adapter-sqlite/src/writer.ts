@@ -11,9 +11,8 @@ export type Write = readonly Statement[];
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
 export type Outcome = readonly Row[] | { readonly name: string; readonly message: string };
 
-/** What another program may change while the file is open: the counter of ids, the schema, the format and the owner. */
-const STATE = `SELECT coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'pets'), 0), versions.*
-  FROM (SELECT * FROM pragma_schema_version, pragma_user_version, pragma_application_id) AS versions`;
+/** The last id that was assigned. */
+const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
@@ -24,7 +23,8 @@ export type Place = { readonly path: string; readonly files: readonly string[]; 
 /** Commits writes to these files, and to no other ones, on a connection of its own, which the first write opens. */
 export function createWriter({ path, files, identity }: Place) {
   let opened: Database | null = null;
-  let checked = '';
+  /** When the schema was checked. It changes with each commit of another connection; each connection counts on its own. */
+  let dataVersion: unknown = null;
   let lastId = 0n;
 
   function checkFiles(): void {
@@ -39,17 +39,19 @@ export function createWriter({ path, files, identity }: Place) {
     }
     opened.db.exec('BEGIN IMMEDIATE');
     // In the transaction, so that nothing is written to a file that this version doesn't know.
-    const [[ids, ...versions]] = opened.run([[STATE]]) as [[bigint, ...bigint[]]];
-    if (versions.join() !== checked) checkSchema(path, opened);
-    checked = versions.join();
-    if (ids < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
-    lastId = ids;
+    const [[version] = []] = opened.run([['PRAGMA data_version']]);
+    if (version !== dataVersion) checkSchema(path, opened);
+    dataVersion = version;
+    const [[id] = [0n]] = opened.run([[LAST_ID]]) as [[bigint]?];
+    if (id < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
+    lastId = id;
     return opened;
   }
 
   function close(): void {
     opened?.db.close();
     opened = null;
+    dataVersion = null;
   }
 
   return {
