@@ -55,14 +55,6 @@ interface Values {
   timeouts: number;
 }
 
-export interface ReplicaSet {
-  /** What has happened. */
-  readonly values: Readonly<Values>;
-  readonly client: MongoClient;
-  /** The database as one process sees it. */
-  databaseOf(process: string): Db;
-}
-
 /** The documents that a server has rejected, by their indexes. */
 interface Inserted {
   readonly rejected: readonly number[];
@@ -79,7 +71,7 @@ type Condition = Readonly<{ 'idempotency.holder': string; 'idempotency.key': { $
 export function createReplicaSet(
   world: World,
   { restored = [], losses = 0, timeouts = 0, elections = 1 }: ReplicaSetOptions,
-): ReplicaSet {
+) {
   const values = world.shared<Values>({
     ...{ term: 0, log: restored.map((pet, index) => ({ id: index + 1, pet, time: 0, by: null })) },
     ...{ committed: restored.length, committedTime: 0, time: 0, hasOwn: true },
@@ -115,9 +107,10 @@ export function createReplicaSet(
       write(by, documents);
       throw new Error('the response was lost');
     };
-    const { rejected, time, term } = await world.command('insert', {
-      run: values.losses < losses ? { done, 'response lost': lost } : done,
-    });
+    const { rejected, time, term } = await world.command(
+      'insert',
+      values.losses < losses ? { done, 'response lost': lost } : done,
+    );
     if (rejected.length === documents.length) return { rejected, time, isConfirmed: true };
     const confirmed = () => {
       if (values.term !== term) throw new Error('the primary has stepped down');
@@ -128,25 +121,25 @@ export function createReplicaSet(
       values.timeouts += 1;
       return false;
     };
-    const isConfirmed = await world.command('confirm', {
-      can: () => values.term !== term || values.hasOwn,
-      run: values.timeouts < timeouts ? { done: confirmed, 'times out': late } : confirmed,
-    });
+    const isConfirmed = await world.command(
+      'confirm',
+      values.timeouts < timeouts ? { done: confirmed, 'times out': late } : confirmed,
+      () => values.term !== term || values.hasOwn,
+    );
     return { rejected, time, isConfirmed };
   }
 
   /** Waits until a majority has what the session has met, and reads what a majority has. */
   function read(name: string, session: ClientSession, query: (entries: readonly Entry[]) => readonly Entry[]) {
     const fence = session.operationTime?.t ?? 0;
-    return world.command(name, {
-      can: () => values.committedTime >= fence || values.hasOwn,
-      run() {
-        if (values.committedTime < fence) commit();
-        return query(values.log.slice(0, values.committed));
-      },
-    });
+    const run = () => {
+      if (values.committedTime < fence) commit();
+      return query(values.log.slice(0, values.committed));
+    };
+    return world.command(name, run, () => values.committedTime >= fence || values.hasOwn);
   }
 
+  /** The database as one process sees it. */
   function databaseOf(process: string): Db {
     let insertions = 0;
     const pets = {
@@ -156,13 +149,13 @@ export function createReplicaSet(
         // The driver repeats an insertion once.
         const result = await insert(by, documents)
           .catch(() => insert(by, documents))
-          .catch((error: Error) => bulkError(error.message, 0, { inserted: 0 }));
+          .catch((error: Error) => bulkError(error.message, 0, 0));
         if (result instanceof Error) throw result;
         const { rejected, time, isConfirmed } = result;
         session.advanceOperationTime(new Timestamp({ t: time, i: 0 }));
         const inserted = documents.length - rejected.length;
-        if (!isConfirmed) throw bulkError('timed out', 64, { inserted, isConfirmed });
-        if (rejected.length > 0) throw bulkError('duplicate key', DUPLICATE_KEY, { inserted, rejected });
+        if (!isConfirmed) throw bulkError('timed out', 64, inserted, [], false);
+        if (rejected.length > 0) throw bulkError('duplicate key', DUPLICATE_KEY, inserted, rejected);
       },
     };
     const counters = {
@@ -172,10 +165,8 @@ export function createReplicaSet(
         return { last: BigInt(values.counter) };
       },
       updateOne: (_: object, { $max }: { $max: { last: bigint } }) =>
-        world.command('raise', {
-          run() {
-            values.counter = Math.max(values.counter, Number($max.last));
-          },
+        world.command('raise', () => {
+          values.counter = Math.max(values.counter, Number($max.last));
         }),
     };
     return {
@@ -196,11 +187,10 @@ export function createReplicaSet(
     if (!hasAll) values.log = values.log.slice(0, values.committed);
     values.hasOwn = false;
   };
-  const election = { may: true, times: elections, can: () => values.term < elections };
+  const election = { may: true, can: () => values.term < elections };
   world.event('elect a primary that has all', { ...election, run: elect(true) });
   world.event('elect a primary that has what the majority has', { ...election, run: elect(false) });
   world.event('the new primary commits a write of its term', {
-    times: elections,
     can: () => !values.hasOwn,
     run() {
       values.time += 1;
@@ -233,13 +223,11 @@ function isOf(
 function bulkError(
   message: string,
   code: number,
-  {
-    inserted,
-    rejected = [],
-    isConfirmed = true,
-  }: { inserted: number; rejected?: readonly number[]; isConfirmed?: boolean },
+  insertedCount: number,
+  rejected: readonly number[] = [],
+  isConfirmed = true,
 ): MongoBulkWriteError {
   const writeErrors = rejected.map((index) => ({ index, code: DUPLICATE_KEY, errmsg: 'duplicate key' }));
-  const result = { insertedCount: inserted, getWriteConcernError: () => (isConfirmed ? undefined : {}) };
+  const result = { insertedCount, getWriteConcernError: () => (isConfirmed ? undefined : {}) };
   return new MongoBulkWriteError({ message, code, writeErrors: writeErrors as never }, result as never);
 }

@@ -66,10 +66,8 @@ export function createMachine(world: World, createWriter: CreateWriter, outcomes
     const { commit } = createWriter(data);
     thread.postMessage = async (writes) => {
       machine.transaction = machine.isHanging ? 'late' : 'in flight';
-      const reply = await world.command('commit', {
-        can: () => machine.ended < number && !machine.isHanging,
-        run: outcomesOf(() => commit(writes), number),
-      });
+      const possible = outcomesOf(() => commit(writes), number);
+      const reply = await world.command('commit', possible, () => machine.ended < number && !machine.isHanging);
       machine.transaction = 'none';
       if (reply !== null) thread.emit('message', reply);
     };
@@ -104,7 +102,6 @@ export function createMachine(world: World, createWriter: CreateWriter, outcomes
   };
   present = { machine, fails: null, fail, startThread };
   world.event('the end of the thread is noticed', {
-    times: MAX_FAILURES,
     process: 'main',
     can: () => machine.noticed < machine.ended,
     run() {

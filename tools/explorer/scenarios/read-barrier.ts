@@ -27,14 +27,14 @@ const scenario =
     const commit = () => Object.assign(shared, { committed: shared.log.length });
     const barrier = createReadBarrier(
       () => shared.known as PrimaryTerm,
-      () => world.command('confirm', { can: () => isReached() && shared.hasOwn, run: commit }),
+      () => world.command('confirm', commit, () => isReached() && shared.hasOwn),
     );
-    const find = () => world.command('find', { can: isReached, run: () => shared.log.slice(0, shared.committed) });
+    const find = () => world.command('find', () => shared.log.slice(0, shared.committed), isReached);
 
     let acknowledged = false;
     async function create(): Promise<void> {
-      await world.command('write', { can: isReached, run: () => Object.assign(shared, { log: [1] }) });
-      await world.command('commit', { can: () => shared.hasOwn, run: commit });
+      await world.command('write', () => Object.assign(shared, { log: [1] }), isReached);
+      await world.command('commit', commit, () => shared.hasOwn);
       acknowledged = true;
     }
     async function look(): Promise<void> {
@@ -46,6 +46,7 @@ const scenario =
     world.client('second', [look, look]);
     world.event('elect another primary', {
       may: true,
+      can: () => shared.term === first,
       run: () => Object.assign(shared, { term: { address: 'b' }, committed: 0, hasOwn: false }),
     });
     world.event('the new primary commits a write of its term', {

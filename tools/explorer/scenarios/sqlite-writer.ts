@@ -63,6 +63,7 @@ const DISK_HANGS: Failures = {
   declare(world, machine) {
     world.event('the disk hangs', {
       may: true,
+      can: () => machine.failures === 0,
       run() {
         machine.failures += 1;
         machine.isHanging = true;
@@ -76,7 +77,7 @@ const DISK_HANGS: Failures = {
       },
     });
     // As long as a call may take.
-    world.pass(2_200, 1, () => machine.isHanging);
+    world.pass(2_200, () => machine.isHanging && world.now() < 2_200);
   },
 };
 

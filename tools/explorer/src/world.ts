@@ -14,6 +14,7 @@ import {
 export type Scenario = (world: World) => void;
 
 type Condition = () => boolean;
+type Run<T> = () => T | Promise<T>;
 type Outcome = { readonly value: unknown } | { readonly error: unknown };
 
 /** An order to a server: it is run there, and then its reply arrives. */
@@ -34,18 +35,20 @@ interface Client {
   isBusy: boolean;
 }
 
-interface Event extends Omit<Step, 'command'> {
+interface EventOptions {
   readonly can: Condition;
+  readonly run: () => void;
+  readonly may?: boolean;
+  readonly process?: string;
 }
+
+type Event = Omit<Step, 'command'> & { readonly can: Condition };
 
 interface Timer {
   readonly process: string;
   readonly due: number;
   run(): void;
 }
-
-/** Timers that are due later, in milliseconds, keep no run going: nothing explored waits that long. */
-const HORIZON = 100_000;
 
 /** A step of nobody. */
 const STEP = { process: null, command: null, may: false } as const;
@@ -82,9 +85,19 @@ export class World {
    */
   shared<Values extends object>(initial: Values): Values {
     const object = {};
-    for (const [name, value] of Object.entries(initial))
-      Object.defineProperty(object, name, this.#declare(name, value));
-    return Object.seal(object) as Values;
+    for (const name of Object.keys(initial)) {
+      Object.defineProperty(object, name, {
+        get: () => {
+          if (!this.#written.has(name)) this.#read.add(name);
+          return this.#values.get(name);
+        },
+        set: (value: unknown) => {
+          this.#written.add(name);
+          this.#values.set(name, deepFrozen(value));
+        },
+      });
+    }
+    return Object.assign(Object.seal(object), initial);
   }
 
   /** Calls async functions one after the other. A call that rejects is an error of the run. */
@@ -97,13 +110,7 @@ export class World {
    *
    * @param run Runs on the server, on shared values only. An object of functions stands for several possible outcomes.
    */
-  command<T>(
-    name: string,
-    {
-      can = () => true,
-      run,
-    }: { can?: Condition; run: (() => T | Promise<T>) | Readonly<Record<string, () => T | Promise<T>>> },
-  ): Promise<T> {
+  command<T>(name: string, run: Run<T> | Readonly<Record<string, Run<T>>>, can: Condition = () => true): Promise<T> {
     const id = this.#identify(name);
     const { promise, resolve, reject } = Promise.withResolvers<T>();
     this.#commands.set(id, {
@@ -120,36 +127,20 @@ export class World {
   /**
    * Declares a failure, or another step of the environment.
    *
+   * @param options.can Whether it may happen now, as often as it likes.
    * @param options.may Whether a run may end without it.
    * @param options.process The process whose code it calls. Absent: it changes shared values only.
    */
-  event(
-    name: string,
-    {
-      can = () => true,
-      run = () => {},
-      times = 1,
-      may = false,
-      process = null,
-    }: { can?: Condition; run?: () => void; times?: number; may?: boolean; process?: string | null },
-  ): void {
-    const used = this.#declare(name, 0);
-    this.#events.push({
-      ...{ name, may, process },
-      can: () => used.get() < times && can(),
-      run() {
-        used.set(used.get() + 1);
-        run();
-      },
-    });
+  event(name: string, { may = false, process, ...event }: EventOptions): void {
+    this.#events.push({ name, may, process: process ?? null, ...event });
   }
 
-  /** Lets `ms` milliseconds pass at any time. */
-  pass(ms: number, times = 1, can: Condition = () => true): void {
+  /** Lets `ms` milliseconds pass whenever `can` allows it. */
+  pass(ms: number, can: Condition): void {
     const run = () => {
       this.#time.now += ms;
     };
-    this.event(`${ms} ms pass`, { can, run, times, may: true });
+    this.event(`${ms} ms pass`, { can, run, may: true });
   }
 
   /** The time of the run, in milliseconds: what `performance.now()` and `Date.now()` return in it. */
@@ -189,13 +180,12 @@ export class World {
   /** The possible steps. If there are only timers, time passes to the next one. */
   steps(): readonly Step[] {
     const steps = [...this.#calls(), ...this.#commandSteps(), ...this.#environment(), ...this.#dueTimers()];
-    const [next] = this.#timersByTime();
-    if (next === undefined || next[1].due >= HORIZON || !steps.every(({ may }) => may)) return steps;
-    const { due } = next[1];
-    const pass = () => {
+    const due = this.#timersByTime()[0]?.[1].due ?? Number.POSITIVE_INFINITY;
+    if (due === Number.POSITIVE_INFINITY || !steps.every(({ may }) => may)) return steps;
+    const run = () => {
       this.#time.now = due;
     };
-    return [...steps, { ...STEP, name: `time passes to ${due} ms`, run: pass }];
+    return [...steps, { ...STEP, name: `time passes to ${due} ms`, run }];
   }
 
   /** Builds the world by a scenario, in a first step of the process `main`. */
@@ -309,21 +299,6 @@ export class World {
     }
     if (command !== null && !this.#commands.has(command)) written.set(commandPart(command), null);
     return { read, written };
-  }
-
-  #declare<T>(name: string, initial: T): { get(): T; set(value: T): void } {
-    const set = (value: T) => {
-      this.#written.add(name);
-      this.#values.set(name, deepFrozen(value));
-    };
-    set(initial);
-    return {
-      get: () => {
-        if (!this.#written.has(name)) this.#read.add(name);
-        return this.#values.get(name) as T;
-      },
-      set,
-    };
   }
 
   #running(name: string): string {

@@ -11,14 +11,12 @@ const startRealTimer = realTimeout.bind(null);
 const adding = (isAtomic: boolean) => (world: World) => {
   const shared = world.shared({ count: 0 });
   const write = (name: string, read: () => number) =>
-    world.command(name, {
-      run() {
-        shared.count = read() + 1;
-      },
+    world.command(name, () => {
+      shared.count = read() + 1;
     });
   async function add() {
     if (isAtomic) return write('add', () => shared.count);
-    const count = await world.command('read', { run: () => shared.count });
+    const count = await world.command('read', () => shared.count);
     return write('write', () => count);
   }
   world.client('one', [add]);
@@ -44,7 +42,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
     let hidden = 0;
     const count = async () => {
       hidden += 1;
-      if (hidden === 2) await world.command('ask', { run: () => null });
+      if (hidden === 2) await world.command('ask', () => null);
     };
     world.client('one', [count], { process: 'one' });
     world.client('two', [count], { process: 'two' });
@@ -60,7 +58,7 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
 
   'changed value'(world) {
     const shared = world.shared({ list: [] as number[] });
-    world.client('one', [() => world.command('add', { run: () => shared.list.push(1) })]);
+    world.client('one', [() => world.command('add', () => shared.list.push(1))]);
   },
 };
 
