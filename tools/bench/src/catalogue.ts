@@ -1,11 +1,6 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { Readable } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
 import { bytesOf, sendRequests } from './client.ts';
-import { application } from './peers.ts';
 import type { Server } from './server.ts';
-import { type Catalogue, newPet, type Operation } from './workloads.ts';
+import { newPet, type Operation } from './workloads.ts';
 
 const FILL_CONNECTIONS = 64;
 
@@ -32,48 +27,6 @@ export async function fill(server: Server, count: number): Promise<string[]> {
     if (ids.length === before) throw new Error(`${name} creates no pets`);
   }
   return ids;
-}
-
-const LINES_PER_CHUNK = 10_000;
-
-/**
- * Creates pets by `pets import`, which takes a tenth of the time that requests take.
- *
- * @param environment Names the storage, which keeps its pets when the command ends.
- * @param first The number of the first pet. No two imports into a storage have the same: it recognises repetitions.
- */
-export async function importPets(environment: NodeJS.ProcessEnv, first: number, count: number): Promise<void> {
-  const [file, ...args] = application('cli') as [string, ...string[]];
-  const command = ['pets', 'import', '--import-id', `from-${first}`];
-  const child = spawn(file, [...args, ...command], {
-    env: { ...process.env, ...environment },
-    stdio: ['pipe', 'ignore', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  await pipeline(Readable.from(lines(first, count)), child.stdin);
-  const [code] = await exited;
-  if (code !== 0) throw new Error(`pets import ended with ${code}`);
-}
-
-function* lines(first: number, count: number): Generator<string> {
-  for (let start = 0; start < count; start += LINES_PER_CHUNK) {
-    const size = Math.min(LINES_PER_CHUNK, count - start);
-    yield Array.from({ length: size }, (_, index) => `${JSON.stringify(newPet(first + start + index))}\n`).join('');
-  }
-}
-
-/** Follows the links of the service from its first page to the last one. */
-export async function walkPages({ name, url, headers }: Server): Promise<Catalogue> {
-  const pages: string[] = [];
-  const ids: string[] = [];
-  for (let next: string | undefined = '/v1/pets?limit=100'; next !== undefined; ) {
-    pages.push(next);
-    const response: Response = await fetch(url + next, { headers });
-    if (!response.ok) throw new Error(`${name}: ${next} got ${response.status} ${await response.text()}`);
-    for (const { id } of (await response.json()) as { id: number }[]) ids.push(String(id));
-    next = /<(.+)>; rel="next"/.exec(response.headers.get('link') ?? '')?.[1];
-  }
-  return { ids, pages };
 }
 
 /** Sends one request. */

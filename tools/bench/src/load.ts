@@ -1,7 +1,7 @@
 import { bytesOf, sendRequests } from './client.ts';
 import type { Server } from './server.ts';
 import { quantile } from './statistics.ts';
-import { type Catalogue, seededRandom, type Workload } from './workloads.ts';
+import { seededRandom, type Workload } from './workloads.ts';
 
 /** The measurements of one run of load. */
 export interface Sample {
@@ -27,11 +27,11 @@ const VARIETY = 20_000;
 export async function runLoad(
   { name, url, api, headers, cpuSeconds }: Server,
   workload: Workload,
-  { catalogue, connections, seconds }: { catalogue: Catalogue; connections: number; seconds: number },
+  { ids, connections, seconds }: { ids: readonly string[]; connections: number; seconds: number },
 ): Promise<Sample> {
   // Runs with the same number of connections choose the same operations.
   const random = seededRandom(connections);
-  const requests = Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, catalogue)), headers));
+  const requests = Array.from({ length: VARIETY }, () => bytesOf(api(workload(random, ids)), headers));
   const latencies: number[] = [];
   let sent = 0;
   let failed = 0;

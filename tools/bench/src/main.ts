@@ -7,11 +7,10 @@ import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
 import { type Measurement, measure, type Plan } from './measure.ts';
 import { measureOverload } from './overload.ts';
-import { animalStore, application, preparePeers } from './peers.ts';
-import { type Contender, moveToLoadCores, program } from './server.ts';
+import { animalStore, preparePeers, serviceOf } from './peers.ts';
+import { type Contender, moveToLoadCores } from './server.ts';
 import { notMeasured, STORAGES, type Storage, type StorageName } from './storages.ts';
 import { measurementTable } from './tables.ts';
-import { FROM_ANYWHERE } from './workloads.ts';
 
 const USAGE = `usage: npm run bench [-- [suite] [options]]
 
@@ -34,9 +33,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
       preparePeers();
       return [...(quick ? peers.slice(0, 1) : peers), animalStore];
     },
-    workloads: quick
-      ? ['get one', 'list 20', 'create']
-      : ['get one', 'list 20', 'list 100 by status', 'mixed lists', 'create'],
+    workloads: ['get one', 'list 20', ...(quick ? [] : (['list 100 by status'] as const)), 'create'],
     connections: quick ? [32] : [1, 32, 128],
     sizes: [quick ? 1_000 : 10_000],
     rounds: quick ? 1 : 3,
@@ -45,7 +42,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
   checkout: {
     contenders() {
       if (otherCheckout === '') fail('name the folder of the other checkout, its dependencies installed');
-      return [program('the other checkout', application('http', resolve(otherCheckout))), animalStore];
+      return [serviceOf('the other checkout', resolve(otherCheckout)), animalStore];
     },
     workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
     connections: [32],
@@ -56,7 +53,7 @@ const suites = (quick: boolean, otherCheckout = ''): Record<string, Suite> => ({
   },
   growth: {
     contenders: () => [animalStore],
-    workloads: ['get one', 'list 20', 'list 100 by status', FROM_ANYWHERE, 'create'],
+    workloads: ['get one', 'list 20', 'list 100 by status', 'create'],
     connections: [32],
     // The first size comes again at the end: it shows how much the machine has changed.
     sizes: [10_000, 1_000_000, 10_000],

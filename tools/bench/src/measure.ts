@@ -1,8 +1,8 @@
-import { fill, importPets, send, verify, walkPages } from './catalogue.ts';
+import { fill, send, verify } from './catalogue.ts';
 import { runLoad, type Sample } from './load.ts';
 import { type Contender, keepAwake, type Server, show } from './server.ts';
 import type { OpenStorage } from './storages.ts';
-import { type Catalogue, FROM_ANYWHERE, WORKLOADS, type WorkloadName } from './workloads.ts';
+import { WORKLOADS, type WorkloadName } from './workloads.ts';
 
 /** A plan of measurements. */
 export interface Plan {
@@ -43,7 +43,7 @@ interface Entry {
   readonly contender: Contender;
   readonly environment: NodeJS.ProcessEnv;
   pets: number;
-  catalogue: Catalogue;
+  ids: readonly string[];
 }
 
 interface Running {
@@ -58,7 +58,7 @@ interface Running {
 export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   const { contenders, workloads, connections, pets, rounds, seconds, storage } = plan;
   const entries = contenders.map((contender): Entry => {
-    return { contender, environment: storage.environment(), pets: 0, catalogue: { ids: [], pages: [] } };
+    return { contender, environment: storage.environment(), pets: 0, ids: [] };
   });
   const measured = new Map<string, Measurement>();
   for (let round = 1; round <= rounds; round += 1) {
@@ -69,8 +69,8 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
         show(`${label}: starting ${entry.contender.name}`);
         const server = await entry.contender.start(entry.environment);
         running.push({ entry, server });
-        await grow(entry, server, { pets, walk: workloads.includes(FROM_ANYWHERE) });
-        await verify(server, entry.catalogue.ids[0] as string);
+        await grow(entry, server, pets);
+        await verify(server, entry.ids[0] as string);
       }
       for (const [workload, count] of workloads.flatMap((each) => connections.map((count) => [each, count] as const))) {
         const run = (each: Running, length: number) => {
@@ -114,7 +114,7 @@ async function takeSample(
   seconds: number,
 ): Promise<StorageSample> {
   const before = await storage.commands?.();
-  const sample = await runLoad(server, WORKLOADS[workload], { catalogue: entry.catalogue, connections, seconds });
+  const sample = await runLoad(server, WORKLOADS[workload], { ids: entry.ids, connections, seconds });
   const after = await storage.commands?.();
   if (workload === 'create') entry.pets += sample.succeeded;
   const responses = sample.succeeded + sample.failed;
@@ -122,26 +122,13 @@ async function takeSample(
   return { ...sample, commands };
 }
 
-/** This many pets or more are imported, if the storage keeps them. */
-const IMPORT = 50_000;
-
 /** Makes sure that a server has so many pets. A restart may have lost earlier ones. */
-async function grow(
-  entry: Entry,
-  server: Server,
-  { pets, walk }: { readonly pets: number; readonly walk: boolean },
-): Promise<void> {
-  const [id] = entry.catalogue.ids;
-  if (id === undefined || !(await send(server, { kind: 'get', id })).ok) {
-    entry.pets = 0;
-    entry.catalogue = { ids: [], pages: [] };
-  }
+async function grow(entry: Entry, server: Server, pets: number): Promise<void> {
+  const [id] = entry.ids;
+  if (id === undefined || !(await send(server, { kind: 'get', id })).ok) entry.pets = 0;
   const missing = pets - entry.pets;
   if (missing <= 0) return;
   show(`${server.name}: ${missing.toLocaleString('en')} more pets`);
-  const imports = missing >= IMPORT && entry.environment['STORAGE'] !== 'memory';
-  if (imports) await importPets(entry.environment, entry.pets, missing);
-  const ids = imports ? [] : await fill(server, missing);
-  entry.catalogue = walk || imports ? await walkPages(server) : { ids, pages: [] };
+  entry.ids = await fill(server, missing);
   entry.pets = pets;
 }

@@ -6,22 +6,19 @@ import { type Contender, program } from './server.ts';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const PEERS = fileURLToPath(new URL('../peers/', import.meta.url));
 
-/** The command that starts an application of a checkout of this repository, which has its dependencies installed. */
-export const application = (name: 'http' | 'cli', checkout: string = ROOT): readonly string[] => [
-  process.execPath,
-  '--conditions=@animal-store/source',
-  `${checkout}/apps/${name}/src/main.ts`,
-];
+/** The service of a checkout of this repository, which has its dependencies installed. */
+export const serviceOf = (name: string, checkout: string): Contender =>
+  program(name, [process.execPath, '--conditions=@animal-store/source', `${checkout}/apps/http/src/main.ts`]);
 
-export const animalStore: Contender = program('Animal Store', application('http'));
+export const animalStore: Contender = serviceOf('Animal Store', ROOT);
 
-/** A server of peers/src. */
-export function peer(name: string, file: string, environment: NodeJS.ProcessEnv = {}): Contender {
-  return program(name, [process.execPath, `${PEERS}dist/${file}.js`], { environment });
+/** The server of peers/src. */
+export function peer(name: string, environment: NodeJS.ProcessEnv = {}): Contender {
+  return program(name, [process.execPath, `${PEERS}dist/fastify.js`], { environment });
 }
 
 /**
- * Installs and compiles the servers of peers/src. They have a lockfile of their own, because only the benchmark needs their
+ * Installs and compiles the server of peers/src. It has a lockfile of its own, because only the benchmark needs its
  * dependencies.
  */
 export function preparePeers(): void {

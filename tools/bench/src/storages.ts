@@ -32,25 +32,24 @@ export interface OpenStorage {
   close(): Promise<void>;
 }
 
-const EQUIPPED = peer('Fastify, equipped', 'fastify', { EQUIPPED: 'yes' });
+const EQUIPPED = peer('Fastify, equipped', { EQUIPPED: 'yes' });
 
 export const STORAGES = {
   memory: {
     title: 'in memory',
     open: async () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
-    // The second one is the limit of every server of Node.js.
-    peers: [peer('Fastify', 'fastify'), peer('prepared bytes', 'node-http'), EQUIPPED],
+    peers: [peer('Fastify'), EQUIPPED],
   },
   sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase] },
   mongodb: {
     title: 'on MongoDB',
     open: openMongo,
-    peers: [peer('Fastify + driver', 'fastify'), EQUIPPED],
+    peers: [peer('Fastify + driver'), EQUIPPED],
   },
   postgres: {
     title: 'on PostgreSQL',
     open: openPostgres,
-    peers: [peer('Fastify + pg', 'fastify'), EQUIPPED],
+    peers: [peer('Fastify + pg'), EQUIPPED],
   },
 } satisfies Record<string, Storage>;
 
