@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative, sep } from 'node:path';
-import { bin, environment, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
+import { join } from 'node:path';
+import { bin, environment, exitCodeOf, interrupted, runProgram } from './programs.mjs';
 
 const RELEASE_TESTS = `
 Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients, the
@@ -24,10 +24,13 @@ export async function runTests(args) {
     const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env });
     if (interrupted()) process.exit(exitCodeOf(result) || 1);
     const results = read(report);
-    for (const [name, seconds] of secondsOf(results.testResults))
-      console.log(`${seconds.toFixed(1).padStart(7)} s  ${name}`);
     if (!env.ALL_TESTS) console.log(RELEASE_TESTS);
-    return count(results, result.code);
+    return {
+      passed: results.numPassedTests,
+      // A file that can't be imported and an error outside of tests have no failed test.
+      failed: results.numFailedTests || (result.code === 0 ? 0 : 1),
+      skipped: results.numPendingTests + results.numTodoTests,
+    };
   } finally {
     rmSync(folder, { recursive: true, force: true });
   }
@@ -38,25 +41,6 @@ function read(report) {
   try {
     return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    return { testResults: [], numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
+    return { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
   }
-}
-
-/** The seconds that the test files of each workspace took, the slowest first. Several files run at the same time. */
-function secondsOf(files) {
-  const seconds = new Map();
-  for (const { name, startTime, endTime } of files) {
-    const workspace = relative(root, name).split(sep).slice(0, 2).join('/');
-    seconds.set(workspace, (seconds.get(workspace) ?? 0) + (endTime - startTime) / 1000);
-  }
-  return [...seconds].sort(([, one], [, other]) => other - one);
-}
-
-function count(counts, code) {
-  return {
-    passed: counts.numPassedTests,
-    // A file that can't be imported and an error outside of tests have no failed test.
-    failed: counts.numFailedTests || (code === 0 ? 0 : 1),
-    skipped: counts.numPendingTests + counts.numTodoTests,
-  };
 }
