@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { History, Operation, Pet } from './history.ts';
-import { NOT_SENT, type ServiceClient } from './service-client.ts';
+import type { ServiceClient } from './service-client.ts';
 
 /** Clients of several processes, which record what they do. */
 export interface Clients {
@@ -46,40 +46,30 @@ export function startClients(services: readonly [ServiceClient, ServiceClient], 
   }
 
   async function add(service: ServiceClient, pet: Omit<Pet, 'id'>, key?: string): Promise<Pet | null> {
-    const invoked = performance.now();
-    const result = await service.add(pet, key);
-    const call = { type: 'add', ...pet, ...(key === undefined ? {} : { key }), invoked } as const;
-    const completed = performance.now();
-    if (typeof result === 'symbol') {
-      operations.push({ ...call, completed, result: result === NOT_SENT ? 'failed' : 'unknown' });
-      return null;
-    }
-    operations.push({ ...call, completed, result });
+    const [result, times] = await timed(() => service.add(pet, key));
+    operations.push({ type: 'add', ...pet, ...(key && { key }), ...times, result });
+    if (typeof result === 'string') return null;
     acknowledged += 1;
     see(result);
     return result;
   }
 
   async function find(service: ServiceClient, id: number): Promise<boolean> {
-    const invoked = performance.now();
-    const result = await service.find(id);
-    const failed = typeof result === 'symbol';
-    operations.push({ type: 'find', id, invoked, completed: performance.now(), result: failed ? 'failed' : result });
-    return !failed;
+    const [result, times] = await timed(() => service.find(id));
+    operations.push({ type: 'find', id, ...times, result });
+    return result !== 'failed';
   }
 
   async function list(service: ServiceClient, walk: Walk): Promise<readonly Pet[] | null> {
-    const { status, after } = walk;
-    const invoked = performance.now();
-    const page = await service.list(walk.target);
-    const call = { type: 'list', after, ...(status === undefined ? {} : { status }), invoked } as const;
-    const completed = performance.now();
-    if (typeof page === 'symbol') {
-      operations.push({ ...call, completed, result: 'failed' });
+    const { target, after, status } = walk;
+    const [page, times] = await timed(() => service.list(target));
+    const call = { type: 'list', after, ...withStatus(status), ...times } as const;
+    if (page === 'failed') {
+      operations.push({ ...call, result: page });
       return null;
     }
     const { pets, isLast, next } = page;
-    operations.push({ ...call, completed, result: { pets, isLast } });
+    operations.push({ ...call, result: { pets, isLast } });
     const last = pets.at(-1);
     if (last !== undefined) see(last);
     if (next !== null) {
@@ -161,11 +151,19 @@ export function startClients(services: readonly [ServiceClient, ServiceClient], 
   };
 }
 
+/** The result of a call, and when it began and ended. */
+async function timed<T>(
+  call: () => Promise<T>,
+): Promise<[T, { readonly invoked: number; readonly completed: number }]> {
+  const invoked = performance.now();
+  return [await call(), { invoked, completed: performance.now() }];
+}
+
 const chance = (probability: number): boolean => Math.random() < probability;
 
 const anyOf = <T>(values: readonly T[]): T | undefined => values[Math.floor(Math.random() * values.length)];
 
-const withStatus = (status: string | undefined): { status?: string } => (status === undefined ? {} : { status });
+const withStatus = (status: string | undefined) => ({ ...(status && { status }) });
 
 const targetOf = (status: string | undefined): string =>
   status === undefined ? FIRST_PAGE : `${FIRST_PAGE}&status=${status}`;

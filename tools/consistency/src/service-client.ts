@@ -1,20 +1,15 @@
 import { KEY } from '@animal-store/test-kit/service';
 import type { Page, Pet } from './history.ts';
 
-/** The request was not sent: the service does not listen. */
-export const NOT_SENT = Symbol('not sent');
-
-/** The request may have been executed: 503, or no response. */
-const UNKNOWN = Symbol('unknown');
-
-type Result<T> = T | typeof NOT_SENT | typeof UNKNOWN;
+/** Failed: the request was not sent, because the service does not listen. Unknown: it may have been executed. */
+type Result<T> = T | 'failed' | 'unknown';
 
 /** One process of the service, called over HTTP. Every method throws if a status is not one that it expects. */
 export interface ServiceClient {
   add(pet: { name: string; status?: string }, key?: string): Promise<Result<Pet>>;
-  find(id: number): Promise<Result<Pet | null>>;
+  find(id: number): Promise<Pet | null | 'failed'>;
   /** @param target The target of a page as the service gave it, or of the first page. */
-  list(target: string): Promise<Result<Page & { next: string | null }>>;
+  list(target: string): Promise<(Page & { next: string | null }) | 'failed'>;
 }
 
 /** The service takes less for any request. In milliseconds. */
@@ -30,29 +25,29 @@ export function createServiceClient(url: string): ServiceClient {
         ...(body !== undefined && { body }),
       });
       const reply = { status: response.status, text: await response.text(), link: response.headers.get('link') ?? '' };
-      return reply.status === 503 ? UNKNOWN : reply;
+      return reply.status === 503 ? 'unknown' : reply;
     } catch (error) {
       const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-      return code === 'ECONNREFUSED' ? NOT_SENT : UNKNOWN;
+      return code === 'ECONNREFUSED' ? 'failed' : 'unknown';
     }
   }
 
   return {
     async add(pet, key) {
-      const headers = { 'content-type': 'application/json', ...(key === undefined ? {} : { 'idempotency-key': key }) };
+      const headers = { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) };
       const reply = await call('POST', '/v1/pets', headers, JSON.stringify({ ...pet, categoryId: 1 }));
-      return typeof reply === 'symbol' ? reply : petIn(expectStatus(reply, 201));
+      return typeof reply === 'string' ? reply : petIn(expectStatus(reply, 201));
     },
 
     async find(id) {
       const reply = await call('GET', `/v1/pets/${id}`);
-      if (typeof reply === 'symbol') return reply;
+      if (typeof reply === 'string') return 'failed';
       return reply.status === 404 ? null : petIn(expectStatus(reply, 200));
     },
 
     async list(target) {
       const reply = await call('GET', target);
-      if (typeof reply === 'symbol') return reply;
+      if (typeof reply === 'string') return 'failed';
       const pets = (JSON.parse(expectStatus(reply, 200).text) as Pet[]).map(petOf);
       const [, next = null] = /<([^>]+)>; rel="next"/.exec(reply.link) ?? [];
       return { pets, isLast: next === null, next };
