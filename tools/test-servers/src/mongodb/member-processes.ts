@@ -10,28 +10,13 @@ const SMALL = '--wiredTigerCacheSizeGB 0.25 --oplogSize 128';
 export const KEY_FILE = '/tmp/key';
 
 /** Server processes of a replica set in one container, each named by the port that it listens on. */
-export interface MemberProcesses {
-  /** Starts a process, and returns when it accepts connections. `set` has the options of its set, `''` for a standalone. */
-  start(port: number, set?: string): Promise<void>;
-  /** Ends a process as a crash does. */
-  kill(port: number): Promise<void>;
-  /** SIGSTOP: the process keeps its connections and responds to nothing. */
-  pause(port: number): Promise<void>;
-  /** SIGCONT */
-  resume(port: number): Promise<void>;
-  /** Ends all of them. */
-  stop(): Promise<void>;
-}
+export type MemberProcesses = Awaited<ReturnType<typeof startMemberProcesses>>;
 
 /**
  * @param network `published`: the ports have the same numbers inside the container and outside, so that members and
  * clients know each other by the same addresses on any platform. `host`: members also reach the ports of this machine.
  */
-export async function startMemberProcesses(
-  ports: readonly number[],
-  network: 'published' | 'host',
-  set?: string,
-): Promise<MemberProcesses> {
+export async function startMemberProcesses(ports: readonly number[], network: 'published' | 'host', set?: string) {
   const base = testContainer(IMAGE)
     .withTmpFs({ '/data/db': 'rw' })
     // Its first process only waits, and reaps the members that end.
@@ -54,20 +39,24 @@ export async function startMemberProcesses(
   const signal = (name: string, port: number) => run(`kill -${name} $(cat /data/db/${port}.pid)`);
   const files = (port: number) =>
     `--dbpath /data/db/${port} --logpath /data/db/${port}.log --pidfilepath /data/db/${port}.pid`;
-  const processes: MemberProcesses = {
-    start: (port, set = '--replSet rs0') =>
+  const processes = {
+    /** Starts a process, and returns when it accepts connections. `set` has the options of its set, `''` for a standalone. */
+    start: (port: number, set = '--replSet rs0') =>
       run(
         `mkdir -p /data/db/${port} && mongod --fork ${set} ${bind} --port ${port} ${files(port)} ` +
           // Lets a test make the server fail (failCommand), and a proxy see which member connects to it (hostInfo).
           `--setParameter enableTestCommands=1 ${SMALL}`,
       ),
-    async kill(port) {
+    /** Ends a process as a crash does. */
+    async kill(port: number) {
       await signal('KILL', port);
       // The files are free once the process is gone.
       await run(`while kill -0 $(cat /data/db/${port}.pid) 2>/dev/null; do sleep 0.1; done`);
     },
-    pause: (port) => signal('STOP', port),
-    resume: (port) => signal('CONT', port),
+    /** The process keeps its connections and responds to nothing. */
+    pause: (port: number) => signal('STOP', port),
+    resume: (port: number) => signal('CONT', port),
+    /** Ends all of them. */
     async stop() {
       await container.stop({ timeout: 0 });
     },

@@ -7,22 +7,10 @@ export type Source = number;
 export const CLIENTS: Source = 0;
 
 /** A TCP proxy in front of a member, which treats the connections of each source as a test wants it. */
-export interface MemberProxy {
-  /** The port to connect to. */
-  readonly port: number;
-  /** Drops every byte in both directions from now on. New connections are accepted and left alone. */
-  silence(source: Source): void;
-  /** Breaks the connections, new ones too. */
-  reject(source: Source): void;
-  /** Delays responses by this time, in milliseconds. */
-  delayResponses(source: Source, milliseconds: number): void;
-  /** Lets everything through again; breaks the connections that there are, of which bytes may be missing. */
-  heal(): void;
-  close(): Promise<void>;
-}
+export type MemberProxy = Awaited<ReturnType<typeof startMemberProxy>>;
 
 /** @param target The port that the member listens on. */
-export async function startMemberProxy(target: number): Promise<MemberProxy> {
+export async function startMemberProxy(target: number) {
   const silent = new Set<Source>();
   const rejected = new Set<Source>();
   const delays = new Map<Source, number>();
@@ -66,18 +54,28 @@ export async function startMemberProxy(target: number): Promise<MemberProxy> {
   }
 
   return {
+    /** The port to connect to. */
     port: (server.address() as AddressInfo).port,
-    silence: (source) => silent.add(source),
-    reject(source) {
+
+    /** Drops every byte in both directions from now on. New connections are accepted and left alone. */
+    silence: (source: Source) => void silent.add(source),
+
+    /** Breaks the connections, new ones too. */
+    reject(source: Source): void {
       rejected.add(source);
       breakConnections((one) => one === source);
     },
-    delayResponses: (source, milliseconds) => delays.set(source, milliseconds),
-    heal() {
+
+    /** Delays responses by this time, in milliseconds. */
+    delayResponses: (source: Source, milliseconds: number) => void delays.set(source, milliseconds),
+
+    /** Lets everything through again; breaks the connections that there are, of which bytes may be missing. */
+    heal(): void {
       for (const treated of [silent, rejected, delays]) treated.clear();
       breakConnections(() => true);
     },
-    close() {
+
+    close(): Promise<void> {
       breakConnections(() => true);
       return new Promise((resolve) => server.close(() => resolve()));
     },

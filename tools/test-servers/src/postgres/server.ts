@@ -12,26 +12,7 @@ const PASSWORD = 'the-password-of-the-tests';
 const PORT = 5432;
 
 /** A server in a container of its own. */
-export interface Server {
-  /** Leads to its database `animals`, as superuser. */
-  readonly url: string;
-  /** Where other containers reach it. */
-  readonly address: string;
-  /** Ends the server like a crash. */
-  kill(): Promise<void>;
-  /** Starts it again, and returns when it accepts connections. */
-  start(): Promise<void>;
-  /** It keeps its connections and responds to nothing. */
-  pause(): Promise<void>;
-  resume(): Promise<void>;
-  /** Runs SQL as superuser. The rows are those of a text with one statement. */
-  run(text: string): Promise<readonly Record<string, unknown>[]>;
-  /** Ends all sessions of clients. */
-  endSessions(): Promise<void>;
-  /** The end of its log. */
-  diagnose(): Promise<string>;
-  stop(): Promise<void>;
-}
+export type Server = Awaited<ReturnType<typeof start>>;
 
 /** @param kind Durable: its data is on a disk, and outlives its process. */
 export async function startServer(kind: 'fast' | 'durable' = 'fast'): Promise<Server> {
@@ -60,7 +41,7 @@ export async function startStandby(primary: Server): Promise<Server> {
   return standby;
 }
 
-async function start(kind: 'fast' | 'durable', data: string, command: string[]): Promise<Server> {
+async function start(kind: 'fast' | 'durable', data: string, command: string[]) {
   const [port] = (await freePorts(1)) as [number];
   const described = testContainer(IMAGE)
     .withEnvironment({ POSTGRES_PASSWORD: PASSWORD, POSTGRES_DB: 'animals', PGDATA: data })
@@ -76,20 +57,28 @@ async function start(kind: 'fast' | 'durable', data: string, command: string[]):
   const [network = ''] = started.getNetworkNames();
   await untilSucceeds(url, 'SELECT 1');
   return {
+    /** Leads to its database `animals`, as superuser. */
     url,
+    /** Where other containers reach it. */
     address: `${started.getIpAddress(network)}:${PORT}`,
+    /** Ends the server like a crash. */
     kill: () => container.kill(),
+    /** Starts it again, and returns when it accepts connections. */
     async start() {
       await container.start();
       await untilSucceeds(url, 'SELECT 1');
     },
+    /** It keeps its connections and responds to nothing. */
     pause: () => container.pause(),
     resume: () => container.unpause(),
-    run: (text) => run(url, text),
+    /** Runs SQL as superuser. The rows are those of a text with one statement. */
+    run: (text: string) => run(url, text),
+    /** Ends all sessions of clients. */
     async endSessions() {
       const others = "pid <> pg_backend_pid() AND backend_type = 'client backend'";
       await run(url, `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE ${others}`);
     },
+    /** The end of its log. */
     diagnose: async () => String(await container.logs({ stdout: true, stderr: true, tail: 20 })),
     async stop() {
       await started.stop({ timeout: 0 });
