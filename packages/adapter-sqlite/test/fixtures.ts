@@ -37,3 +37,9 @@ export async function fileWith(pets: number, file = freshPlace()): Promise<strin
   await storage.close();
   return file;
 }
+
+/** How a call fails until an operator does something. */
+export const misconfigured = (reason: RegExp) => ({
+  code: 'storage_unavailable',
+  cause: { name: 'StorageMisconfigured', message: expect.stringMatching(reason) },
+});

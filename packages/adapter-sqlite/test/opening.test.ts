@@ -1,6 +1,18 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, readdirSync, readFileSync, type StatsFs, statfsSync, statSync, writeFileSync } from 'node:fs';
-import { dirname, resolve } from 'node:path';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  type StatsFs,
+  statfsSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
@@ -10,7 +22,7 @@ import { startProcess } from './processes.ts';
 
 vi.mock('node:fs', async (importOriginal) => {
   const original = await importOriginal<typeof import('node:fs')>();
-  return { ...original, statfsSync: vi.fn(original.statfsSync) };
+  return { ...original, readFileSync: vi.fn(original.readFileSync), statfsSync: vi.fn(original.statfsSync) };
 });
 
 test('connections sync the log before a commit returns', () => {
@@ -22,7 +34,7 @@ test('connections sync the log before a commit returns', () => {
 
 test('a new file can be read and written by its owner alone, and so can its log', async () => {
   const file = freshFile();
-  await added((await storageAt(file)).pets);
+  await storageAt(file);
   const modes = ['', '-wal', '-shm'].map((suffix) => (statSync(file + suffix).mode & 0o777).toString(8));
   expect(modes).toEqual(['600', '600', '600']);
 });
@@ -32,9 +44,9 @@ test('processes that open a new file at the same time create one pet for each id
   const program =
     'await Promise.all(Array.from({ length: 200 }, (_, key) => addUntilStored(key))); await storage.close();';
   const running = Array.from({ length: 4 }, () => startProcess(file, program));
-  const [first, ...others] = await Promise.all(running.map(({ acknowledged }) => acknowledged()));
-  expect(first?.size).toBe(200);
-  for (const other of others) expect(new Map([...other].sort())).toEqual(new Map([...(first ?? [])].sort()));
+  const ids = await Promise.all(running.map(async ({ acknowledged }) => [...(await acknowledged())].sort()));
+  for (const each of ids) expect(each).toEqual(ids[0]);
+  expect(ids[0]).toHaveLength(200);
   expect(await everyPage((await storageAt(file)).pets)).toHaveLength(200);
 });
 
@@ -62,13 +74,6 @@ test('ready writes as much as a creation, and changes no pets, keys and ids', as
   const file = freshFile();
   const storage = await storageAt(file);
   const other = databaseAt(file);
-  const changes = () => other.prepare('PRAGMA data_version').get()?.['data_version'];
-  for (let id = 1n; id <= 3n; id += 1n) {
-    const before = changes();
-    await storage.ready();
-    expect(changes()).not.toBe(before);
-    expect(await added(storage.pets)).toEqual({ id, ...rex() });
-  }
   /** The number of bytes that a write appends to an empty log. */
   const sizeOf = async (write: () => unknown) => {
     other.exec('PRAGMA wal_checkpoint(TRUNCATE)');
@@ -78,6 +83,8 @@ test('ready writes as much as a creation, and changes no pets, keys and ids', as
   const sold = rex({ status: 'sold' });
   const creation = await sizeOf(() => added(storage.pets, sold, idempotencyOf(sold, 'k')));
   expect(await sizeOf(() => storage.ready())).toBe(creation);
+  expect(await everyPage(storage.pets)).toEqual([{ id: 1n, ...sold }]);
+  expect((await added(storage.pets)).id).toBe(2n);
 });
 
 describe('opening rejects in one line', () => {
@@ -111,16 +118,22 @@ describe('opening rejects in one line', () => {
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
-  test('a pipe', async () => {
+  test.each<[string, (file: string) => unknown, string | RegExp]>([
+    ['a pipe', (file) => execFileSync('mkfifo', [file]), 'it must be a regular file'],
+    [
+      'a file on a network',
+      () => vi.mocked(statfsSync).mockReturnValueOnce({ type: 0x6969 } as StatsFs),
+      'it is on a network (NFS): put it on a local disk',
+    ],
+  ])('%s', async (_, make, reason) => {
     const file = freshFile();
-    execFileSync('mkfifo', [file]);
-    expect(await rejectionOf(file)).toBe('it must be a regular file');
+    make(file);
+    expect(await rejectionOf(file)).toMatch(reason);
   });
 
   test('a file in a folder that does not exist', async () => {
-    expect(await rejectionOf(`${freshFile()}/animals.db`)).toMatch(
-      /^it and its log \(-wal\) must be files in a folder that exists/,
-    );
+    const reason = /^it and its log \(-wal\) must be files in a folder that exists/;
+    expect(await rejectionOf(`${freshFile()}/animals.db`)).toMatch(reason);
   });
 
   test('a file that does not exist, if none may be created', async () => {
@@ -129,9 +142,31 @@ describe('opening rejects in one line', () => {
     expect(readdirSync(dirname(file))).toEqual([]);
   });
 
-  test('a file on a network', async () => {
-    vi.mocked(statfsSync).mockReturnValueOnce({ type: 0x6969 } as StatsFs);
-    expect(await rejectionOf(freshFile())).toBe('it is on a network (NFS): put it on a local disk');
+  test('each name of a file with a hard link, until one is left', async () => {
+    const file = await fileWith(1);
+    const link = `${file}.link`;
+    linkSync(file, link);
+    for (const name of [file, link]) {
+      expect(await rejectionOf(name)).toMatch(
+        /^it has a second name \(a hard link\): keep only the one with a log \(-wal\)/,
+      );
+    }
+    rmSync(link);
+    expect(await everyPage((await openAt(file)).pets)).toHaveLength(1);
+  });
+
+  test('a file that is mounted without its folder', async () => {
+    const folder = join(dirname(freshFile()), 'my animals\\ours');
+    mkdirSync(folder);
+    const file = join(folder, 'animals.db');
+    renameSync(await fileWith(1), file);
+    const mountAt = (point: string) => `425 27 254:0 /root/animals.db ${point} rw,relatime - ext4 /dev/vda rw\n`;
+    // A space and a backslash, as proc(5) shows them.
+    const shown = file.replace('my animals\\', 'my\\040animals\\134');
+    vi.mocked(readFileSync).mockReturnValueOnce(mountAt(dirname(shown)) + mountAt(shown));
+    expect(await rejectionOf(file)).toBe('it is mounted without its log: mount its folder instead');
+    vi.mocked(readFileSync).mockReturnValueOnce(mountAt(dirname(shown)));
+    expect(await everyPage((await openAt(file)).pets)).toHaveLength(1);
   });
 
   test.each([':memory:', 'file:animals.db?mode=memory'])('the name %s, and makes no file', async (name) => {
@@ -159,4 +194,17 @@ describe('opening rejects in one line', () => {
     chmodSync(dirname(file), folderMode);
     expect(await asOrdinaryUser(() => rejectionOf(file))).toMatch(reason);
   });
+});
+
+const TEXT = 'options must be an object whose file is a string';
+
+test.each<[unknown, string]>([
+  ['a.db', TEXT],
+  [undefined, TEXT],
+  [{ file: new URL('file:///a.db') }, TEXT],
+  [{ file: '' }, 'file must be a path, was empty'],
+  [{ file: 'a.db', create: 'no' }, 'create must be true or false'],
+  [{ file: 'a.db', creat: false }, 'options must have no creat, only file, create'],
+])('createSqliteStorage rejects %j by a TypeError that names the option', async (options, message) => {
+  await expect(createSqliteStorage(options as never)).rejects.toThrow(new TypeError(message));
 });

@@ -1,4 +1,4 @@
-import { type ChildProcess, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -36,34 +36,19 @@ const PROLOGUE = `
   }
 `;
 
-/** A process on the file. */
-export interface Running {
-  readonly process: ChildProcess;
-  /** Waits until it has acknowledged so many keys. */
-  underWay(keys: number): Promise<void>;
-  /** Waits for its end, and returns the acknowledged keys, each with the id of its pet. */
-  acknowledged(): Promise<ReadonlyMap<string, bigint>>;
-}
-
 /**
  * Starts a program in a process of its own; it is killed when the running test ends.
  *
  * @param largestFile No file may grow beyond this many blocks of 512 bytes, as on a full disk.
  */
-export function startProcess(file: string, program: string, largestFile = 'unlimited'): Running {
+export function startProcess(file: string, program: string, largestFile = 'unlimited') {
   // The signal would otherwise end the process, instead of the write with an error.
   const shell = `trap '' XFSZ; ulimit -f ${largestFile}; exec "$0" "$@"`;
-  const node = [
-    process.execPath,
-    '--conditions=@animal-store/source',
-    '--input-type=module',
-    '--eval',
-    PROLOGUE + program,
-  ];
+  const node = ['--conditions=@animal-store/source', '--input-type=module', '--eval', PROLOGUE + program];
   // A file, because what was written to it outlives the process.
   const outputFile = join(dirname(freshFile()), 'output');
   const output = openSync(outputFile, 'w');
-  const child = spawn('/bin/sh', ['-c', shell, ...node], {
+  const child = spawn('/bin/sh', ['-c', shell, process.execPath, ...node], {
     cwd: PACKAGE,
     env: { SQLITE_FILE: file },
     stdio: ['ignore', output, 'inherit'],
@@ -71,19 +56,19 @@ export function startProcess(file: string, program: string, largestFile = 'unlim
   closeSync(output);
   onTestFinished(() => void child.kill('SIGKILL'));
   const ended = new Promise((resolve) => child.on('close', resolve));
-  const lines = () => readFileSync(outputFile, 'utf8').match(/^.+(?=\n)/gm) ?? [];
+  const lines = () => [...readFileSync(outputFile, 'utf8').matchAll(/^(.+) (\d+)\n/gm)];
   return {
     process: child,
-    async underWay(keys) {
+
+    /** Waits until it has acknowledged so many keys. */
+    async underWay(keys: number): Promise<void> {
       await vi.waitUntil(() => lines().length >= keys, { timeout: 500_000 });
     },
-    async acknowledged() {
+
+    /** Waits for its end, and returns the acknowledged keys, each with the id of its pet. */
+    async acknowledged(): Promise<ReadonlyMap<string, bigint>> {
       await ended;
-      return new Map(
-        lines()
-          .map((line) => line.split(' '))
-          .map(([key = '', id = '']) => [key, BigInt(id)]),
-      );
+      return new Map(lines().map(([, key, id]) => [key as string, BigInt(id as string)]));
     },
   };
 }

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
-import { freshPlace } from './fresh-place.ts';
+import { databaseAt, freshFile } from './fixtures.ts';
 
 /** Connections of another program that keep a file locked for writing. */
 const locks = new Map<string, DatabaseSync>();
@@ -14,13 +14,13 @@ function moveFiles(from: string, to: string): void {
 }
 
 function setFormat(file: string, format: number): void {
-  const db = new DatabaseSync(file);
+  const db = databaseAt(file);
   db.exec(`PRAGMA user_version = ${format}`);
   db.close();
 }
 
 const adapter: StorageUnderTest<string> = {
-  freshPlace,
+  freshPlace: freshFile,
   open: (file) => createSqliteStorage({ file }),
   outages: {
     'locked by another program': {
@@ -41,7 +41,7 @@ const adapter: StorageUnderTest<string> = {
       end: (file) => moveFiles(`${file}.away`, file),
     },
   },
-  misconfiguredPlaces: () => [dirname(freshPlace())],
+  misconfiguredPlaces: () => [dirname(freshFile())],
   laterFormat: {
     begin: (file) => setFormat(file, 1_000),
     end: (file) => setFormat(file, 1),

@@ -1,6 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { added, idempotencyOf, rex } from '@animal-store/adapter-contract';
-import { expect, test } from 'vitest';
+import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import { expect, onTestFinished, test } from 'vitest';
+import { identityOf } from '../src/file.ts';
+import { openFile, type Statement } from '../src/schema.ts';
+import { createWriter } from '../src/writer.ts';
 import { databaseAt, freshFile, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
@@ -11,6 +15,22 @@ test('writes that arrive together share transactions', async () => {
   // A transaction of one row appends two pages to the log.
   const { log: pages } = databaseAt(file).prepare('PRAGMA wal_checkpoint').get() as { log: number };
   expect(pages).toBeLessThan(100);
+});
+
+// tools/explorer has threads that end or hang, and files that are replaced.
+test('a transaction commits nothing after an error that is no violated constraint, and the next one commits', async () => {
+  const create = (name: string): [Statement] => [
+    ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
+  ];
+  const path = freshFile();
+  const { db } = openFile(path);
+  onTestFinished(() => db.close());
+  const { commit, close } = createWriter({ path, files: [path], identity: identityOf([path]) });
+  onTestFinished(close);
+  const failed = expect.objectContaining({ message: 'no such table: missing' });
+  expect(await commit([create('Rex'), [['SELECT * FROM missing']], create('Max')])).toEqual([failed, failed, failed]);
+  expect(await commit([create('Tom')])).toEqual([[[1n]]]);
+  expect(databaseAt(path, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Tom']);
 });
 
 test('equal reads of one turn of the event loop read once', async () => {
@@ -27,6 +47,31 @@ test('ids are in the order of the calls, and repeated idempotency keys use up no
     expect((await Promise.all(calls)).map(({ id }) => id)).toEqual(inOrder);
   }
   expect((await added(pets)).id).toBe(501n);
+});
+
+test('ids are below 2^53, and a call beyond that throws a defect', async () => {
+  const file = freshFile();
+  const storage = await storageAt(file);
+  await added(storage.pets);
+  databaseAt(file).exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
+  expect((await added(storage.pets)).id).toBe(2n ** 53n - 1n);
+  await expect(added(storage.pets)).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
+});
+
+test('idempotency keys are removed by age with the statement of docs/storage-sqlite.md', async () => {
+  const page = readFileSync(new URL('../../../docs/storage-sqlite.md', import.meta.url), 'utf8');
+  const statement = /UPDATE pets SET idempotency_[^;]+;/.exec(page)?.[0] ?? '';
+  const file = freshFile();
+  const { pets } = await storageAt(file);
+  const named = (key: string) => [rex(), idempotencyOf(rex(), key)] as const;
+  const db = databaseAt(file);
+  for (const key of ['old', 'new']) await added(pets, ...named(key));
+  db.exec(`UPDATE pets SET created_at = created_at - ${30 * 86_400_000 + 60_000} WHERE idempotency_key = 'old'`);
+
+  expect(db.prepare(statement).run().changes).toBe(1);
+  expect((await pets.add(...named('new')))?.created).toBe(false);
+  expect((await pets.add(...named('old')))?.created).toBe(true);
+  expect(await everyPage(pets)).toHaveLength(3);
 });
 
 test('creations of two processes at the same time all succeed', async () => {
