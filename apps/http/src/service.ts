@@ -14,7 +14,7 @@ import {
 import type { Application, Run } from '@animal-store/app-kit/run-application';
 import { compose, TOKENS } from './composition.ts';
 import { type Configuration, readConfiguration, VARIABLES } from './configuration.ts';
-import { createLog } from './observability/log.ts';
+import { createLog, type Log } from './observability/log.ts';
 import { type RunningServer, startServer } from './server/server.ts';
 import { welcome } from './welcome.ts';
 
@@ -59,13 +59,14 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     isStopping: () => isStopping,
     clock: Date.now,
   });
-  const { HOST: host, PORT: port, MAX_CONNECTIONS: wanted } = configuration;
-  const openFiles = openFilesLimit();
-  const maxConnections = Math.max(1, Math.min(wanted, openFiles - OTHER_FILES));
-  const { reject } = container.resolve(TOKENS.exchange);
-  const onDrop = (reason: keyof typeof DROPPED) => log.warnThrottled(DROPPED[reason]);
-  const options = { host, port, maxConnections, reject, onDrop };
-  const server = await startServer(container.resolve(TOKENS.listener), options).catch(async (cause) => {
+  const { HOST: host, PORT: port } = configuration;
+  const server = await startServer(container.resolve(TOKENS.listener), {
+    host,
+    port,
+    maxConnections: connectionLimit(configuration.MAX_CONNECTIONS, log),
+    reject: container.resolve(TOKENS.exchange).reject,
+    onDrop: (reason) => log.warnThrottled(DROPPED[reason]),
+  }).catch(async (cause) => {
     await storage.close();
     throw new ConfigurationError(`can't listen at HOST ${quoteSetting(host)}, PORT ${port}: ${systemReason(cause)}`);
   });
@@ -88,10 +89,6 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   // The welcome says where pets are kept.
   const isWelcome = developmentKey !== null && configuration.storage.adapter.variable === undefined;
   if (!isWelcome) for (const warning of warnings) log.warn(warning);
-  if (maxConnections < wanted)
-    log.warn(
-      `ulimit -n is ${openFiles}: only ${maxConnections} connections, MAX_CONNECTIONS needs ${wanted + OTHER_FILES}`,
-    );
   const url = originOf(server) + configuration.BASE_PATH;
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
   else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
@@ -107,13 +104,16 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   throw new ConfigurationError(problem);
 }
 
-/** How many files this process may have open, connections included. */
-function openFilesLimit(): number {
+/** How many connections may be open: as many as are wanted, or fewer if the process may not open so many files. */
+function connectionLimit(wanted: number, log: Log): number {
   // Otherwise the report looks up the names of addresses.
   Object.assign(process.report, { excludeNetwork: true });
   const { userLimits } = process.report.getReport() as { userLimits?: { open_files: { soft: unknown } } };
-  const limit = userLimits?.open_files.soft;
-  return typeof limit === 'number' ? limit : Number.POSITIVE_INFINITY;
+  const openFiles = userLimits?.open_files.soft;
+  if (typeof openFiles !== 'number' || openFiles >= wanted + OTHER_FILES) return wanted;
+  const limit = Math.max(1, openFiles - OTHER_FILES);
+  log.warn(`ulimit -n is ${openFiles}: only ${limit} connections, MAX_CONNECTIONS needs ${wanted + OTHER_FILES}`);
+  return limit;
 }
 
 /** Where to call a server. One that listens at all addresses is called at localhost. */
