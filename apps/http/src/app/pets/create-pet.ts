@@ -1,6 +1,6 @@
-import { type IdempotencyKey, LIMITS, type NewPet } from '@animal-store/domain';
+import { LIMITS, type NewPet } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
-import { type Incoming, parseJson, requireJson } from '../incoming.ts';
+import { parseJson, requireJson } from '../incoming.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../messages.ts';
 import {
   EXAMPLE_NEW_PET,
@@ -25,7 +25,11 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
     async handle(_, { incoming, holder, readBody }) {
       requireJson(incoming);
       const newPet = parseJson(await readBody()) as NewPet;
-      const { pet, created } = await catalogue.createPet(newPet, idempotencyKey(incoming, holder));
+      const key = incoming.header('idempotency-key');
+      // Repeated fields are joined with a comma and a space, which no key may contain.
+      const count = key?.split(', ').length ?? 0;
+      if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
+      const { pet, created } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
       return { status: 201, headers: { ...JSON_TYPE, ...headers }, body: petJson(pet) };
@@ -78,13 +82,4 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
       },
     },
   };
-}
-
-/** Repeated fields are joined with a comma and a space, which no key may contain. */
-function idempotencyKey(incoming: Incoming, holder: string): IdempotencyKey | undefined {
-  const key = incoming.header('idempotency-key');
-  if (key === undefined) return undefined;
-  const count = key.split(', ').length;
-  if (count > 1) throw invalidRequest(CLIENT_MESSAGES.notOnce('Idempotency-Key', count));
-  return { holder, key };
 }
