@@ -109,7 +109,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     async stop({ grace, deadline }) {
       isStopping = true;
       for (const connection of connections.values()) connection.end();
-      await sleep(grace);
+      if (grace > 0) await sleep(grace);
       const closed = once(server, 'close');
       server.close();
       // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
