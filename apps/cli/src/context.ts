@@ -2,8 +2,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { Catalogue, Keyring } from '@animal-store/domain';
 import type { KeyStore, PetArchive } from '@animal-store/domain/ports';
 
-/** The use cases that commands call. */
-export interface UseCases {
+interface UseCases {
   readonly catalogue: Catalogue;
   readonly keyring: Keyring;
 }
