@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { Readable, Writable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue, createKeyring } from '@animal-store/domain';
-import type { PetStore } from '@animal-store/domain/ports';
+import type { Ports } from '@animal-store/domain/ports';
 import type { Context, MovableStorage } from '../src/context.ts';
 import { createProgram } from '../src/program.ts';
 
@@ -20,29 +20,20 @@ export interface Ended {
 
 interface Options {
   readonly isTTY?: boolean;
-  /** Called before each creation. */
-  readonly onAdd?: () => void;
+  readonly storage?: Ports;
   /** What `copy` reads and fills. */
   readonly ends?: { readonly source: MovableStorage; readonly target: MovableStorage };
 }
 
-/** The command line in this process, on a memory of its own. */
-export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options = {}) {
-  const { pets: memory, keys } = createMemoryStorage();
-  const pets: PetStore = {
-    ...memory,
-    async add(...given) {
-      onAdd();
-      return memory.add(...given);
-    },
-  };
+/** The command line in this process, by default on a memory of its own. */
+export function commandLine({ isTTY = false, storage = createMemoryStorage(), ends }: Options = {}) {
   const time = { now: NOW };
   const clock = () => time.now;
-  const catalogue = createCatalogue(pets);
-  const keyring = createKeyring({ keys, digest, randomBytes, clock });
+  const catalogue = createCatalogue(storage.pets);
+  const keyring = createKeyring({ keys: storage.keys, digest, randomBytes, clock });
 
   async function runWith(input: string | Buffer | Readable, ...words: string[]): Promise<Ended> {
-    const [stdout, stderr] = [new Output(isTTY), new Output(isTTY)];
+    const [stdout, stderr] = [outputOf(isTTY), outputOf(isTTY)];
     const context: Context = {
       withStorage: (work) => work({ catalogue, keyring }),
       async withTarget(_, work) {
@@ -52,7 +43,9 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
       interruption: () => new AbortController().signal,
       words,
       stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
-      ...{ stdout, stderr, clock },
+      stdout: stdout.stream,
+      stderr: stderr.stream,
+      clock,
     };
     let error: Error | null = null;
     try {
@@ -60,7 +53,7 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
     } catch (thrown) {
       error = thrown as Error;
     }
-    return { out: stdout.text, err: stderr.text, error };
+    return { out: stdout.chunks.join(''), err: stderr.chunks.join(''), error };
   }
 
   /** The lines that a command prints. Rejects with the error that it ends with. */
@@ -73,18 +66,12 @@ export function commandLine({ isTTY = false, onAdd = () => {}, ends }: Options =
   return { catalogue, time, run, runWith };
 }
 
-/** Keeps what was written to it. */
-class Output extends Writable {
-  text = '';
-  readonly isTTY: boolean;
-
-  constructor(isTTY: boolean) {
-    super({ decodeStrings: false });
-    this.isTTY = isTTY;
-  }
-
-  override _write(chunk: string, _encoding: BufferEncoding, done: () => void): void {
-    this.text += chunk;
+/** A stream, and what was written to it. */
+function outputOf(isTTY: boolean) {
+  const chunks: string[] = [];
+  const write = (chunk: Buffer, _: string, done: () => void) => {
+    chunks.push(String(chunk));
     done();
-  }
+  };
+  return { stream: Object.assign(new Writable({ write }), { isTTY }), chunks };
 }

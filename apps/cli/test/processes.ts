@@ -19,16 +19,7 @@ export function freshFolder(): string {
 }
 
 /** Starts the program. It is killed when the running test ends. */
-export function start(environment: Record<string, string>, ...words: string[]): ChildProcess {
-  return startWithOutput('pipe', environment, ...words);
-}
-
-/** Starts the program with a standard output of its own. It is killed when the running test ends. */
-export function startWithOutput(
-  output: 'pipe' | number,
-  environment: Record<string, string>,
-  ...words: string[]
-): ChildProcess {
+export function start(environment: Record<string, string>, words: readonly string[], output: 'pipe' | number = 'pipe') {
   const child = spawn(process.execPath, [...PROGRAM, ...words], {
     env: { PATH, ...environment },
     stdio: ['pipe', output, 'pipe'],
@@ -39,14 +30,14 @@ export function startWithOutput(
 
 /** The output of a program that has ended. */
 export async function ended(child: ChildProcess): Promise<{ code: number | null; out: string; err: string }> {
-  const [out, err]: Buffer[][] = [[], []];
-  child.stdout?.on('data', (chunk: Buffer) => out?.push(chunk));
-  child.stderr?.on('data', (chunk: Buffer) => err?.push(chunk));
+  let [out, err] = ['', ''];
+  child.stdout?.setEncoding('utf8').on('data', (chunk) => (out += chunk));
+  child.stderr?.setEncoding('utf8').on('data', (chunk) => (err += chunk));
   const [code] = await once(child, 'close');
-  return { code, out: Buffer.concat(out ?? []).toString(), err: Buffer.concat(err ?? []).toString() };
+  return { code, out, err };
 }
 
 /** Runs the program to its end. */
 export function run(environment: Record<string, string>, ...words: string[]) {
-  return ended(start(environment, ...words));
+  return ended(start(environment, words));
 }
