@@ -14,7 +14,7 @@ const words = process.argv.slice(2);
 
 function interruption(): AbortSignal {
   const controller = new AbortController();
-  onFirstSignal('SIGINT', () => controller.abort(new CommandFailed(MESSAGES.interrupted, EXIT_INTERRUPTED)));
+  onFirstSignal(['SIGINT'], () => controller.abort(new CommandFailed(MESSAGES.interrupted, EXIT_INTERRUPTED)));
   return controller.signal;
 }
 

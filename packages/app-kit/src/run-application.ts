@@ -73,7 +73,13 @@ export async function runApplication(
   load: () => Promise<Application>,
 ): Promise<void> {
   if (!requireNode(name)) return;
-  const onStop = handleSignals();
+  let stop: Stop = () => process.exit();
+  onFirstSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], (signal) => stop(signal));
+  // SIGHUP says that a terminal is gone: a stop that has begun goes on.
+  process.on('SIGHUP', () => {});
+  const onStop = (given: Stop) => {
+    stop = given;
+  };
   const lineOf = (message: string) => `${name}: ${message}\n`;
   const writeMessage = (message: string) => void process.stderr.write(lineOf(message));
   let hasTimeLimit = false;
@@ -104,42 +110,23 @@ export async function runApplication(
   }
 }
 
-function handleSignals(): Run['onStop'] {
-  let stop: Stop = () => process.exit();
-  let isStopping = false;
-  const off: Record<string, () => void> = {};
-  function onSignal(signal: NodeJS.Signals): void {
-    for (const [name, end] of Object.entries(off)) if (name !== signal) end();
-    // SIGHUP says that a terminal is gone: a stop that has begun goes on.
-    if (!isStopping) stop(signal);
-    isStopping = true;
-  }
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) off[signal] = onFirstSignal(signal, () => onSignal(signal));
-  process.on('SIGHUP', onSignal);
-  return (given) => {
-    stop = given;
-  };
-}
-
 /**
- * Calls a function at the first signal of a kind. The second one ends the process at once, unless it comes within 0.5 s: a
- * terminal sends Ctrl-C to npm and to its program, and npm forwards it to the program.
- *
- * @returns Gives the signal its default action again, unless the signal has come.
+ * Calls a function at the first of these signals. Each then has its default action: a second SIGINT or SIGTERM ends the
+ * process at once. One of the same kind within 0.5 s counts as the first: a terminal sends Ctrl-C to npm and to its program,
+ * and npm forwards it to the program.
  */
-export function onFirstSignal(signal: NodeJS.Signals, run: () => void): () => void {
-  const off = () => void process.off(signal, onSignal);
+export function onFirstSignal(signals: readonly NodeJS.Signals[], run: (signal: NodeJS.Signals) => void): void {
   let isFirst = true;
-  function onSignal(): void {
+  function onSignal(signal: NodeJS.Signals): void {
     if (!isFirst) return;
     isFirst = false;
-    setTimeout(off, SAME_EVENT).unref();
-    run();
+    for (const other of signals) {
+      if (other !== signal) process.off(other, onSignal);
+    }
+    setTimeout(() => process.off(signal, onSignal), SAME_EVENT).unref();
+    run(signal);
   }
-  process.on(signal, onSignal);
-  return () => {
-    if (isFirst) off();
-  };
+  for (const signal of signals) process.on(signal, onSignal);
 }
 
 function helpOf(name: string, description: string, variables: Application['variables']): string {
