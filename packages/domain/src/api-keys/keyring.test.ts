@@ -139,7 +139,7 @@ describe('createKeyring', () => {
   const EXPIRY =
     'expiresAt must be null or whole milliseconds since the epoch, in the future and before the year 275760, was';
 
-  async function expectRejected(request: object, message: string) {
+  async function expectRejected(request: unknown, message: string) {
     const { port, calls } = observed(keysInMemory());
     const issue = () => keyringOn(port).issue(request as { holder: string; expiresAt: number | null });
     expect(await rejectionOf(issue)).toEqual({ code: 'invalid', message });
@@ -186,6 +186,8 @@ describe('createKeyring', () => {
     expect(await keyringOn(port).prune(0)).toBe(0);
   });
 
-  test('names all violations at once', () =>
-    expectRejected({ holder: '', expiresAt: NOON }, `${HOLDER} ""; ${EXPIRY} the number ${NOON}`));
+  test.each([
+    [{ holder: '', expiresAt: NOON }, `${HOLDER} ""; ${EXPIRY} the number ${NOON}`],
+    [undefined, `${HOLDER} missing; ${EXPIRY} missing`],
+  ])('names all violations of %j at once', (request, message) => expectRejected(request, message));
 });

@@ -89,7 +89,8 @@ export function createKeyring(options: KeyringOptions): Keyring {
   requireClock('clock', clock);
   const now = () => Math.floor(clock());
   return {
-    async issue({ holder, expiresAt }) {
+    async issue(request) {
+      const { holder, expiresAt }: typeof request = Object(request);
       const createdAt = now();
       rejectViolations({ holder: holderViolation(holder), expiresAt: expiryViolation(expiresAt, createdAt) });
       const key = generateApiKey(randomBytes);
