@@ -15,6 +15,7 @@ const DIGEST = /^sha256:[\da-f]{64}$/i;
 /**
  * Reads API_KEYS: comma-separated keys of at least 16 visible ASCII characters, or `sha256:` and 64 hexadecimal digits.
  *
+ * @param environment That of `readEnvironment`, which has read API_KEYS_FILE.
  * @param errors Takes a sentence for each error. It names an entry by its position: the entry may be a secret.
  */
 export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): ConfiguredKeys {

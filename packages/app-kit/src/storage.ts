@@ -87,6 +87,7 @@ export interface StorageSettings {
  * Chooses the storage: the one that STORAGE names, otherwise the one whose variable is set, otherwise memory, but not if NODE_ENV
  * is production.
  *
+ * @param environment That of `readEnvironment`, which has read the files of secrets.
  * @param errors Takes a sentence for each error.
  */
 export function readStorageSettings(
