@@ -203,8 +203,8 @@ test.each<[unknown, string]>([
   [undefined, TEXT],
   [{ file: new URL('file:///a.db') }, TEXT],
   [{ file: '' }, 'file must be a path, was empty'],
-  [{ file: 'a.db', create: 'no' }, 'create must be true or false'],
-  [{ file: 'a.db', creat: false }, 'options must have no creat, only file, create'],
+  [{ file: '/no/such/folder/a.db', create: 'no' }, 'create must be true or false'],
+  [{ file: '/no/such/folder/a.db', creat: false }, 'options must have no creat, only file, create'],
 ])('createSqliteStorage rejects %j by a TypeError that names the option', async (options, message) => {
   await expect(createSqliteStorage(options as never)).rejects.toThrow(new TypeError(message));
 });

@@ -51,7 +51,8 @@ describe('runApplication, for an application of another repository', () => {
       await runApplication('acme', 'Serves animals over ACME.', async () => ({ start, version, variables }));`;
     writeFileSync(join(folder, 'main.mjs'), program);
     const command = ['--conditions=@animal-store/source', join(folder, 'main.mjs'), ...words];
-    const { status, signal, stdout, stderr } = spawnSync(process.execPath, command, { encoding: 'utf8' });
+    const options = { encoding: 'utf8', timeout: 120_000 } as const;
+    const { status, signal, stdout, stderr } = spawnSync(process.execPath, command, options);
     return { end: status ?? signal, stdout, stderr };
   }
 
