@@ -14,6 +14,7 @@ export { archiveContract } from './archive-contract.ts';
 export { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
 export {
   behindProxy,
+  type Loss,
   type Outage,
   type Outages,
   type ProxiedPlace,

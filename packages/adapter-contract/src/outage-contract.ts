@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey, Pet } from '@animal-store/domain';
-import type { PetStorage } from '@animal-store/domain/ports';
+import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CallName, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -41,7 +41,10 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
 }
 
 /** Runs a check in each outage, all at the same time, because it waits most of the time. A failure begins with the outage's name. */
-async function inEach<Place>(outages: Outages<Place>, check: (outage: Outage<Place>) => Promise<void>): Promise<void> {
+async function inEach<Case>(
+  outages: Readonly<Record<string, Case>>,
+  check: (outage: Case) => Promise<void>,
+): Promise<void> {
   const checks = Object.entries(outages).map(async ([name, outage]) => {
     try {
       await check(outage);
@@ -77,13 +80,18 @@ async function beginOutage<Place>(outage: Outage<Place>, place: Place): Promise<
 }
 
 /** The behaviour of an open storage while its place is lost, and afterwards. */
-export function lossContract<Place>(adapter: StorageUnderTest<Place>, losses: Outages<Place>): void {
+export function lossContract<Place>(
+  adapter: StorageUnderTest<Place>,
+  losses: NonNullable<StorageUnderTest<Place>['losses']>,
+): void {
   test('notices that its place was lost while it runs, and works again once it is back', () =>
     inEach(losses, async (loss) => {
       const interruption = await interrupted(adapter, loss);
       const { storage, pet, key, end } = interruption;
       // Creations may be acknowledged until the storage has looked.
       expectUnavailable(await failureOf(() => storage.ready()), storage);
+      if (loss.line !== undefined)
+        await expect.poll(() => lineOf(storage), { timeout: RECOVERY_LIMIT }).toMatch(loss.line);
       await expectOnlyReads(adapter, interruption);
       await end();
       await recovered(storage);
@@ -92,6 +100,12 @@ export function lossContract<Place>(adapter: StorageUnderTest<Place>, losses: Ou
       expect(await everyPet(storage)).toStrictEqual([pet, next]);
       expect(await storage.keys.list()).toStrictEqual([key]);
     }));
+}
+
+/** What the operator reads of a storage that is not ready. */
+async function lineOf({ ready }: PetStorage): Promise<string> {
+  const { cause } = (await failureOf(ready)) ?? {};
+  return StorageMisconfigured.is(cause) ? cause.message : '';
 }
 
 async function callsDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): Promise<void> {

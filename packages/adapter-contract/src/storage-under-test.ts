@@ -26,7 +26,7 @@ export interface StorageUnderTest<Place> {
    * The ways in which an administrator can take away what is stored at a place while a storage has it open, and bring it back,
    * by name: a table that is renamed, a file that is moved.
    */
-  readonly losses?: Outages<Place>;
+  readonly losses?: Readonly<Record<string, Loss<Place>>>;
 
   /** Returns places that work only if their settings change: a wrong password, a folder instead of a file. */
   misconfiguredPlaces?(): readonly Place[] | Promise<readonly Place[]>;
@@ -51,6 +51,12 @@ export interface Outage<Place> {
 
   /** Makes it available again. What was stored is still there. */
   end(place: Place): void | Promise<void>;
+}
+
+/** A way in which an administrator can take away what is stored. */
+export interface Loss<Place> extends Outage<Place> {
+  /** What the operator reads: the message of the StorageMisconfigured that is the cause. Absent: there need not be one. */
+  readonly line?: RegExp;
 }
 
 /** The URL of a place, by way of a proxy. */

@@ -1,7 +1,7 @@
 import {
   archiveContract,
   behindProxy,
-  type Outage,
+  type Loss,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -23,8 +23,9 @@ async function setFormat(url: string, format: number): Promise<void> {
 }
 
 /** Collections that an administrator renames, which keep their UUIDs. */
-function renamed(...names: string[]): Outage<ProxiedPlace> {
+function renamed(...names: string[]): Loss<ProxiedPlace> {
   return {
+    line: /^the collection \w+ is missing: restore the database$/,
     async begin({ url }) {
       for (const name of names) await databaseAt(url).renameCollection(name, `away_${name}`);
     },

@@ -1,7 +1,7 @@
 import {
   archiveContract,
   behindProxy,
-  type Outage,
+  type Loss,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
@@ -17,7 +17,8 @@ const password = 'a password that no user has';
 const locks = new Map<string, () => Promise<void>>();
 
 /** A table that an administrator renames. */
-const renamed = (name: string): Outage<ProxiedPlace> => ({
+const renamed = (name: string): Loss<ProxiedPlace> => ({
+  line: /^a table is missing: restore the database: /,
   begin: async ({ url }) => void (await sql(`ALTER TABLE ${name} RENAME TO away`, url)),
   end: async ({ url }) => void (await sql(`ALTER TABLE away RENAME TO ${name}`, url)),
 });

@@ -305,6 +305,8 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     const another = createMemoryStorage();
     return { add: (...given) => (placeAt(url).isLost ? another.pets.add(...given) : add(...given)) };
   }),
+  'The operator does not read that a place was lost': (storage) =>
+    eachCall(storage, (call) => call().catch(() => Promise.reject(unavailable(new Error('no response'))))),
   'A creation is repeated if the connection breaks': pets(({ add }) => ({
     add: (...given) => add(...given).catch(() => add(...given)),
   })),

@@ -27,6 +27,7 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     },
     losses: {
       'taken away': {
+        line: /^the place was lost$/,
         begin: ({ url }) => void Object.assign(placeAt(url), { isLost: true }),
         end: ({ url }) => void Object.assign(placeAt(url), { isLost: false }),
       },

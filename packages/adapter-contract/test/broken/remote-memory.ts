@@ -112,7 +112,7 @@ export function openRemoteMemory(text: string, options: RemoteOptions = {}): Pet
   });
   const remote = eachCall(place.memory, (operation) =>
     call(async ({ run }) => {
-      if (place.isLost) throw unavailable(new Error('the place was lost'));
+      if (place.isLost) throw new StorageMisconfigured('the place was lost');
       return run(operation);
     }),
   );
