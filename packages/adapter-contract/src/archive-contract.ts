@@ -12,7 +12,7 @@ import {
   notoriousPets,
   rex,
 } from './samples.ts';
-import { opened, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
+import { emptyPlace, opened, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
 
 const createdAt = 1_800_000_000_123;
 
@@ -30,8 +30,7 @@ export const archivesUnderTest = new WeakSet<object>();
 export function archiveContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
   archivesUnderTest.add(adapter);
   async function emptyArchive() {
-    const place = await adapter.freshPlace();
-    const storage = await opened(adapter, place);
+    const { place, storage } = await emptyPlace(adapter);
     expect(storage.archive, 'the archive of the storage').toBeDefined();
     return { place, storage, pets: storage.pets, archive: storage.archive as PetArchive };
   }

@@ -4,7 +4,7 @@ import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/port
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CallName, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { emptyPlace, type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How long a storage may need to work again, in milliseconds. */
 const RECOVERY_LIMIT = 15_000;
@@ -59,8 +59,7 @@ async function inEach<Case>(
 
 /** Begins an outage of a storage that was used before; it ends with the test. */
 async function interrupted<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>) {
-  const place = await adapter.freshPlace();
-  const storage = await opened(adapter, place);
+  const { place, storage } = await emptyPlace(adapter);
   const pet = await added(storage.pets, rex({ status: 'sold' }));
   const key = apiKey();
   await storage.keys.add(key);
@@ -201,8 +200,7 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
 
   /** Interrupts a storage amid creations. Returns it once it works again, with what its callers have done. */
   async function interruptedAmidCreations(outage: Outage<Place>, { index, count, part }: (typeof MOMENTS)[number]) {
-    const place = await adapter.freshPlace();
-    const storage = await opened(adapter, place);
+    const { place, storage } = await emptyPlace(adapter);
     await recovered(storage);
     const run = startCallers(storage);
     while (run.acknowledged.length < count && !run.isOver) await nextTurn();

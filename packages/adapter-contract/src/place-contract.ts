@@ -3,7 +3,7 @@ import { type PetStorage, type PetStore, StorageMisconfigured } from '@animal-st
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { emptyStorage, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { emptyPlace, emptyStorage, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
 
@@ -44,8 +44,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     });
 
     test.each(['close', Symbol.asyncDispose] as const)('rejects every call as unavailable after %s', async (method) => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
+      const { place, storage } = await emptyPlace(adapter);
       const pet = await added(storage.pets);
       await storage[method]();
       for (const [name, call] of Object.entries(everyCall(storage))) {
@@ -57,8 +56,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     });
 
     test('ends calls in flight when it is closed, and stores what it acknowledges', async () => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
+      const { place, storage } = await emptyPlace(adapter);
       await storage.ready();
       const acknowledged: bigint[] = [];
       const create = () => failureOf(async () => acknowledged.push((await added(storage.pets)).id));
@@ -73,8 +71,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
     });
 
     test('keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again', async () => {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
+      const { place, storage } = await emptyPlace(adapter);
       const sold = rex({ status: 'sold' });
       const idempotency = idempotencyOf(sold, 'k1');
       const created = [
@@ -142,8 +139,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
 
     if (laterFormat !== undefined) {
       test('rejects a place with the format of a later version, and leaves it unchanged', async () => {
-        const place = await adapter.freshPlace();
-        const storage = await opened(adapter, place);
+        const { place, storage } = await emptyPlace(adapter);
         const pet = await added(storage.pets);
         const key = apiKey();
         await storage.keys.add(key);

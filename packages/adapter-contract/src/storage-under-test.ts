@@ -110,7 +110,13 @@ export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Pl
   return storage;
 }
 
-/** Opens a storage at a new place for the running test. */
+/** A new place, and a storage that is open there for the running test. */
+export async function emptyPlace<Place>(adapter: StorageUnderTest<Place>) {
+  const place = await adapter.freshPlace();
+  return { place, storage: await opened(adapter, place) };
+}
+
+/** A storage at a new place for the running test. */
 export async function emptyStorage<Place>(adapter: StorageUnderTest<Place>): Promise<PetStorage> {
-  return opened(adapter, await adapter.freshPlace());
+  return (await emptyPlace(adapter)).storage;
 }

@@ -64,9 +64,13 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-  function closeAll(): void {
-    for (const socket of sockets) socket.destroy();
-  }
+  /** Ends the open connections, and changes the mode. */
+  const change =
+    (next: Mode, end: (socket: Socket) => void = () => {}) =>
+    () => {
+      mode = next;
+      for (const socket of sockets) end(socket);
+    };
 
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
@@ -74,26 +78,16 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       new Promise((resolve, reject) => {
         server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
       }),
-    swallow() {
-      mode = 'swallow';
-    },
-    loseResponses() {
-      mode = 'lose responses';
-    },
-    cut() {
-      mode = 'cut';
-      for (const socket of sockets) socket.resetAndDestroy();
-    },
-    pass() {
-      closeAll();
-      mode = 'pass';
-    },
+    swallow: change('swallow'),
+    loseResponses: change('lose responses'),
+    cut: change('cut', (socket) => socket.resetAndDestroy()),
+    pass: change('pass', (socket) => socket.destroy()),
     passNew() {
       generation += 1;
       mode = 'pass';
     },
     close() {
-      closeAll();
+      for (const socket of sockets) socket.destroy();
       return new Promise((resolve) => server.close(() => resolve()));
     },
   };
