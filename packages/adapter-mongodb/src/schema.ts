@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
+import { otherDatabase } from '@animal-store/adapter-kit';
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
@@ -119,9 +120,7 @@ export async function checkCollections(db: Db, known: CollectionIds): Promise<vo
   for (const name of NAMES) {
     const id = stored.get(name);
     if (id === undefined) throw new StorageMisconfigured(`the collection ${name} is missing: restore the database`);
-    if (!known.get(name)?.equals(id)) {
-      throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
-    }
+    if (!known.get(name)?.equals(id)) throw otherDatabase();
   }
   await Promise.all(NAMES.map((name) => checkIndexes(db, name)));
 }

@@ -14,19 +14,15 @@ export interface Connection {
   readonly write: Query;
 }
 
-/** The numbers of connections of a storage. */
-export interface PoolSizes {
-  readonly read: number;
-  readonly write: number;
-}
-
-/** Each kind of read has one statement in flight, and creations have one. No read waits for a write. */
-const CONNECTIONS = { max: 5, write: 2 };
-
-/** @throws TypeError if there is not a connection of each kind. */
-export function poolSizes(max = CONNECTIONS.max): PoolSizes {
+/**
+ * How many of `max` connections are for reads, and how many for writes: no read waits for a write. Each kind of read has one
+ * statement in flight, and creations have one.
+ *
+ * @throws TypeError if there is not a connection of each kind.
+ */
+export function poolSizes(max = 5): { readonly read: number; readonly write: number } {
   if (!(Number.isInteger(max) && max >= 2)) throw new TypeError('pool.max must be an integer, 2 or more');
-  const write = Math.max(1, Math.floor((max * CONNECTIONS.write) / CONNECTIONS.max));
+  const write = Math.max(1, Math.floor((max * 2) / 5));
   return { read: max - write, write };
 }
 
@@ -37,7 +33,7 @@ export function poolSizes(max = CONNECTIONS.max): PoolSizes {
  */
 export async function openConnection(
   { config }: Server,
-  sizes: PoolSizes,
+  sizes: ReturnType<typeof poolSizes>,
   openDatabase: (client: pg.ClientBase) => Promise<void>,
 ) {
   const processIds = new WeakMap<pg.ClientBase, number>();

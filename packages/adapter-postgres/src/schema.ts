@@ -1,3 +1,4 @@
+import { otherDatabase } from '@animal-store/adapter-kit';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import type { Connection } from './connection.ts';
@@ -127,9 +128,7 @@ export async function checkReady({ read, write }: Connection, known: string | nu
 function checkState(state: State | undefined, known: string | null): string {
   if (state === undefined) throw new StorageMisconfigured('the table animal_store has no row: restore the database');
   checkFormat('the database', state.format, FORMAT);
-  if (known !== null && state.id !== known) {
-    throw new StorageMisconfigured('the database is not the one that this process has used: restart the process');
-  }
+  if (known !== null && state.id !== known) throw otherDatabase();
   if (state.errors.length > 0) throw new StorageMisconfigured(state.errors.join('; '));
   return state.id;
 }
