@@ -4,10 +4,11 @@
 import { hash, randomUUID } from 'node:crypto';
 import Fastify, { LogController } from 'fastify';
 import { Histogram, Registry } from 'prom-client';
-import { KEY, type NewPet, type PetStatus, type PetTable } from './pets.ts';
+import { type NewPet, table } from './tables.ts';
 
-const { openTable } = await import(`./fastify/${process.env['STORAGE']}.js`);
-const table: PetTable = await openTable();
+/** The API key that every server of a run accepts. */
+const KEY = process.env['API_KEYS'] as string;
+
 const equipped = process.env['EQUIPPED'] !== undefined;
 const app = Fastify(
   equipped
@@ -62,7 +63,7 @@ const listQuery = {
 };
 const petParams = { type: 'object', properties: { petId: { type: 'integer' } } };
 
-app.get<{ Querystring: { limit: number; status?: PetStatus } }>(
+app.get<{ Querystring: { limit: number; status?: NewPet['status'] } }>(
   '/v1/pets',
   { schema: { querystring: listQuery, response: { 200: { type: 'array', items: pet } } } },
   async ({ query }) => table.list(query.limit, query.status),
