@@ -1,10 +1,12 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  chmodSync,
   cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readdirSync,
   readFileSync,
   realpathSync,
   rmSync,
@@ -30,6 +32,13 @@ const APPLICATION = `
   process.exitCode = 2;
 `;
 
+/** The ways to stop npm. */
+const STOPS: readonly (readonly [string, (npm: number) => void])[] = [
+  ['npm gets SIGTERM', (npm) => process.kill(npm, 'SIGTERM')],
+  // A terminal sends it to npm and to the service, which gets a second copy from npm.
+  ['Ctrl-C is pressed', (npm) => process.kill(-npm, 'SIGINT')],
+];
+
 /** A clone whose path has a space, with a package manager and applications of its own. */
 function cloneWith({ pnpm, application = '' }: { pnpm: string; application?: string }) {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'animal store ')));
@@ -50,6 +59,34 @@ function cloneWith({ pnpm, application = '' }: { pnpm: string; application?: str
   return { root, env: { PATH, HOME, npm_config_cache: join(root, 'cache') } };
 }
 
+describe('in a clone without dependencies', () => {
+  function folderWith(...names: string[]): string {
+    const root = mkdtempSync(join(tmpdir(), 'animal-store-'));
+    onTestFinished(() => rmSync(root, { recursive: true }));
+    for (const name of names) cpSync(join(ROOT, name), join(root, name), { recursive: true });
+    return root;
+  }
+
+  test.each(['npm install', 'npm install some-package'])('%s fails, and says in one line what to run', (command) => {
+    const root = folderWith('package.json');
+    const { status, stderr } = spawnSync('/bin/sh', ['-c', command], { cwd: root, encoding: 'utf8' });
+    expect(status).not.toBe(0);
+    expect(stderr).toMatch(/^npm error .*npm start and npm test install the dependencies$/m);
+    expect(readdirSync(root)).toEqual(['package.json']);
+  });
+
+  test('npm start says in one line that the clone cannot be written', () => {
+    const root = folderWith('package.json', 'pnpm-lock.yaml', 'pnpm-workspace.yaml', 'tools/bootstrap');
+    for (const name of ['apps', 'packages']) mkdirSync(join(root, name));
+    chmodSync(root, 0o555);
+    // Root can write everywhere.
+    const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
+    const { status, stderr } = spawnSync('npm', ['start', '--silent'], { cwd: root, encoding: 'utf8', ...user });
+    expect(status).toBe(1);
+    expect(stderr).toMatch(/^animal-store: the dependencies can't be installed: EACCES: permission denied, .*\n$/);
+  });
+});
+
 describe('npm start and npm run cli', () => {
   test.each([['start'], ['cli']])('npm run %s keeps arguments, folder and exit code', (script) => {
     const { root, env } = cloneWith({ pnpm: '', application: APPLICATION });
@@ -68,10 +105,7 @@ describe('npm start and npm run cli', () => {
     expect(JSON.parse(again.stdout)).toEqual({ cwd: folder, args, cache: root });
   });
 
-  test.each<[string, (npm: number) => void]>([
-    ['npm gets SIGTERM', (npm) => process.kill(npm, 'SIGTERM')],
-    ['Ctrl-C is pressed', (npm) => process.kill(-npm, 'SIGINT')],
-  ])('end during the installation if %s', async (_, stop) => {
+  test.each(STOPS)('end during the installation if %s', async (_, stop) => {
     const { root, env } = cloneWith({ pnpm: 'exec sleep 600' });
     const npm = start(root, env);
     await expect.poll(() => descendants(npm.pid).some(({ command }) => command.startsWith('sleep'))).toBe(true);
@@ -80,26 +114,25 @@ describe('npm start and npm run cli', () => {
     expect(existsSync(join(root, 'node_modules/.animal-store-installed'))).toBe(false);
   });
 
-  test.each<[string, (npm: number) => void]>([
-    ['npm gets SIGTERM', (npm) => process.kill(npm, 'SIGTERM')],
-    // A terminal sends it to npm and to the service, which gets a second copy from npm.
-    ['Ctrl-C is pressed', (npm) => process.kill(-npm, 'SIGINT')],
-  ])('leave npm and the service, which finishes the request in flight and frees its port if %s', async (_, stop) => {
-    const npm = start(ROOT, { PATH, HOME, PORT: '0', API_KEYS: KEY });
-    await expect.poll(npm.output).toContain('"listening"');
-    expect(descendants(npm.pid)).toHaveLength(1);
-    const port = Number(/127\.0\.0\.1:(\d+)/.exec(npm.output())?.[1]);
-    const request = await beginRequest(port);
-    stop(npm.pid);
-    await expect.poll(npm.output).toContain('"stopping"');
-    request.finish();
-    expect(await request.status).toBe(201);
-    await npm.ended;
-    // An earlier connection would prolong the grace of the stop.
-    expect(await isFree(port)).toBe(true);
-    const events = [...npm.output().matchAll(/"msg":"([a-z]+)"/g)].map(([, event]) => event);
-    expect(events).toEqual(['listening', 'stopping', 'request', 'stopped']);
-  });
+  test.each(STOPS)(
+    'leave npm and the service, which finishes the request in flight and frees its port if %s',
+    async (_, stop) => {
+      const npm = start(ROOT, { PATH, HOME, PORT: '0', API_KEYS: KEY });
+      await expect.poll(npm.output).toContain('"listening"');
+      expect(descendants(npm.pid)).toHaveLength(1);
+      const port = Number(/127\.0\.0\.1:(\d+)/.exec(npm.output())?.[1]);
+      const request = await beginRequest(port);
+      stop(npm.pid);
+      await expect.poll(npm.output).toContain('"stopping"');
+      request.finish();
+      expect(await request.status).toBe(201);
+      await npm.ended;
+      // An earlier connection would prolong the grace of the stop.
+      expect(await isFree(port)).toBe(true);
+      const events = [...npm.output().matchAll(/"msg":"([a-z]+)"/g)].map(([, event]) => event);
+      expect(events).toEqual(['listening', 'stopping', 'request', 'stopped']);
+    },
+  );
 });
 
 /** The processes that a process has started, and those that they have started. */

@@ -1,0 +1,80 @@
+import { spawnSync } from 'node:child_process';
+import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, onTestFinished, test } from 'vitest';
+
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** Reads JSON with comments that stand on lines of their own. */
+const read = (path: string) => JSON.parse(readFileSync(join(ROOT, path), 'utf8').replace(/^\s*\/\/.*$/gm, ''));
+
+/** The folders of the packages and applications. */
+const published = globSync('{packages,apps}/*/package.json', { cwd: ROOT }).map((file) => join(file, '..'));
+
+describe('the repository', () => {
+  test('has one set of compiler options, which its programs, packages and applications extend', () => {
+    expect(read('tsconfig.json').extends).toBe('./tsconfig.base.json');
+    expect(published).not.toEqual([]);
+    const bases = published.map((folder) => [folder, read(`${folder}/tsconfig.build.json`).extends]);
+    expect(bases).toEqual(published.map((folder) => [folder, '../../tsconfig.base.json']));
+  });
+
+  test('lets Turborepo build, check and test each package and application', () => {
+    const tasks = ['build', 'check', 'test'];
+    expect(Object.keys(read('turbo.json').tasks)).toEqual(expect.arrayContaining(tasks));
+    for (const folder of published) {
+      const { scripts } = read(`${folder}/package.json`);
+      expect(Object.keys(scripts), folder).toEqual(expect.arrayContaining(tasks));
+      // Vitest fails if the name leads to no project.
+      expect(scripts.test).toContain(`--project '${folder}*'`);
+    }
+  });
+});
+
+/** The imports that the rules reject in a tree of these files, as rule and file. */
+function violations(files: Record<string, string>): string[] {
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'import-rules-')));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  cpSync(join(ROOT, '.dependency-cruiser.mjs'), join(folder, '.dependency-cruiser.mjs'));
+  for (const [path, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    writeFileSync(join(folder, path), text);
+  }
+  const depcruise = join(ROOT, 'node_modules/.bin/depcruise');
+  const roots = [...new Set(Object.keys(files).map((path) => path.split('/')[0] as string))];
+  const options = ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', ...roots];
+  const { stdout } = spawnSync(depcruise, options, { cwd: folder, encoding: 'utf8' });
+  const found: { rule: { name: string }; from: string }[] = JSON.parse(stdout).summary.violations;
+  return found.map(({ rule, from }) => `${rule.name}: ${from}`);
+}
+
+describe('the import rules', () => {
+  test('reject an adapter that imports another one, and no import of the domain', () => {
+    const files = {
+      'packages/domain/src/index.ts': 'export const domain = 1;',
+      'packages/adapter-memory/src/index.ts': "export * from '../../domain/src/index.ts';",
+      'packages/adapter-sqlite/src/index.ts': "export * from '../../adapter-memory/src/index.ts';",
+    };
+    expect(violations(files)).toContain('not-in-allowed: packages/adapter-sqlite/src/index.ts');
+    expect(violations(files).join()).not.toContain('not-in-allowed: packages/adapter-memory/');
+  });
+
+  test('keep the server of apps/http and its application apart', () => {
+    const src = 'apps/http/src';
+    const found = violations({
+      [`${src}/app/errors.ts`]: 'export const errors = 1;',
+      [`${src}/app/app.ts`]: "import 'node:http'; export * from '../server/server.ts';",
+      [`${src}/app/net.ts`]: "import 'node:net';",
+      [`${src}/server/server.ts`]: "export { errors } from '../app/errors.ts'; import 'node:http';",
+      [`${src}/server/request.ts`]: "export * from '../app/net.ts';",
+    });
+    expect(found.filter((violation) => /-knows-no-/.test(violation)).sort()).toEqual([
+      `application-knows-no-server: ${src}/app/app.ts`,
+      `application-knows-no-server: ${src}/app/app.ts`,
+      `application-knows-no-server: ${src}/app/net.ts`,
+      `server-knows-no-application: ${src}/server/request.ts`,
+    ]);
+  });
+});
