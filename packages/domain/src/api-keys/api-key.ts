@@ -68,14 +68,11 @@ export function apiKeyId(digest: string): string {
 /** The SHA-256 of no bytes (FIPS 180-4). */
 const SHA_256_OF_NOTHING = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';
 
-/** @throws TypeError if a digest is another one than SHA-256 in lower-case hexadecimal digits. */
-export function requireSha256(digest: Digest): void {
+/** @throws TypeError if the digest is another one than SHA-256, or a clock does not return milliseconds. */
+export function requireFunctions(digest: Digest, clocks: Readonly<Record<string, Clock>>): void {
   requireThat('digest must be SHA-256 in lower-case hexadecimal digits', () => digest('') === SHA_256_OF_NOTHING);
-}
-
-/** @throws TypeError if a clock does not return milliseconds. */
-export function requireClock(name: string, clock: Clock): void {
-  requireThat(`${name} must return milliseconds`, () => Number.isFinite(clock()));
+  for (const [name, clock] of Object.entries(clocks))
+    requireThat(`${name} must return milliseconds`, () => Number.isFinite(clock()));
 }
 
 /** Whether a key is accepted at a time, in milliseconds since the epoch. */

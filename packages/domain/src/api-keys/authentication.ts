@@ -1,14 +1,5 @@
 import { requireThat } from '../errors.ts';
-import {
-  type ApiKey,
-  apiKeyId,
-  type Clock,
-  type Digest,
-  isApiKey,
-  isUsable,
-  requireClock,
-  requireSha256,
-} from './api-key.ts';
+import { type ApiKey, apiKeyId, type Clock, type Digest, isApiKey, isUsable, requireFunctions } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
 
 /** How long the record of a key is cached, in milliseconds, and so how long a revoked key may still be accepted. */
@@ -56,9 +47,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     [...configuredKeys.keys()].every(isDigest),
   );
   requireThat('issuedKeys must be those of a storage: storage.keys', () => 'revoke' in issuedKeys);
-  requireSha256(digest);
-  requireClock('clock', clock);
-  requireClock('monotonicClock', monotonicClock);
+  requireFunctions(digest, { clock, monotonicClock });
   // A record may be as old as its query, so its age counts from the start.
   const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
   const now = () => Math.floor(clock());

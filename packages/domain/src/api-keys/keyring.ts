@@ -8,8 +8,7 @@ import {
   type Digest,
   generateApiKey,
   type RandomBytes,
-  requireClock,
-  requireSha256,
+  requireFunctions,
   visiblePrefixOf,
 } from './api-key.ts';
 import type { KeyStore } from './key-store.ts';
@@ -84,9 +83,8 @@ export interface KeyringOptions {
 export function createKeyring(options: KeyringOptions): Keyring {
   const { keys, digest, randomBytes, clock }: KeyringOptions = Object(options);
   requireThat('keys must be those of a storage: storage.keys', () => 'revoke' in keys);
-  requireSha256(digest);
+  requireFunctions(digest, { clock });
   requireThat('randomBytes must return bytes', () => ArrayBuffer.isView(randomBytes(1)));
-  requireClock('clock', clock);
   const now = () => Math.floor(clock());
   return {
     async issue(request) {
