@@ -1,6 +1,6 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { type Api, animalStoreApi } from './workloads.ts';
 
@@ -100,26 +100,15 @@ async function startServer(
   };
 }
 
-/**
- * The time on a CPU of each thread of a process, from /proc/pid/task/tid/schedstat, whose first field is in nanoseconds. NaN
- * without /proc.
- */
-function cpuSeconds(pid: number | undefined): number {
-  const threads = readProc(() => readdirSync(`/proc/${pid}/task`));
-  if (threads === null) return Number.NaN;
-  return threads.reduce((total, thread) => {
-    // A thread may have ended.
-    const schedstat = readProc(() => readFileSync(`/proc/${pid}/task/${thread}/schedstat`, 'utf8')) ?? '0';
-    return total + Number.parseInt(schedstat, 10) / 1e9;
-  }, 0);
-}
+/** Hundredths of a second, in which proc(5) counts the time on a CPU. */
+const TICKS_PER_SECOND = 100;
 
-function readProc<T>(read: () => T): T | null {
-  try {
-    return read();
-  } catch {
-    return null;
-  }
+/** The time on a CPU of a process, from the fields 14 and 15 of /proc/pid/stat; NaN without /proc. */
+function cpuSeconds(pid: number | undefined): number {
+  if (!existsSync('/proc/self/stat')) return Number.NaN;
+  const [, fields = ''] = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ');
+  const [user, system] = fields.split(' ').slice(11, 13).map(Number) as [number, number];
+  return (user + system) / TICKS_PER_SECOND;
 }
 
 const CLEAR_LINE = '\r\x1b[2K';
