@@ -35,14 +35,16 @@ interface Client {
   isBusy: boolean;
 }
 
-interface EventOptions {
+interface Event {
+  readonly name: string;
+  /** Whether it may happen now, as often as it likes. */
   readonly can: Condition;
   readonly run: () => void;
+  /** Whether a run may end without it. */
   readonly may?: boolean;
+  /** The process whose code it calls. Absent: it changes shared values only. */
   readonly process?: string;
 }
-
-type Event = Omit<Step, 'command'> & { readonly can: Condition };
 
 interface Timer {
   readonly process: string;
@@ -124,15 +126,9 @@ export class World {
     return promise;
   }
 
-  /**
-   * Declares a failure, or another step of the environment.
-   *
-   * @param options.can Whether it may happen now, as often as it likes.
-   * @param options.may Whether a run may end without it.
-   * @param options.process The process whose code it calls. Absent: it changes shared values only.
-   */
-  event(name: string, { may = false, process, ...event }: EventOptions): void {
-    this.#events.push({ name, may, process: process ?? null, ...event });
+  /** Declares a failure, or another step of the environment. */
+  event(name: string, event: Omit<Event, 'name'>): void {
+    this.#events.push({ name, ...event });
   }
 
   /** Lets `ms` milliseconds pass whenever `can` allows it. */
