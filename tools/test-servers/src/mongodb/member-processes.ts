@@ -9,10 +9,9 @@ const SMALL = '--wiredTigerCacheSizeGB 0.25 --oplogSize 128';
 /** A member that is started with it has access control, and members know each other by it. */
 export const KEY_FILE = '/tmp/key';
 
-/** Server processes of a replica set in one container, each named by the port that it listens on. */
-export type MemberProcesses = Awaited<ReturnType<typeof startMemberProcesses>>;
-
 /**
+ * Starts server processes of a replica set in one container, each named by the port that it listens on.
+ *
  * @param network `published`: the ports have the same numbers inside the container and outside, so that members and
  * clients know each other by the same addresses on any platform. `host`: members also reach the ports of this machine.
  */

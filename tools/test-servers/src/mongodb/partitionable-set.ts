@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
-import { type MemberProcesses, startMemberProcesses } from './member-processes.ts';
+import { startMemberProcesses } from './member-processes.ts';
 import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';
 import { initiate } from './server.ts';
 
@@ -9,27 +9,7 @@ import { initiate } from './server.ts';
  * A replica set of three whose members reach each other, and are reached, by way of proxies. A member is named by the
  * port that it listens on; connections to that port bypass the proxies.
  */
-export interface PartitionableSet extends Pick<MemberProcesses, 'kill' | 'start' | 'pause' | 'resume'> {
-  /** The ports in the order of their priorities; the first member is the primary at the start. */
-  readonly members: readonly [number, number, number];
-  /** The URL of a database on it. */
-  url(database: string): string;
-  /** The URL of a database on one member, whatever it is, past the proxies: no partition concerns it. */
-  urlPastProxies(member: number, database: string): string;
-  /** Drops the requests of a source to a member, and the responses to them, from now on. */
-  silence(from: Source, to: number): void;
-  /** Delays the responses of a member to a source by this time, in milliseconds. */
-  delayResponses(from: Source, to: number, milliseconds: number): void;
-  /** Breaks the connections between a member and the other members, also new ones; clients still reach it. */
-  isolate(member: number): void;
-  /** Ends all of that. */
-  reconnect(): void;
-  /** Ends all of that, and waits until the first member is the primary and the others have everything that it had then. */
-  heal(): Promise<void>;
-  /** Waits until a member is the primary and can be written. */
-  becomesPrimary(member: number): Promise<void>;
-  stop(): Promise<void>;
-}
+export type PartitionableSet = Awaited<ReturnType<typeof startPartitionableSet>>;
 
 /** The first member is the primary whenever it can be, the second can follow it, and the third votes and is never elected. */
 const RANKED = [2, 1, 0] as const;
@@ -61,7 +41,7 @@ function unlessClosed(failure: unknown): null {
 export async function startPartitionableSet(
   electionTimeoutMillis: number,
   priorities: readonly [number, number, number] = RANKED,
-): Promise<PartitionableSet> {
+) {
   const members = (await freePorts(3)) as [number, number, number];
   const processes = await startMemberProcesses(members, 'host');
   const proxies = new Map<number, MemberProxy>();
@@ -115,24 +95,39 @@ export async function startPartitionableSet(
 
   const { kill, start, pause: pauseMember, resume } = processes;
   return {
+    /** The ports in the order of their priorities; the first member is the primary at the start. */
     members,
     kill,
     start,
     pause: pauseMember,
     resume,
-    url: (database) => `mongodb://${members.map(addressOf).join(',')}/${database}?replicaSet=rs0`,
+
+    /** The URL of a database on it. */
+    url: (database: string) => `mongodb://${members.map(addressOf).join(',')}/${database}?replicaSet=rs0`,
+
+    /** The URL of a database on one member, whatever it is, past the proxies: no partition concerns it. */
     urlPastProxies,
-    silence: (from, to) => proxyOf(to).silence(from),
-    delayResponses: (from, to, milliseconds) => proxyOf(to).delayResponses(from, milliseconds),
-    isolate(member) {
+
+    /** Drops the requests of a source to a member, and the responses to them, from now on. */
+    silence: (from: Source, to: number) => proxyOf(to).silence(from),
+
+    /** Delays the responses of a member to a source by this time, in milliseconds. */
+    delayResponses: (from: Source, to: number, milliseconds: number) => proxyOf(to).delayResponses(from, milliseconds),
+
+    /** Breaks the connections between a member and the other members, also new ones; clients still reach it. */
+    isolate(member: number): void {
       for (const other of members) {
         if (other === member) continue;
         proxyOf(member).reject(other);
         proxyOf(other).reject(member);
       }
     },
+
+    /** Ends all of that. */
     reconnect,
-    async heal() {
+
+    /** Ends all of that, and waits until the first member is the primary and the others have everything that it had then. */
+    async heal(): Promise<void> {
       reconnect();
       const [primary] = await all(({ members: seen }) =>
         (seen as Document[]).every(({ stateStr }, index) => stateStr === (index === 0 ? 'PRIMARY' : 'SECONDARY')),
@@ -141,9 +136,12 @@ export async function startPartitionableSet(
       const position = primary?.['optimes'].appliedOpTime.ts;
       await all(({ optimes }) => optimes.appliedOpTime.ts.greaterThanOrEqual(position));
     },
-    async becomesPrimary(member) {
+
+    /** Waits until a member is the primary and can be written. */
+    async becomesPrimary(member: number): Promise<void> {
       await until(member, { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true);
     },
+
     stop,
   };
 }

@@ -51,40 +51,32 @@ export async function initiate(
 const QUICK_ELECTIONS = { electionTimeoutMillis: 1_000, heartbeatIntervalMillis: 200 };
 
 /** A server in a container of its own, which can be killed and started again at the same address. */
-export interface LoneServer {
-  /** The URL of a database on it, with these options. */
-  url(database: string, query?: string): string;
-  /** Makes it the only member of a set, if it was started as a member. */
-  initiate(settings?: object): Promise<void>;
-  /** Ends the server as a crash does. */
-  kill(): Promise<void>;
-  /** Starts the server that was killed, and returns when it accepts connections. */
-  start(): Promise<void>;
-  /** The same with access control: clients need a user, who exists already. */
-  startGuarded(): Promise<void>;
-  /** The same as a standalone, with the data of the member. */
-  startAlone(): Promise<void>;
-  stop(): Promise<void>;
-}
+export type LoneServer = Awaited<ReturnType<typeof startLoneServer>>;
 
 /** @param kind A standalone, or a member of `rs0` whose set is not initiated yet. */
-export async function startLoneServer(kind: 'standalone' | 'uninitiated'): Promise<LoneServer> {
+export async function startLoneServer(kind: 'standalone' | 'uninitiated') {
   const [port] = (await freePorts(1)) as [number];
   const { kill, start, stop } = await startMemberProcesses([port], 'published', kind === 'standalone' ? '' : undefined);
   const host = `127.0.0.1:${port}`;
   return {
-    url: (database, query = '') => `mongodb://${host}/${database}?${query}`,
-    initiate: (settings) => initiate(`mongodb://${host}/?directConnection=true`, [{ host }], settings),
+    /** The URL of a database on it, with these options. */
+    url: (database: string, query = '') => `mongodb://${host}/${database}?${query}`,
+    /** Makes it the only member of a set, if it was started as a member. */
+    initiate: (settings?: object) => initiate(`mongodb://${host}/?directConnection=true`, [{ host }], settings),
+    /** Ends the server as a crash does. */
     kill: () => kill(port),
+    /** Starts the server that was killed, and returns when it accepts connections. */
     start: () => start(port),
+    /** The same with access control: clients need a user, who exists already. */
     startGuarded: () => start(port, `--replSet rs0 --keyFile ${KEY_FILE}`),
+    /** The same as a standalone, with the data of the member. */
     startAlone: () => start(port, ''),
     stop,
   };
 }
 
 /** A replica set of one. */
-export interface ReplicaSet extends Omit<LoneServer, 'initiate'> {}
+export type ReplicaSet = Omit<LoneServer, 'initiate'>;
 
 export async function startReplicaSet(settings: object = QUICK_ELECTIONS): Promise<ReplicaSet> {
   const server = await startLoneServer('uninitiated');
