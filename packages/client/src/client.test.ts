@@ -1,12 +1,15 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { cut, fail, reset, respond, type Step, silent, startServer } from '../test/scripted-server.ts';
-import { AnimalStoreError, type Client, createClient, type Pet, type PetQuery } from './index.ts';
+import { AnimalStoreError, type Client, createClient, type Pet } from './index.ts';
 
 const KEY = 'the-key-of-the-tests';
 const REX = '{"id":9007199254740991,"name":"Rex","categoryId":9223372036854775807,"status":"available"}';
 const newRex = { name: 'Rex', categoryId: 9223372036854775807n, status: 'available' } as const;
 const rex = { id: 9007199254740991n, ...newRex } as const satisfies Required<Pet>;
 const created = respond(201, REX);
+
+/** The options of a client whose requests go nowhere, unless it is given a `fetch`. */
+const OPTIONS = { url: 'http://animals.example/v1', key: KEY };
 
 async function start(...steps: readonly Step[]) {
   const { url, requests } = await startServer(...steps);
@@ -15,27 +18,29 @@ async function start(...steps: readonly Step[]) {
 
 describe('createClient', () => {
   test.each([
-    'animals.example',
-    '/v1',
-    'ftp://animals.example',
-    'shttp://animals.example',
-    '',
-    'http://bob:s3cret@animals.example/v1',
-    'http://bob:s3cret@animals.example:port/v1',
-    'http://:s3cret@animals.example/v1',
-    'http://bob@animals.example/v1',
-    'http://animals.example/v1?tenant=7',
-    'http://animals.example/v1#pets',
+    ...['animals.example', '/v1', 'ftp://animals.example', 'shttp://animals.example', ''],
+    ...['http://bob:s3cret@animals.example/v1', 'http://bob:s3cret@animals.example:port/v1'],
+    ...['http://:s3cret@animals.example/v1', 'http://bob@animals.example/v1'],
+    ...['http://animals.example/v1?tenant=7', 'http://animals.example/v1#pets'],
   ])('rejects the URL %j and does not repeat it', (url) => {
-    const error = new TypeError(
-      'url must be an http(s) URL, or on a page a path, without credentials, query and fragment',
-    );
-    expect(() => createClient({ url, key: KEY })).toThrow(error);
+    const rule = 'url must be an http(s) URL, or on a page a path, without credentials, query and fragment';
+    expect(() => createClient({ url, key: KEY })).toThrow(new TypeError(rule));
   });
 
   test.each(['', 'two words', 'line\nend', 'ключ', undefined])('rejects the key %j and does not repeat it', (key) => {
     const error = new TypeError('key must have visible ASCII characters only');
-    expect(() => createClient({ url: 'http://animals.example/v1', key: key as string })).toThrow(error);
+    expect(() => createClient({ ...OPTIONS, key: key as string })).toThrow(error);
+  });
+
+  test.each<readonly [string, unknown, string]>([
+    [
+      'a misspelt name, without its value',
+      { ...OPTIONS, apiKey: KEY },
+      'have no apiKey, only url, key, maxRetries, onRetry, timeout, fetch, onDeprecation',
+    ],
+    ['a URL', OPTIONS.url, 'be an object'],
+  ])('rejects options that are %s', (_, options, rule) => {
+    expect(() => createClient(options as never)).toThrow(new TypeError(`options must ${rule}`));
   });
 
   test.each<readonly [string, (url: string) => string | URL, string]>([
@@ -53,65 +58,61 @@ describe('createClient', () => {
   });
 });
 
-describe('an argument of a program in JavaScript', () => {
-  const members = { client: 'url, key, maxRetries, onRetry, timeout, fetch, onDeprecation', call: 'signal, timeout' };
+describe('a wrong argument', () => {
+  type Call = (client: Client) => Promise<unknown>;
+  const IDEMPOTENCY_KEYS = ['ключ', 'line\nend', 'two words', '', 'a'.repeat(256), null];
+  const NUMBERS = [Number.NaN, -1, '5000'];
 
   const CATEGORY = 'the categoryId of newPet must be a bigint, was';
+  // A number that has lost digits.
+  const categoryId = Number('9007199254740993');
 
-  test.each<readonly [string, (client: Client) => Promise<unknown>, string]>([
-    ['a key as options', (client) => client.createPet(newRex, 'order-4711' as never), 'options must be an object'],
-    ['no pet', (client) => client.createPet(undefined as never), `${CATEGORY} undefined`],
+  test.each<readonly [string, Call]>([
+    [`${CATEGORY} undefined`, (client) => client.createPet(undefined as never)],
+    [`${CATEGORY} the number ${categoryId}`, (client) => client.createPet({ name: 'Rex', categoryId } as never)],
+    ['options must be an object', (client) => client.createPet(newRex, 'order-4711' as never)],
+    ['options must be an object', (client) => client.createPet(newRex, null as never)],
     [
-      'a category that is a number, and has lost digits',
-      // biome-ignore lint/correctness/noPrecisionLoss: it shows the loss.
-      (client) => client.createPet({ name: 'Rex', categoryId: 9007199254740993 as never }),
-      `${CATEGORY} the number 9007199254740992`,
-    ],
-    ['null as options', (client) => client.createPet(newRex, null as never), 'options must be an object'],
-    [
-      'a misspelt idempotency key',
+      'options must have no idempotencykey, only signal, timeout, idempotencyKey',
       (client) => client.createPet(newRex, { idempotencykey: 'order-4711' } as never),
-      `options must have no idempotencykey, only ${members.call}, idempotencyKey`,
     ],
     [
-      'the cursor of another program',
-      (client) => client.listPets({ after: 7n } as never),
-      'query must have no after, only limit, status, cursor',
-    ],
-    ['a status as query', (client) => client.listPets('sold' as never), 'query must be an object'],
-    [
-      'options as query',
-      (client) => client.listPets({ timeout: 5 } as never),
-      'query must have no timeout, only limit, status, cursor',
-    ],
-    [
-      'an option of the client',
+      'options must have no maxRetries, only signal, timeout',
       (client) => client.listPets({}, { maxRetries: 0 } as never),
-      `options must have no maxRetries, only ${members.call}`,
     ],
     [
-      'a signal as options',
+      'options must have no aborted, only signal, timeout',
       (client) => client.getPet(1n, new AbortController().signal as never),
-      `options must have no aborted, only ${members.call}`,
     ],
-    [
-      'the size of a page for all pages',
-      (client) => client.allPets({ limit: 5 } as never).next(),
-      'query must have no limit, only status, cursor',
-    ],
-  ])('is rejected by its name, without a request: %s', async (_, call, message) => {
+    ...IDEMPOTENCY_KEYS.map((idempotencyKey): [string, Call] => [
+      'idempotencyKey must have 1 to 255 visible ASCII characters',
+      (client) => client.createPet(newRex, { idempotencyKey } as never),
+    ]),
+    ...NUMBERS.map((timeout): [string, Call] => [
+      'timeout must be a number, 0 or more',
+      (client) => client.listPets({}, { timeout } as never),
+    ]),
+    ['query must be an object', (client) => client.listPets('sold' as never)],
+    ['query must have no after, only limit, status, cursor', (client) => client.listPets({ after: 7n } as never)],
+    ['query must have no limit, only status, cursor', (client) => client.allPets({ limit: 5 } as never).next()],
+    ['limit must be a number, was the string 5', (client) => client.listPets({ limit: '5' } as never)],
+    ['limit must be a number, was null', (client) => client.listPets({ limit: null } as never)],
+    ['status must be a string, was the number 7', (client) => client.listPets({ status: 7 } as never)],
+    ['cursor must be a string, was the bigint 7', (client) => client.listPets({ cursor: 7n } as never)],
+    ['id must be a bigint, was the string ../../admin', (client) => client.getPet('../../admin' as never)],
+    ['id must be a bigint, was the number 1', (client) => client.getPet(1 as never)],
+    ['id must be a bigint, was undefined', (client) => client.getPet(undefined as never)],
+  ])('is rejected by its name, without a request: %s', async (message, call) => {
     const { client, requests } = await start(respond(200, '[]'));
     await expect(call(client)).rejects.toThrow(new TypeError(message));
     expect(requests).toHaveLength(0);
   });
 
-  test('is rejected by createClient, without its value', () => {
-    const options = { url: 'http://animals.example/v1', apiKey: KEY, key: KEY };
-    const error = new TypeError(`options must have no apiKey, only ${members.client}`);
-    expect(() => createClient(options)).toThrow(error);
-    expect(() => createClient('http://animals.example/v1' as never)).toThrow(
-      new TypeError('options must be an object'),
-    );
+  test.each(NUMBERS)('is rejected without a request: %j as maxRetries of the client', async (maxRetries) => {
+    const fetch = vi.fn();
+    const call = createClient({ ...OPTIONS, fetch, maxRetries: maxRetries as number }).listPets();
+    await expect(call).rejects.toThrow(new TypeError('maxRetries must be a number, 0 or more'));
+    expect(fetch).not.toHaveBeenCalled();
   });
 });
 
@@ -131,28 +132,6 @@ describe('listPets', () => {
     const { client } = await start(respond(200, `[${REX}]`, { link }));
     expect((await client.listPets({ limit: 1 })).next).toBe('A+B');
   });
-
-  test.each<readonly [unknown, string]>([
-    [{ limit: '5' }, 'limit must be a number, was the string 5'],
-    [{ limit: null }, 'limit must be a number, was null'],
-    [{ status: 7 }, 'status must be a string, was the number 7'],
-    [{ cursor: 7n }, 'cursor must be a string, was the bigint 7'],
-  ])('rejects the query %o without a request', async (query, message) => {
-    const { client, requests } = await start(respond(200, '[]'));
-    await expect(client.listPets(query as PetQuery)).rejects.toThrow(new TypeError(message));
-    expect(requests).toHaveLength(0);
-  });
-});
-
-test.each([
-  ['../../admin', 'the string ../../admin'],
-  [1, 'the number 1'],
-  [undefined, 'undefined'],
-])('getPet rejects the id %j without a request', async (id, was) => {
-  const { client, requests } = await start(respond(200, REX));
-  const call = client.getPet(id as unknown as bigint);
-  await expect(call).rejects.toThrow(new TypeError(`id must be a bigint, was ${was}`));
-  expect(requests).toHaveLength(0);
 });
 
 test('allPets follows the pages to their end', async () => {
@@ -186,16 +165,6 @@ describe('createPet', () => {
     expect(keys).toEqual([expect.stringMatching(/^\d+-\d+$/), expect.stringMatching(/^\d+-\d+$/)]);
     expect(new Set(keys).size).toBe(2);
   });
-
-  test.each(['ключ', 'line\nend', 'two words', '', 'a'.repeat(256), null])(
-    'rejects the idempotency key %j without a request',
-    async (idempotencyKey) => {
-      const { client, requests } = await start(created);
-      const error = new TypeError('idempotencyKey must have 1 to 255 visible ASCII characters');
-      await expect(client.createPet(newRex, { idempotencyKey: idempotencyKey as string })).rejects.toThrow(error);
-      expect(requests).toHaveLength(0);
-    },
-  );
 
   test('sends the idempotency key that it is given', async () => {
     const { client, requests } = await start(created);
@@ -282,7 +251,7 @@ describe('a rejected call', () => {
     ['a browser hides it', undefined, async () => Response.error()],
   ])('says that it was redirected, as %s', async (_, status, redirect) => {
     const fetch = vi.fn(redirect);
-    const call = createClient({ url: 'http://animals.example/v1', key: KEY, fetch }).createPet(newRex);
+    const call = createClient({ ...OPTIONS, fetch }).createPet(newRex);
     const message = 'the response is a redirection: url must be that of the service';
     await expect(call).rejects.toMatchObject({ code: 'unexpected_response', status, message });
     expect(fetch).toHaveBeenCalledOnce();
@@ -290,20 +259,6 @@ describe('a rejected call', () => {
 });
 
 describe('a call that is repeated', () => {
-  test.each([
-    ['seconds', () => '1'],
-    ['a date', () => new Date(Date.now() + 2_000).toUTCString()],
-  ])('waits for a Retry-After in %s', async (_, retryAfter) => {
-    const { client, requests } = await start(
-      (response, request) => fail(503, 'service_unavailable', { 'retry-after': retryAfter() })(response, request),
-      created,
-    );
-    await client.createPet(newRex);
-    const [first, second] = requests.map(({ at }) => at) as [number, number];
-    // A date has no fractions of a second; clocks differ by a millisecond.
-    expect(second - first).toBeGreaterThan(950);
-  });
-
   /** The pauses from now on, none of which is waited for, without a random part. */
   function pausesOf(): number[] {
     vi.spyOn(Math, 'random').mockReturnValue(1);
@@ -315,27 +270,28 @@ describe('a call that is repeated', () => {
     return pauses;
   }
 
-  const SECONDS = { fraction: '1.5', negative: '-5', year: '+99999', words: 'soon', 'words with GMT': 'soon GMT' };
   const NOW = 'Tue, 01 Jan 2036 00:00:00 GMT';
   const FIRST = 100;
+  const LONGEST = 2 ** 31 - 1;
+  const NO_TIME = { fraction: '1.5', negative: '-5', year: '+99999', words: 'soon', 'words with GMT': 'soon GMT' };
 
   test.each<readonly [string, Record<string, string>, readonly number[]]>([
-    ...Object.entries(SECONDS).map(([name, value]) => [name, { 'retry-after': value }, [FIRST]] as const),
+    ...Object.entries(NO_TIME).map(([name, value]) => [name, { 'retry-after': value }, [FIRST]] as const),
+    ['seconds', { 'retry-after': '2' }, [FIRST + 2_000]],
     ['the past', { 'retry-after': 'Sun, 06 Nov 1994 08:49:37 GMT' }, [FIRST]],
     ['an obsolete form', { 'retry-after': 'Tuesday, 01-Jan-36 00:00:03 GMT', date: NOW }, [FIRST + 3_000]],
     ['a clock that is ahead', { 'retry-after': 'Tue, 01 Jan 2036 00:00:05 GMT', date: NOW }, [FIRST + 5_000]],
-    ['more than a timer can wait', { 'retry-after': '3000000' }, [2 ** 31 - 1, 3_000_000_000 + FIRST - (2 ** 31 - 1)]],
+    ['more than a timer can wait', { 'retry-after': '3000000' }, [LONGEST, 3_000_000_000 + FIRST - LONGEST]],
     [
       'a date after that',
       { 'retry-after': 'Wed, 06 Feb 2036 00:00:00 GMT', date: NOW },
-      [2 ** 31 - 1, 36 * 86_400_000 + FIRST - (2 ** 31 - 1)],
+      [LONGEST, 36 * 86_400_000 + FIRST - LONGEST],
     ],
   ])('waits once for a Retry-After, without a timeout: %s', async (_, headers, expected) => {
     const pauses = pausesOf();
     const fetch = vi.fn(async () => new Response(REX));
     fetch.mockResolvedValueOnce(new Response('', { status: 503, headers }));
-    const url = 'http://animals.example/v1';
-    await createClient({ url, key: KEY, fetch, timeout: Number.POSITIVE_INFINITY }).createPet(newRex);
+    await createClient({ ...OPTIONS, fetch, timeout: Number.POSITIVE_INFINITY }).createPet(newRex);
     vi.restoreAllMocks();
     expect(pauses).toEqual(expected);
     expect(fetch).toHaveBeenCalledTimes(2);
@@ -343,10 +299,8 @@ describe('a call that is repeated', () => {
 
   test('rejects with the last error if Retry-After is more than a number can hold', async () => {
     const fetch = vi.fn(async () => new Response('', { status: 503, headers: { 'retry-after': '9'.repeat(400) } }));
-    const client = createClient({ url: 'http://animals.example/v1', key: KEY, fetch });
-    await expect(client.createPet(newRex, { timeout: Number.POSITIVE_INFINITY })).rejects.toMatchObject({
-      status: 503,
-    });
+    const call = createClient({ ...OPTIONS, fetch, timeout: Number.POSITIVE_INFINITY }).createPet(newRex);
+    await expect(call).rejects.toMatchObject({ status: 503 });
     expect(fetch).toHaveBeenCalledOnce();
   });
 
@@ -357,7 +311,7 @@ describe('a call that is repeated', () => {
     );
     const { signal } = new AbortController();
     const removed = vi.spyOn(signal, 'removeEventListener');
-    await createClient({ url: 'http://animals.example/v1', key: KEY }).getPet(1n, { signal });
+    await createClient(OPTIONS).getPet(1n, { signal });
     const events = removed.mock.calls.map(([event]) => event);
     vi.restoreAllMocks();
     expect(pauses).toEqual([100, 200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
@@ -365,20 +319,15 @@ describe('a call that is repeated', () => {
     expect(events).toEqual(Array(8).fill('abort'));
   });
 
-  test.each([0, 2])(
-    'is repeated %i times at most, and onRetry is called before each repetition',
-    async (maxRetries) => {
-      const { url, requests } = await startServer(reset);
-      const onRetry = vi.fn();
-      const error = await createClient({ url, key: KEY, maxRetries, onRetry })
-        .createPet(newRex)
-        .catch((reason) => reason);
-      expect(requests).toHaveLength(1 + maxRetries);
-      const { code, idempotencyKey } = error;
-      const calls = [1, 2].map((retry) => [expect.objectContaining({ code, idempotencyKey }), retry]);
-      expect(onRetry.mock.calls).toEqual(calls.slice(0, maxRetries));
-    },
-  );
+  test.each([0, 2])('is repeated %i times at most, each time after a call of onRetry', async (maxRetries) => {
+    const { url, requests } = await startServer(reset);
+    const onRetry = vi.fn();
+    const call = createClient({ url, key: KEY, maxRetries, onRetry }).createPet(newRex);
+    const { code, idempotencyKey } = await call.catch((reason) => reason);
+    expect(requests).toHaveLength(1 + maxRetries);
+    const calls = [1, 2].map((retry) => [expect.objectContaining({ code, idempotencyKey }), retry]);
+    expect(onRetry.mock.calls).toEqual(calls.slice(0, maxRetries));
+  });
 
   test.each([
     ['seconds', () => '60'],
@@ -391,15 +340,6 @@ describe('a call that is repeated', () => {
     expect(error.retryAfter).toBeGreaterThan(30);
     expect(error.retryAfter).toBeLessThanOrEqual(60);
     expect(requests).toHaveLength(1);
-  });
-
-  test.each([Number.NaN, -1, '5000'])('rejects %j as its timeout or maxRetries without a request', async (wrong) => {
-    const { client, url, requests } = await start(created);
-    const errorOf = (name: string) => new TypeError(`${name} must be a number, 0 or more`);
-    await expect(client.listPets({}, { timeout: wrong as number })).rejects.toThrow(errorOf('timeout'));
-    const limited = createClient({ url, key: KEY, maxRetries: wrong as number });
-    await expect(limited.listPets()).rejects.toThrow(errorOf('maxRetries'));
-    expect(requests).toHaveLength(0);
   });
 
   test('rejects at its timeout', async () => {
@@ -443,9 +383,8 @@ describe('a signal', () => {
 
   test('rejects the call without a request if it was aborted before', async () => {
     const { client, requests } = await start(created);
-    await expect(client.createPet(newRex, { signal: AbortSignal.abort(new Error('before')) })).rejects.toThrow(
-      'before',
-    );
+    const signal = AbortSignal.abort(new Error('before'));
+    await expect(client.createPet(newRex, { signal })).rejects.toThrow('before');
     expect(requests).toHaveLength(0);
   });
 });
