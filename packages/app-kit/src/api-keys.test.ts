@@ -27,19 +27,14 @@ describe('readApiKeys', () => {
     expect(read(`${'x'.repeat(16)},SHA256:${digest(key)}`).keys.get(digest(key))).toBe(holder);
   });
 
-  test('accepts a key of all visible ASCII characters but the comma', () => {
-    const key = Array.from({ length: 0x5e }, (_, index) => String.fromCharCode(0x21 + index))
-      .join('')
-      .replace(',', '');
+  const VISIBLE = String.fromCharCode(...Array.from({ length: 0x5e }, (_, index) => 0x21 + index)).replace(',', '');
+
+  test.each([
+    ...[VISIBLE, `''${'k'.repeat(16)}`, `${'k'.repeat(16)}""`],
+    ...[`x-sha256:${'a'.repeat(64)}`, `sha-256:${'a'.repeat(64)}`],
+  ])('accepts %s as a key of its own', (key) => {
     expect(read(key)).toMatchObject({ keys: new Map([[digest(key), expect.any(String)]]), errors: [] });
   });
-
-  test.each([`x-sha256:${'a'.repeat(64)}`, `sha-256:${'a'.repeat(64)}`, `''${'k'.repeat(16)}`, `${'k'.repeat(16)}""`])(
-    'accepts %s as a key of its own',
-    (key) => {
-      expect(read(key)).toMatchObject({ keys: new Map([[digest(key), expect.any(String)]]), errors: [] });
-    },
-  );
 
   test('finds no key if none is set', () => {
     expect(read('')).toEqual({ keys: new Map(), errors: [] });
@@ -48,12 +43,9 @@ describe('readApiKeys', () => {
 
   test.each([
     [`${'k'.repeat(16)} ${'l'.repeat(16)} m`, 'entry 1 contains white space: separate keys with commas'],
-    [`k ${'l'.repeat(16)} ${'m'.repeat(16)}`, 'entry 1 contains white space: separate keys with commas'],
     [`é${'k'.repeat(16)}`, 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 17'],
     [`${'k'.repeat(16)}é`, 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 17'],
-    ['too-short', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 9'],
     ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 15'],
-    ['with a space in it', 'entry 1 contains white space: separate keys with commas'],
     ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 19'],
     [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, its length is 0'],
     [`'${'k'.repeat(16)}'`, 'entry 1 must not be in quotation marks'],

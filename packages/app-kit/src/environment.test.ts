@@ -18,28 +18,24 @@ function readTable(environment: NodeJS.ProcessEnv) {
   return { ...readVariables(environment, VARIABLES, errors), errors };
 }
 
+const DEFAULTS = { PORT: 3000, LEVEL: 'info', HOST: 'localhost' };
+
 test.each([
-  [{}, { PORT: 3000, LEVEL: 'info', HOST: 'localhost' }],
-  [
-    { PORT: '', LEVEL: '', HOST: '' },
-    { PORT: 3000, LEVEL: 'info', HOST: 'localhost' },
-  ],
+  [{}, DEFAULTS],
+  [{ PORT: '', LEVEL: '', HOST: '' }, DEFAULTS],
   [
     { PORT: '5', LEVEL: 'warn', HOST: '::1' },
-    { PORT: 5, LEVEL: 'warn', HOST: '::1' },
+    { ...DEFAULTS, PORT: 5, LEVEL: 'warn', HOST: '::1' },
   ],
-  [{ PORT: '65535' }, { PORT: 65_535, LEVEL: 'info', HOST: 'localhost' }],
+  [{ PORT: '65535' }, { ...DEFAULTS, PORT: 65_535 }],
 ])('readVariables reads %o', (environment, values) => {
   expect(readTable(environment)).toEqual({ ...values, errors: [] });
 });
 
 /** Values that belong to another variable. */
 const SECRETS = [
-  `anst_${'k'.repeat(36)}`,
-  'k'.repeat(16),
-  'postgres://me:secret@h/d',
-  'm://u:pw@h',
-  `sha256:${'0'.repeat(64)}`,
+  ...[`anst_${'k'.repeat(36)}`, 'k'.repeat(16), `sha256:${'0'.repeat(64)}`],
+  ...['postgres://me:secret@h/d', 'm://u:pw@h'],
 ];
 
 test.each(SECRETS)('readVariables does not repeat %s, which may be a secret', (secret) => {
@@ -48,24 +44,18 @@ test.each(SECRETS)('readVariables does not repeat %s, which may be a secret', (s
   expect(readTable({ PORT: secret, LEVEL: secret }).errors).toEqual([rule('PORT'), rule('LEVEL')]);
 });
 
+const NO_INTEGERS = ['4', '65536', '-5', '+80', '5.0', '1e3', '0x10', '1234567890', '٨٠', ' 5', '5 ', '30x'];
+
 test.each([
-  [
-    'PORT',
-    ['4', '65536', '-5', '+80', '5.0', '1e3', '0x10', '1234567890', '٨٠', ' 5', '5 ', '30x'],
-    'an integer from 5 to 65535',
-    3000,
-  ],
-  ['LEVEL', ['Info', 'debug'], 'one of info, warn', 'info'],
-  ['HOST', ['two words'], 'a host name', 'localhost'],
-])('readVariables rejects values of %s with its rule, and reads the fallback: %j', (name, texts, rule, fallback) => {
+  ['PORT', NO_INTEGERS, 'an integer from 5 to 65535'],
+  ['LEVEL', ['Info', 'debug'], 'one of info, warn'],
+  ['HOST', ['two words'], 'a host name'],
+] as const)('readVariables rejects values of %s with its rule, and reads the fallback: %j', (name, texts, rule) => {
   for (const text of ['""', "''", `"${texts[0]}"`]) {
     expect(readTable({ [name]: text }).errors).toEqual([`${name} must not be in quotation marks`]);
   }
   for (const text of texts) {
-    expect(readTable({ [name]: text })).toMatchObject({
-      [name]: fallback,
-      errors: [`${name} must be ${rule}, was "${text}"`],
-    });
+    expect(readTable({ [name]: text })).toEqual({ ...DEFAULTS, errors: [`${name} must be ${rule}, was "${text}"`] });
   }
 });
 
@@ -73,6 +63,13 @@ function freshFolder(): string {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   return folder;
+}
+
+/** The path of a file with a secret. */
+function fileOf(content: string): string {
+  const file = join(freshFolder(), 'secret');
+  writeFileSync(file, content);
+  return file;
 }
 
 /** The environment with its secrets, and the errors in it. */
@@ -108,9 +105,7 @@ describe('readEnvironment', () => {
     ['k1\nk2\n', 'k1\nk2'],
     [' k1 ', ' k1 '],
   ])('reads %j as %j', (content, secret) => {
-    const API_KEYS_FILE = join(freshFolder(), 'keys');
-    writeFileSync(API_KEYS_FILE, content);
-    expect(read({ API_KEYS_FILE }).complete['API_KEYS']).toBe(secret);
+    expect(read({ API_KEYS_FILE: fileOf(content) }).complete['API_KEYS']).toBe(secret);
   });
 
   const MARKS = 'must not be in quotation marks';
@@ -127,50 +122,36 @@ describe('readEnvironment', () => {
   test.each(['API_KEYS', 'MONGODB_URL', 'POSTGRES_URL'])(
     'rejects quotation marks around the name of the file of %s, and around its content',
     (name) => {
-      const file = join(freshFolder(), 'secret');
-      writeFileSync(file, `"${'k'.repeat(16)}"\n`);
+      const file = fileOf(`"${'k'.repeat(16)}"\n`);
       expect(read({ [`${name}_FILE`]: file }).errors).toEqual([`the content of ${name}_FILE ${MARKS}`]);
       expect(read({ [`${name}_FILE`]: `"${file}"` }).errors).toEqual([`${name}_FILE ${MARKS}`]);
     },
   );
 
-  test.each([
-    ['two lines', `${'k'.repeat(16)}\n${'l'.repeat(16)}\n`, 'contains white space: separate keys with commas'],
-    ['a short key', 'k', 'must be a key of at least 16 visible ASCII characters, its length is 1'],
-    ['a digest that is cut off', 'sha256:00', 'must be sha256: and 64 hexadecimal digits'],
-  ])('names the file of keys, not the variable, if it holds %s', (_, content, violation) => {
-    const API_KEYS_FILE = join(freshFolder(), 'keys');
-    writeFileSync(API_KEYS_FILE, content);
+  test('names the file of keys, not the variable, if it holds two lines', () => {
+    const API_KEYS_FILE = fileOf(`${'k'.repeat(16)}\n${'l'.repeat(16)}\n`);
     const rejected = () => readEnvironment({ API_KEYS_FILE }, STORAGES, ['API_KEYS'], readApiKeys);
-    expect(rejected).toThrow(new ConfigurationError(`API_KEYS_FILE entry 1 ${violation}`));
+    const error = new ConfigurationError('API_KEYS_FILE entry 1 contains white space: separate keys with commas');
+    expect(rejected).toThrow(error);
   });
 
   test.each(SECRETS)('does not repeat %s, which may be a secret, as the name of a file', (secret) => {
-    const { errors } = read({ API_KEYS_FILE: secret });
-    expect(errors).toEqual([
-      `API_KEYS_FILE: a text of ${secret.length} characters can't be read: no such file or directory`,
-    ]);
+    const error = `a text of ${secret.length} characters can't be read: no such file or directory`;
+    expect(read({ API_KEYS_FILE: secret }).errors).toEqual([`API_KEYS_FILE: ${error}`]);
   });
 
   test('ignores an empty twin', () => {
-    expect(read({ API_KEYS_FILE: '', API_KEYS: 'k' })).toEqual({
-      complete: { API_KEYS_FILE: '', API_KEYS: 'k' },
-      errors: [],
-    });
+    const environment = { API_KEYS_FILE: '', API_KEYS: 'k' };
+    expect(read(environment)).toEqual({ complete: environment, errors: [] });
   });
 
   test('rejects a secret that is set twice', () => {
-    const API_KEYS_FILE = join(freshFolder(), 'keys');
-    writeFileSync(API_KEYS_FILE, 'k');
-    expect(read({ API_KEYS_FILE, API_KEYS: 'k' }).errors).toEqual([
-      'API_KEYS and API_KEYS_FILE are both set: remove one',
-    ]);
+    const { errors } = read({ API_KEYS_FILE: fileOf('k'), API_KEYS: 'k' });
+    expect(errors).toEqual(['API_KEYS and API_KEYS_FILE are both set: remove one']);
   });
 
   test('rejects a file that is missing, a folder or empty, each with its variable and the reason', () => {
-    const folder = freshFolder();
-    const empty = join(folder, 'empty');
-    writeFileSync(empty, '\n');
+    const [folder, empty] = [freshFolder(), fileOf('\n')];
     const unread = read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') });
     expect(unread.errors).toEqual([
       `API_KEYS_FILE: "${folder}" can't be read: illegal operation on a directory`,

@@ -27,19 +27,12 @@ test('storageChoices names what chooses a storage', () => {
   expect(storageChoices()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
 });
 
-test.each([{}, { STORAGE: '' }, { STORAGE: 'sqlite' }, { STORAGE: 'Memory' }, { STORAGE: 'constructor' }])(
-  'finds the storages of this repository with %o',
-  async (environment) => {
-    expect(await findStorages(environment)).toBe(STORAGES);
-  },
-);
-
-test.each(['@acme/not-installed', './no-such-module.mjs', '/no/such/module.mjs', 'postgres://me:secret@h/d'])(
-  'finds no module %s',
-  async (STORAGE) => {
-    expect(await findStorages({ STORAGE })).toBe(STORAGES);
-  },
-);
+test.each([
+  ...[undefined, '', 'sqlite', 'Memory', 'constructor'],
+  ...['@acme/not-installed', './no-such-module.mjs', '/no/such/module.mjs', 'postgres://me:secret@h/d'],
+])('finds the storages of this repository, and no module, with STORAGE=%s', async (STORAGE) => {
+  expect(await findStorages({ STORAGE })).toBe(STORAGES);
+});
 
 test('finds the adapter of a module, by a path', async () => {
   const path = moduleOf("export const adapter = { portsVersion: 1, description: 'shelves', open() {} };");
@@ -89,10 +82,7 @@ describe('readStorageSettings', () => {
     [{ STORAGE: '', MONGODB_URL: '' }, { name: 'memory' }],
     [{ STORAGE: 'memory', NODE_ENV: 'production' }, { name: 'memory' }],
     [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' }],
-    [
-      { SQLITE_FILE: './a.db' },
-      { name: 'sqlite', adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' },
-    ],
+    [{ SQLITE_FILE: './a.db' }, { adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' }],
     [
       { MONGODB_URL: 'mongodb://h/d', MONGODB_URL_FILE: '/run/secrets/url', SQLITE_FILE: './a.db', STORAGE: 'mongodb' },
       { subject: 'MONGODB_URL_FILE', warnings: ['SQLITE_FILE is set, but has no effect: the storage is mongodb'] },
@@ -109,10 +99,6 @@ describe('readStorageSettings', () => {
         ],
       },
     ],
-    [
-      { STORAGE: 'sqlite', SQLITE_FILE: './a.db', MONGODB_URL: 'mongodb://h/d' },
-      { name: 'sqlite', warnings: ['MONGODB_URL is set, but has no effect: the storage is sqlite'] },
-    ],
   ])('understands %o', (environment, expected) => {
     const { settings, errors } = read(environment);
     expect(errors).toEqual([]);
@@ -120,10 +106,11 @@ describe('readStorageSettings', () => {
   });
 
   test.each<[Record<string, string>, string | RegExp]>([
-    ...['Memory', 'constructor'].map((STORAGE): [Record<string, string>, string] => [
-      { STORAGE },
-      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "${STORAGE}" was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
-    ]),
+    [
+      { STORAGE: 'Memory' },
+      `STORAGE must be one of memory, mongodb, postgres, sqlite, acme, or the module of an adapter: "Memory" was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
+    ],
+    [{ STORAGE: 'constructor' }, /an adapter: "constructor" was found neither/],
     [{ STORAGE: 'postgres://me:secret@h/d' }, /an adapter: a text of 24 characters was found neither/],
     [{ STORAGE: '@acme/not-installed' }, /an adapter: "@acme\/not-installed" was found neither/],
     [{ STORAGE: '"sqlite"', SQLITE_FILE: 'x' }, 'STORAGE must not be in quotation marks'],
@@ -142,35 +129,25 @@ describe('readStorageSettings', () => {
 
 const settingsOf = (open: () => unknown) => ({
   name: 'acme',
-  adapter: {
-    portsVersion: 1,
-    description: 'shelves',
-    variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: true },
-    open,
-  } as StorageAdapter,
+  adapter: { ...acme, open } as StorageAdapter,
   setting: 'shelf:zoo',
   subject: 'ACME_SHELF',
   warnings: [],
 });
 
+const reject = (error: Error) => () => Promise.reject(error);
+
 test.each<[string, () => unknown, string]>([
+  ['is misconfigured', reject(new StorageMisconfigured('it must begin with X')), 'ACME_SHELF: it must begin with X'],
   [
-    'is misconfigured',
-    () => Promise.reject(new StorageMisconfigured('it must begin with shelf:')),
-    'ACME_SHELF: it must begin with shelf:',
-  ],
-  [
-    'throws another error',
-    () => {
-      throw new TypeError('one is not a function');
-    },
-    "ACME_SHELF: the storage can't be opened: one is not a function",
+    'rejects with another error',
+    reject(new TypeError('a defect')),
+    "ACME_SHELF: the storage can't be opened: a defect",
   ],
   ['resolves to nothing', async () => undefined, 'ACME_SHELF: its adapter opened no storage'],
   ['resolves to something else', async () => ({}), 'ACME_SHELF: its adapter opened no storage'],
 ])('openStorage rejects an adapter whose open %s, in one line', async (_, open, message) => {
   const opened = openStorage(settingsOf(open));
-  await expect(opened).rejects.toBeInstanceOf(ConfigurationError);
   await expect(opened).rejects.toThrow(new ConfigurationError(message));
 });
 
@@ -196,9 +173,4 @@ test('openStorage warns of storage in memory, and of a variable without effect',
     'SQLITE_FILE is set, but has no effect: the storage is memory',
     'the animals are kept in memory, and gone when this process ends: set MONGODB_URL, POSTGRES_URL or SQLITE_FILE to keep them',
   ]);
-  const { storage, warnings: none } = await openStorage(
-    await readNamedStorage({ POSTGRES_URL: 'postgres://127.0.0.1:1/animals' }),
-  );
-  await storage.close();
-  expect(none).toEqual([]);
 });
