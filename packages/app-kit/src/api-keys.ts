@@ -9,8 +9,7 @@ export const sha256: Digest = (text) => hash('sha256', text, 'hex');
 /** Holders' names by the SHA-256 digests of their keys. */
 export type ConfiguredKeys = ReadonlyMap<string, string>;
 
-const DIGEST_PREFIX = /^sha256:/i;
-const DIGEST = /^sha256:[\da-f]{64}$/i;
+const DIGEST = /^sha256:([\da-f]{64})$/i;
 
 /**
  * Reads API_KEYS: comma-separated keys of at least 16 visible ASCII characters, or `sha256:` and 64 hexadecimal digits.
@@ -24,12 +23,10 @@ export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): C
   for (const [index, entry] of entries.entries()) {
     const subject = `${subjectOf(environment, 'API_KEYS')} entry ${index + 1}`;
     const violation = violationOf(entry);
-    const error = quotesViolation(subject, entry) ?? (violation === null ? null : `${subject} ${violation}`);
+    const error = quotesViolation(subject, entry) ?? (violation && `${subject} ${violation}`);
     if (error !== null) errors.push(error);
   }
-  const digests = entries.map((entry) =>
-    DIGEST.test(entry) ? entry.replace(DIGEST_PREFIX, '').toLowerCase() : sha256(entry),
-  );
+  const digests = entries.map((entry) => DIGEST.exec(entry)?.[1]?.toLowerCase() ?? sha256(entry));
   // The name of a holder is the same in every process and after a restart.
   return new Map(digests.map((digest) => [digest, `configured-${apiKeyId(digest)}`]));
 }
@@ -51,7 +48,7 @@ export async function missingKeys(configuredKeys: ConfiguredKeys, issuedKeys: Ke
 }
 
 function violationOf(entry: string): string | null {
-  if (DIGEST_PREFIX.test(entry)) return DIGEST.test(entry) ? null : 'must be sha256: and 64 hexadecimal digits';
+  if (/^sha256:/i.test(entry)) return DIGEST.test(entry) ? null : 'must be sha256: and 64 hexadecimal digits';
   if (/\s/.test(entry)) return 'contains white space: separate keys with commas';
   if (/^[\x21-\x7e]{16,}$/.test(entry)) return null;
   return `must be a key of at least 16 visible ASCII characters, its length is ${entry.length}`;

@@ -26,7 +26,7 @@ export function integer(fallback: number, min: number, max: number): Variable<nu
   return {
     fallback: String(fallback),
     rule: `an integer from ${min} to ${max}`,
-    parse: (text) => (/^\d{1,9}$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null),
+    parse: (text) => (/^\d+$/.test(text) && Number(text) >= min && Number(text) <= max ? Number(text) : null),
   };
 }
 

@@ -95,34 +95,31 @@ export function readStorageSettings(
   storages: Storages,
   errors: string[],
 ): StorageSettings {
-  const set = Object.entries(storages).flatMap(([name, { variable }]) =>
-    variable !== undefined && environment[variable.name]
-      ? [{ name, variable: variable.name, subject: subjectOf(environment, variable.name) }]
-      : [],
-  );
+  const set = Object.entries(storages).flatMap(([name, { variable }]) => {
+    const setting = variable && environment[variable.name];
+    return setting ? [{ name, variable, setting, subject: subjectOf(environment, variable.name) }] : [];
+  });
   const given = environment['STORAGE'] ?? '';
   const name = given || (set[0]?.name ?? 'memory');
   const adapter = storages[name] ?? STORAGES.memory;
   const { variable } = adapter;
-  const setting = variable === undefined ? '' : (environment[variable.name] ?? '');
+  const chosen = set.find((other) => other.name === name);
   if (!Object.hasOwn(storages, name)) {
-    errors.push(
-      quotesViolation('STORAGE', given) ??
-        `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter: ${quoteSetting(name)} was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`,
-    );
+    const rule = `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter`;
+    const found = `was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`;
+    errors.push(quotesViolation('STORAGE', given) ?? `${rule}: ${quoteSetting(name)} ${found}`);
   } else if (given === '' && set.length > 1) {
     errors.push(`STORAGE must say which to use: ${set.map(({ subject }) => subject).join(' and ')} are set`);
-  } else if (variable !== undefined && setting === '') {
+  } else if (variable !== undefined && chosen === undefined) {
     errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
   } else if (given === '' && variable === undefined && /^production$/i.test(environment['NODE_ENV'] ?? '')) {
     const rule = `STORAGE must be set if NODE_ENV is production, unless ${storageChoices(storages)} is`;
     errors.push(`${rule}: memory, the default, loses the animals when the process ends`);
   }
   const warnings = set
-    .filter((other) => other.variable !== variable?.name)
-    .map((other) => `${other.subject} is set, but has no effect: the storage is ${name}`);
-  const subject = set.find((other) => other.variable === variable?.name)?.subject ?? `STORAGE=${name}`;
-  return { name, adapter, setting, subject, warnings };
+    .filter((other) => other.variable.name !== variable?.name)
+    .map(({ subject }) => `${subject} is set, but has no effect: the storage is ${name}`);
+  return { name, adapter, setting: chosen?.setting ?? '', subject: chosen?.subject ?? `STORAGE=${name}`, warnings };
 }
 
 export interface OpenStorage {
