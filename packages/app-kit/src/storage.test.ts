@@ -42,9 +42,11 @@ test('finds the adapter of a module, by a path', async () => {
   });
 });
 
-test('finds the adapter of an installed package', async () => {
-  const name = '@animal-store/adapter-sqlite/adapter';
-  expect((await findStorages({ STORAGE: name }))[name]).toMatchObject({ description: 'a SQLite file' });
+test('finds the adapter of an installed package, without a warning that its variable has no effect', async () => {
+  const STORAGE = '@animal-store/adapter-sqlite/adapter';
+  const { adapter, ...settings } = await readNamedStorage({ STORAGE, SQLITE_FILE: 'a.db' });
+  expect(adapter).toMatchObject({ description: 'a SQLite file' });
+  expect(settings).toEqual({ name: STORAGE, setting: 'a.db', subject: 'SQLITE_FILE', warnings: [] });
 });
 
 test.each([
