@@ -12,8 +12,6 @@ interface Received {
   readonly url: string | undefined;
   readonly headers: IncomingMessage['headers'];
   readonly body: string;
-  /** The time of its arrival, in milliseconds of one monotonic clock. */
-  readonly at: number;
 }
 
 /** A server that takes one step for each request, and repeats the last. It ends with the running test. */
@@ -21,11 +19,10 @@ export async function startServer(...steps: readonly Step[]): Promise<{ url: str
   const requests: Received[] = [];
   const server = createServer(async (request, response) => {
     const { method, url, headers } = request;
-    const at = performance.now();
-    const index = requests.push({ method, url, headers, at, body: '' }) - 1;
+    const index = requests.push({ method, url, headers, body: '' }) - 1;
     let body = '';
     for await (const chunk of request.setEncoding('utf8')) body += chunk;
-    requests[index] = { method, url, headers, at, body };
+    requests[index] = { method, url, headers, body };
     steps[Math.min(index, steps.length - 1)]?.(response, request);
   });
   server.listen(0, '127.0.0.1');
