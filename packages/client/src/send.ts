@@ -83,7 +83,6 @@ async function attempt<T>(fetch: typeof globalThis.fetch, url: string, init: Req
     throw new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { idempotencyKey, cause });
   }
   const { ok, headers } = response;
-  // A browser hides the status of a redirection behind 0.
   const status = response.status || undefined;
   const requestId = headers.get('x-request-id') ?? undefined;
   const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
@@ -97,11 +96,15 @@ async function attempt<T>(fetch: typeof globalThis.fetch, url: string, init: Req
   if (ok && value !== undefined) return value;
   const { code, message } = Object(body) as Record<string, unknown>;
   if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
-  let unexpected = `has the status ${status} and no error of the service`;
-  if (status === undefined || (status >= 300 && status < 400))
-    unexpected = 'is a redirection: url must be that of the service';
-  if (ok) unexpected = 'is not the JSON of pets';
-  throw new AnimalStoreError('unexpected_response', `the response ${unexpected}`, details);
+  throw new AnimalStoreError('unexpected_response', `the response ${unexpectedIn(response)}`, details);
+}
+
+function unexpectedIn({ ok, status }: Response): string {
+  if (ok) return 'is not the JSON of pets';
+  // A browser hides the status of a redirection behind 0.
+  const isRedirection = status === 0 || (status >= 300 && status < 400);
+  if (isRedirection) return 'is a redirection: url must be that of the service';
+  return `has the status ${status} and no error of the service`;
 }
 
 /**
