@@ -84,7 +84,9 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
   }
 
   expect(await interrupt('SIGKILL', 0n)).toMatchObject({ code: null, out: '' });
-  expect(await interrupt('SIGINT', BigInt(COUNT / 2))).toEqual({
+  let before = 0n;
+  while ((await to.read(before, 1)).length > 0) before += 1_000n;
+  expect(await interrupt('SIGINT', before)).toEqual({
     code: 130,
     out: '',
     err: 'animal-store: interrupted: repeat the command to continue\n',
@@ -94,7 +96,7 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
   const { code, out, err } = await run({ SQLITE_FILE: source }, 'copy', '--to-file', join(folder, 'target'));
   expect([code, err]).toEqual([0, '']);
   const { copied, alreadyCopied } = JSON.parse(out);
-  expect(alreadyCopied).toBeGreaterThan(COUNT / 2);
+  expect(alreadyCopied).toBeGreaterThan(Number(before));
   expect(copied + alreadyCopied).toBe(COUNT);
 });
 
