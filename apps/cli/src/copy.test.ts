@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import { type ApiKey, createCatalogue, DomainError, type NewPet, type Pet } from '@animal-store/domain';
 import type { PetArchive, PetStorage, StoredPet } from '@animal-store/domain/ports';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
-import { freshFolder } from '../test/processes.ts';
 
 const rex: NewPet = { name: 'Rex', categoryId: -(2n ** 63n), status: 'sold' };
 

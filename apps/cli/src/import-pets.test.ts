@@ -1,12 +1,10 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { DomainError } from '@animal-store/domain';
 import type { PetStore } from '@animal-store/domain/ports';
+import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { expect, test } from 'vitest';
 import { commandLine } from '../test/command-line.ts';
-import { freshFolder } from '../test/processes.ts';
 
 const line = (name: string) => `${JSON.stringify({ name, categoryId: 1 })}\n`;
 
@@ -38,8 +36,7 @@ test('imports what pets list --all writes, from a file', async () => {
   for (const name of names) await first.catalogue.createPet({ name, categoryId: -(2n ** 63n), status: 'sold' });
   for (let count = 0; count < 3_000; count += 1) await first.catalogue.createPet({ name: 'Max', categoryId: 1n });
   const { out } = await first.runWith('', 'pets', 'list', '--all');
-  const file = join(freshFolder(), 'pets.ndjson');
-  writeFileSync(file, `\ufeff${out}`);
+  const file = freshFile('pets.ndjson', `\ufeff${out}`);
   const imported = await second.runWith('', 'pets', 'import', '--import-id', 'x', file);
   expect(imported).toEqual({ out: counts(3_006, 0, 0), err: '', error: null });
   expect((await second.runWith('', 'pets', 'list', '--all')).out).toBe(out);

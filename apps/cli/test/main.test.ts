@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { createSqliteStorage } from '@animal-store/adapter-sqlite';
 import type { PetArchive } from '@animal-store/domain/ports';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { expect, onTestFinished, test } from 'vitest';
-import { ended, freshFolder, PROGRAM, run, start } from './processes.ts';
+import { ended, PROGRAM, run, start } from './processes.ts';
 
 async function killedWhen(child: ChildProcess, signal: NodeJS.Signals, isTime: () => Promise<boolean>) {
   const end = ended(child);
@@ -103,9 +104,8 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
 /** The module of an adapter, from another repository, that has no archive, and whose password is wrong. */
 function acme(): string {
   const file = (path: string) => new URL(`../../../packages/${path}.ts`, import.meta.url);
-  const module = join(freshFolder(), 'acme.mjs');
-  writeFileSync(
-    module,
+  return freshFile(
+    'acme.mjs',
     `import { createMemoryStorage } from '${file('adapter-memory/src/index')}';
      import { StorageMisconfigured, unavailable } from '${file('domain/src/ports')}';
      const storage = createMemoryStorage();
@@ -116,7 +116,6 @@ function acme(): string {
        open: async (location) => ({ ...storage, location, keys: { ...storage.keys, list } }),
      };`,
   );
-  return module;
 }
 
 test('rejects a target whose adapter has no archive', async () => {

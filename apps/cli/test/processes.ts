@@ -1,8 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
@@ -10,13 +7,6 @@ import { onTestFinished } from 'vitest';
 export const PROGRAM = ['--conditions=@animal-store/source', fileURLToPath(new URL('../src/main.ts', import.meta.url))];
 
 const PATH = process.env['PATH'] as string;
-
-/** A folder that goes when the running test ends. */
-export function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-cli-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
 
 /** Starts the program. It is killed when the running test ends. */
 export function start(environment: Record<string, string>, words: readonly string[], output: 'pipe' | number = 'pipe') {

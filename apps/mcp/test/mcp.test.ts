@@ -1,9 +1,8 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -12,14 +11,10 @@ const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 const ARGUMENTS = ['--conditions=@animal-store/source', MAIN];
 const PATH = process.env['PATH'] as string;
 
-function freshFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-mcp-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
-  return join(folder, 'animals.db');
-}
+const freshDatabase = () => join(freshFolder(), 'animals.db');
 
 test('serves its tools on standard input and output, and the pets outlive the process', async () => {
-  const env = { PATH, SQLITE_FILE: freshFile() };
+  const env = { PATH, SQLITE_FILE: freshDatabase() };
   const rex = { name: 'Rex', categoryId: '9223372036854775807' };
   const calls = [
     { name: 'create_pet', arguments: rex },
@@ -63,10 +58,9 @@ interface CallResponse {
 
 /** The module of an adapter whose `add` is this expression. */
 function slowAdapter(add: string): string {
-  const module = join(dirname(freshFile()), 'adapter.mjs');
   const storage = `{ location: '', pets: { list() {}, add: ${add} }, keys: {}, ready() {}, async close() {} }`;
-  writeFileSync(module, `export const adapter = { portsVersion: 1, description: '', open: async () => (${storage}) };`);
-  return module;
+  const text = `export const adapter = { portsVersion: 1, description: '', open: async () => (${storage}) };`;
+  return freshFile('adapter.mjs', text);
 }
 
 const creation = (id: number) => ({
@@ -78,7 +72,7 @@ const creation = (id: number) => ({
 describe('calls that were read get their responses before the process ends', () => {
   const add = 'async (pet) => (await new Promise((end) => setTimeout(end, 200)), { pet: { id: 1n, ...pet } })';
   const slow = () => ({ STORAGE: slowAdapter(add) });
-  const sqlite = () => ({ SQLITE_FILE: freshFile() });
+  const sqlite = () => ({ SQLITE_FILE: freshDatabase() });
   const IDS = [1, 2, 3, 4, 5, 6];
 
   test.each<[string, string, () => Record<string, string>]>([
@@ -120,13 +114,13 @@ describe('calls that were read get their responses before the process ends', () 
 });
 
 test('names what it drops on standard error', async () => {
-  const { server, ended } = await startWith({ SQLITE_FILE: freshFile() }, [{ id: 99, result: {} }]);
+  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, [{ id: 99, result: {} }]);
   server.stdin.end();
   expect((await ended).err).toMatch(/^animal-store-mcp: [^\n]*unknown message ID[^\n]*\n$/);
 });
 
 test('ends if the reader of its responses is gone', async () => {
-  const { server, ended } = await startWith({ SQLITE_FILE: freshFile() }, []);
+  const { server, ended } = await startWith({ SQLITE_FILE: freshDatabase() }, []);
   server.stdout.destroy();
   server.stdin.write('nonsense\n');
   expect((await ended).code).toBe(0);

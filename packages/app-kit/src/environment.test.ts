@@ -1,7 +1,7 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { describe, expect, test } from 'vitest';
 import { readApiKeys } from './api-keys.ts';
 import { ConfigurationError } from './configuration-error.ts';
 import { integer, matching, oneOf, readEnvironment, readVariables } from './environment.ts';
@@ -59,18 +59,7 @@ test.each([
   }
 });
 
-function freshFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  return folder;
-}
-
-/** The path of a file with a secret. */
-function fileOf(content: string): string {
-  const file = join(freshFolder(), 'secret');
-  writeFileSync(file, content);
-  return file;
-}
+const fileOf = (content: string) => freshFile('secret', content);
 
 /** The environment with its secrets, and the errors in it. */
 function read(environment: Record<string, string>) {

@@ -1,7 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { onFirstSignal, requireNode } from './run-application.ts';
 
@@ -39,8 +37,6 @@ test('a signal of the same kind within 0.5 s counts as the first, any other has 
 describe('runApplication, for an application of another repository', () => {
   /** Runs the application with these arguments. */
   function run(statements: string, ...words: string[]) {
-    const folder = mkdtempSync(join(tmpdir(), 'animal-store-application-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
     const kit = (module: string) => new URL(`./${module}.ts`, import.meta.url);
     const program = `
       import { runApplication } from '${kit('run-application')}';
@@ -49,8 +45,7 @@ describe('runApplication, for an application of another repository', () => {
       const variables = { ACME_PORT: { fallback: '4000', rule: 'a port' }, ACME_KEY: { fallback: '', rule: 'a key' } };
       const start = async ({ onStop, writeMessage, endWithin }) => { ${statements} };
       await runApplication('acme', 'Serves animals over ACME.', async () => ({ start, version, variables }));`;
-    writeFileSync(join(folder, 'main.mjs'), program);
-    const command = ['--conditions=@animal-store/source', join(folder, 'main.mjs'), ...words];
+    const command = ['--conditions=@animal-store/source', freshFile('main.mjs', program), ...words];
     const options = { encoding: 'utf8', timeout: 120_000 } as const;
     const { status, signal, stdout, stderr } = spawnSync(process.execPath, command, options);
     return { end: status ?? signal, stdout, stderr };

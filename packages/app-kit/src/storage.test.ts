@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFile } from '@animal-store/test-kit/fresh-folder';
+import { describe, expect, test } from 'vitest';
 import { ConfigurationError } from './configuration-error.ts';
 import {
   findStorages,
@@ -13,15 +11,6 @@ import {
   type StorageSettings,
   storageChoices,
 } from './storage.ts';
-
-/** The path of a module with this text. */
-function moduleOf(text: string): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-module-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const path = join(folder, 'adapter.mjs');
-  writeFileSync(path, text);
-  return path;
-}
 
 test('storageChoices names what chooses a storage', () => {
   expect(storageChoices()).toBe('MONGODB_URL, POSTGRES_URL or SQLITE_FILE');
@@ -35,7 +24,10 @@ test.each([
 });
 
 test('finds the adapter of a module, by a path', async () => {
-  const path = moduleOf("export const adapter = { portsVersion: 1, description: 'shelves', open() {} };");
+  const path = freshFile(
+    'adapter.mjs',
+    "export const adapter = { portsVersion: 1, description: 'shelves', open() {} };",
+  );
   expect(await findStorages({ STORAGE: path })).toEqual({
     ...STORAGES,
     [path]: { portsVersion: 1, description: 'shelves', open: expect.any(Function) },
@@ -61,7 +53,7 @@ test.each([
   ['throws', "throw new Error('one\\ntwo');", /^STORAGE: \S+ can't be loaded: one$/],
   ['throws no error', 'throw null;', /^STORAGE: \S+ can't be loaded: null$/],
 ])('rejects a module that %s, in one line', async (_, text, line) => {
-  const found = findStorages({ STORAGE: moduleOf(text) });
+  const found = findStorages({ STORAGE: freshFile('adapter.mjs', text) });
   await expect(found).rejects.toBeInstanceOf(ConfigurationError);
   await expect(found).rejects.toThrow(line);
 });
