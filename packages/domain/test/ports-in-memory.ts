@@ -28,31 +28,26 @@ export function petsInMemory(): PetStore {
   };
 }
 
-/** Records of API keys in an array. */
+/** Records of API keys by id. */
 export function keysInMemory(): KeyStore {
-  let keys: readonly ApiKey[] = [];
-  const find = (id: string) => keys.find((key) => key.id === id) ?? null;
-  const change = (id: string, changes: Partial<ApiKey>) => {
-    keys = keys.map((key) => (key.id === id ? { ...key, ...changes } : key));
-  };
+  const keys = new Map<string, ApiKey>();
+  function change(id: string, changes: Partial<ApiKey>): ApiKey | null {
+    const key = keys.get(id);
+    if (key !== undefined) keys.set(id, { ...key, ...changes });
+    return keys.get(id) ?? null;
+  }
 
   return {
-    async add(key) {
-      keys = [...keys, key];
-    },
-    find: async (digest) => keys.find((key) => key.digest === digest) ?? null,
-    list: async () => keys,
-    async revoke(id, at) {
-      change(id, { revokedAt: find(id)?.revokedAt ?? at });
-      return find(id);
-    },
+    add: async (key) => void keys.set(key.id, key),
+    find: async (digest) => [...keys.values()].find((key) => key.digest === digest) ?? null,
+    list: async () => [...keys.values()],
+    revoke: async (id, at) => change(id, { revokedAt: keys.get(id)?.revokedAt ?? at }),
     async prune(before) {
-      const kept = keys.filter(({ expiresAt }) => expiresAt === null || expiresAt >= before);
-      const removed = keys.length - kept.length;
-      keys = kept;
-      return removed;
+      const expired = [...keys.values()].filter(({ expiresAt }) => expiresAt !== null && expiresAt < before);
+      for (const { id } of expired) keys.delete(id);
+      return expired.length;
     },
-    recordUse: async (id, at) => change(id, { lastUsedAt: at }),
+    recordUse: async (id, at) => void change(id, { lastUsedAt: at }),
   };
 }
 
@@ -66,17 +61,17 @@ export function unavailable<Port extends object>(port: Port): Port {
 /** A port together with the names of the methods that were called on it. */
 export function observed<Port extends object>(port: Port): { port: Port; calls: string[] } {
   const calls: string[] = [];
-  const noting = everyCall(port, (call, method) => {
-    calls.push(method);
+  const observe = (call: () => unknown, name: string) => {
+    calls.push(name);
     return call();
-  });
-  return { port: noting, calls };
+  };
+  return { port: everyCall(port, observe), calls };
 }
 
-function everyCall<Port extends object>(port: Port, run: (call: () => unknown, method: string) => unknown): Port {
-  const methods = Object.entries(port).map(([name, method]) => [
+function everyCall<Port extends object>(port: Port, run: (call: () => unknown, name: string) => unknown): Port {
+  const wrap = ([name, method]: [string, (...given: unknown[]) => unknown]) => [
     name,
     (...given: unknown[]) => run(() => method(...given), name),
-  ]);
-  return Object.fromEntries(methods) as Port;
+  ];
+  return Object.fromEntries(Object.entries(port).map(wrap)) as Port;
 }

@@ -40,6 +40,8 @@ describe('createAuthentication', () => {
   } satisfies AuthenticationOptions;
   const CONFIGURED = 'configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits';
   const ISSUED = 'issuedKeys must be those of a storage: storage.keys';
+  const DIGEST = 'digest must be SHA-256 in lower-case hexadecimal digits';
+  const CLOCK = 'must return milliseconds';
 
   test.each<[string, unknown, string]>([
     ['no options', undefined, CONFIGURED],
@@ -47,12 +49,9 @@ describe('createAuthentication', () => {
     ['configured keys that are no digests', { ...VALID, configuredKeys: new Map([['a key', 'me']]) }, CONFIGURED],
     ['a whole storage as issued keys', { ...VALID, issuedKeys: { keys: VALID.issuedKeys } }, ISSUED],
     ['the pets of a storage as issued keys', { ...VALID, issuedKeys: petsInMemory() }, ISSUED],
-    ['no clock', { ...VALID, clock: undefined }, 'clock must return milliseconds'],
-    [
-      'a monotonic clock without its object',
-      { ...VALID, monotonicClock: performance.now },
-      'monotonicClock must return milliseconds',
-    ],
+    ['another digest', { ...VALID, digest: (text: string) => text }, DIGEST],
+    ['no clock', { ...VALID, clock: undefined }, `clock ${CLOCK}`],
+    ['a monotonic clock without its object', { ...VALID, monotonicClock: performance.now }, `monotonicClock ${CLOCK}`],
   ])('rejects %s, from JavaScript', (_, options, message) => {
     expect(() => createAuthentication(options as AuthenticationOptions)).toThrow(new TypeError(message));
   });

@@ -1,13 +1,13 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { keysInMemory, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
 import { rejectionOf } from '../../test/rejection.ts';
+import { quote } from '../quote.ts';
 import { isApiKey } from './api-key.ts';
-import { createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 import { createKeyring, type KeyringOptions } from './keyring.ts';
 
-const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const digest = (text: string) => hash('sha256', text);
 const NOON = 1_800_000_000_000;
 const LAST_EXPIRY = Date.UTC(275_760, 0) - 1;
 
@@ -49,17 +49,10 @@ describe('createKeyring', () => {
   });
 
   test.each([
-    ['0000000000000000', ['revoke']],
-    ['x0000000000000000', []],
-    ['0000000000000000x', []],
-    [`anst_${'k'.repeat(36)}`, []],
-    ['a\0b', []],
-    ['\ud800', []],
-    ['', []],
-    ['$where', []],
-    [{ $ne: null }, []],
-    [['0000000000000000'], []],
-  ])('rejects the id %j, which no key has, and does not repeat it: it may be a key', async (id, queries) => {
+    ...['x0000000000000000', '0000000000000000x', `anst_${'k'.repeat(36)}`, 'a\0b', '\ud800', '', '$where'],
+    ...[{ $ne: null }, ['0000000000000000']],
+    '0000000000000000',
+  ])('rejects the id %j, which no key has, and does not repeat it: it may be a key', async (id) => {
     const { port, calls } = observed(keysInMemory());
     const keyring = keyringOn(port);
     const { record } = await keyring.issue({ holder: 'the zoo', expiresAt: null });
@@ -67,46 +60,32 @@ describe('createKeyring', () => {
       code: 'key_not_found',
       message: 'no API key has this id: the list of keys shows the ids, 16 hexadecimal digits each',
     });
-    expect(calls).toEqual(['add', ...queries]);
+    expect(calls).toEqual(id === '0000000000000000' ? ['add', 'revoke'] : ['add']);
     expect(await keyring.list()).toStrictEqual([record]);
   });
 
   const KEYS = 'keys must be those of a storage: storage.keys';
+  const DIGEST = 'digest must be SHA-256 in lower-case hexadecimal digits';
+  const BYTES = 'randomBytes must return bytes';
+  const CLOCK = 'clock must return milliseconds';
+  const hexBytes = (size: number) => randomBytes(size).toString('hex');
 
   test.each<[string, (valid: KeyringOptions) => unknown, string]>([
     ['no options', () => undefined, KEYS],
     ['the keys of a storage in the place of its options', ({ keys }) => keys, KEYS],
     ['a whole storage as keys', ({ keys, ...valid }) => ({ ...valid, keys: { keys } }), KEYS],
     ['the pets of a storage as keys', (valid) => ({ ...valid, keys: petsInMemory() }), KEYS],
-    ['no random bytes', (valid) => ({ ...valid, randomBytes: undefined }), 'randomBytes must return bytes'],
-    [
-      'random digits',
-      (valid) => ({ ...valid, randomBytes: (size: number) => randomBytes(size).toString('hex') }),
-      'randomBytes must return bytes',
-    ],
-    ['no clock', (valid) => ({ ...valid, clock: undefined }), 'clock must return milliseconds'],
-    ['a clock of dates', (valid) => ({ ...valid, clock: () => new Date() }), 'clock must return milliseconds'],
+    ['no digest', (valid) => ({ ...valid, digest: undefined }), DIGEST],
+    ['the text itself as digest', (valid) => ({ ...valid, digest: (text: string) => text }), DIGEST],
+    ['digests in upper case', (valid) => ({ ...valid, digest: (text: string) => digest(text).toUpperCase() }), DIGEST],
+    ['SHA-1', (valid) => ({ ...valid, digest: (text: string) => hash('sha1', text) }), DIGEST],
+    ['no random bytes', (valid) => ({ ...valid, randomBytes: undefined }), BYTES],
+    ['random digits', (valid) => ({ ...valid, randomBytes: hexBytes }), BYTES],
+    ['no clock', (valid) => ({ ...valid, clock: undefined }), CLOCK],
+    ['a clock of dates', (valid) => ({ ...valid, clock: () => new Date() }), CLOCK],
   ])('rejects %s, from JavaScript', (_, optionsOf, message) => {
     const options = optionsOf({ keys: keysInMemory(), digest, randomBytes, clock: () => NOON });
     expect(() => createKeyring(options as KeyringOptions)).toThrow(new TypeError(message));
-  });
-
-  test.each([
-    ['the text itself', (text: string) => text],
-    ['SHA-256 in upper case', (text: string) => digest(text).toUpperCase()],
-    ['SHA-1', (text: string) => createHash('sha1').update(text).digest('hex')],
-    ['nothing', undefined as never],
-  ])('rejects %s as digest', (_, digest) => {
-    const options = { digest, randomBytes, clock: () => NOON };
-    expect(() => createKeyring({ keys: keysInMemory(), ...options })).toThrow(TypeError);
-    expect(() =>
-      createAuthentication({
-        issuedKeys: keysInMemory(),
-        configuredKeys: new Map(),
-        monotonicClock: () => 0,
-        ...options,
-      }),
-    ).toThrow('digest must be SHA-256 in lower-case hexadecimal digits');
   });
 
   test('stores whole milliseconds if the clock is finer', async () => {
@@ -146,34 +125,15 @@ describe('createKeyring', () => {
     expect(calls).toEqual([]);
   }
 
-  test.each([
-    ['', '""'],
-    [' ', '" "'],
-    [' the zoo', '" the zoo"'],
-    ['the zoo ', '"the zoo "'],
-    ['the\nzoo', '"the\\nzoo"'],
-    ['the zoo\n', '"the zoo\\n"'],
-    ['the zöo', '"the zöo"'],
-    ['configured-0123456789abcdef', '"configured-0123456789abcdef"'],
-    ['the\u007fzoo', '"the\u007fzoo"'],
-    ['z'.repeat(101), `"${'z'.repeat(40)}"…`],
-    [undefined, 'missing'],
-    [null, 'null'],
-    [7, 'the number 7'],
-  ])('issues no key to the holder %j', (holder, quoted) =>
-    expectRejected({ holder, expiresAt: null }, `${HOLDER} ${quoted}`),
+  const NAMES = ['', ' ', ' the zoo', 'the zoo ', 'the\nzoo', 'the zoo\n', 'the zöo', 'the\u007fzoo', 'z'.repeat(101)];
+  test.each([...NAMES, 'configured-0123456789abcdef', undefined, null, 7])('issues no key to the holder %j', (holder) =>
+    expectRejected({ holder, expiresAt: null }, `${HOLDER} ${quote(holder)}`),
   );
 
-  test.each<[unknown, string]>([
-    ...[NOON, NOON - 1, 0, -1, NOON + 0.5, LAST_EXPIRY + 1, Number.NaN].map((time): [unknown, string] => [
-      time,
-      `the number ${time}`,
-    ]),
-    [undefined, 'missing'],
-    ['1', '"1"'],
-    [1n, '1'],
-  ])('issues no key that expires at %s', (expiresAt, quoted) =>
-    expectRejected({ holder: 'the zoo', expiresAt }, `${EXPIRY} ${quoted}`),
+  const PAST = [NOON, NOON - 1, 0, -1];
+  test.each([...PAST, NOON + 0.5, LAST_EXPIRY + 1, Number.NaN, undefined, '1', 1n])(
+    'issues no key that expires at %s',
+    (expiresAt) => expectRejected({ holder: 'the zoo', expiresAt }, `${EXPIRY} ${quote(expiresAt)}`),
   );
 
   test.each([NOON + 1, NOON + 0.5, -1, Number.NaN, undefined, '1'])('removes no keys before %j', async (before) => {

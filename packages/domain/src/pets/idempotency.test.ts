@@ -1,5 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { quote } from '../quote.ts';
 import { fingerprint, idempotencyViolations } from './idempotency.ts';
 import { NEW_PET_MEMBERS, type NewPet } from './pet.ts';
 
@@ -43,33 +44,20 @@ describe('idempotencyViolations', () => {
     });
   });
 
-  test.each([
-    ['a\ud800', '"a\\ud800"'],
-    ['\udc00', '"\\udc00"'],
-    ['a\0b', '"a\\u0000b"'],
-    [7, 'the number 7'],
-    [undefined, 'missing'],
-    ['🐕'.repeat(101), `"${'🐕'.repeat(20)}"…`],
-  ])('rejects the holder %j, which some storages cannot distinguish from others or not index', (holder, quoted) => {
-    const rule = 'at most 100 code points of well-formed Unicode without U+0000';
-    expect(idempotencyViolations({ holder, key: 'k' })).toEqual({
-      idempotencyKey: null,
-      holder: `the holder of an idempotency key must be ${rule}, was ${quoted}`,
-    });
-  });
+  test.each(['a\ud800', '\udc00', 'a\0b', 7, undefined, '🐕'.repeat(101)])(
+    'rejects the holder %j, which some storages cannot distinguish from others or not index',
+    (holder) => {
+      const rule = 'at most 100 code points of well-formed Unicode without U+0000';
+      expect(idempotencyViolations({ holder, key: 'k' })).toEqual({
+        idempotencyKey: null,
+        holder: `the holder of an idempotency key must be ${rule}, was ${quote(holder)}`,
+      });
+    },
+  );
 
-  test.each([
-    ['', '""'],
-    ['a b', '"a b"'],
-    ['k\n', '"k\\n"'],
-    ['ключ', '"ключ"'],
-    ['\u007f', '"\u007f"'],
-    ['k'.repeat(256), `"${'k'.repeat(40)}"…`],
-    [7, 'the number 7'],
-    [undefined, 'missing'],
-  ])('rejects the key %j', (key, quoted) => {
+  test.each(['', 'a b', 'k\n', 'ключ', '\u007f', 'k'.repeat(256), 7, undefined])('rejects the key %j', (key) => {
     expect(idempotencyViolations({ holder: '', key })).toEqual({
-      idempotencyKey: `the idempotency key must be 1 to 255 visible ASCII characters, was ${quoted}`,
+      idempotencyKey: `the idempotency key must be 1 to 255 visible ASCII characters, was ${quote(key)}`,
       holder: null,
     });
   });

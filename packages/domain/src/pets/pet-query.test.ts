@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { rejectionOf } from '../../test/rejection.ts';
+import { quote } from '../quote.ts';
 import { checkedPetQuery, type PetQuery } from './pet-query.ts';
 
 describe('checkedPetQuery', () => {
@@ -22,33 +23,26 @@ describe('checkedPetQuery', () => {
   const STATUS = 'status must be one of available, pending, sold, was';
   const AFTER = 'after must be an id or 0, was';
 
+  async function expectRejected(query: unknown, message: string) {
+    expect(await rejectionOf(() => checkedPetQuery(query))).toEqual({ code: 'invalid', message });
+  }
+
+  test.each([0, -1, 101, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('rejects the limit %d', (limit) =>
+    expectRejected({ limit }, `${LIMIT} ${limit}`),
+  );
+
+  test.each<[object, rule: string, value: unknown]>([
+    ...['5', '05', 5n, null].map((limit) => [{ limit }, LIMIT, limit] as [object, string, unknown]),
+    ...['Sold', '', null].map((status) => [{ status }, STATUS, status] as [object, string, unknown]),
+    ...[-1n, 2n ** 63n, 1, null].map((after) => [{ after }, AFTER, after] as [object, string, unknown]),
+  ])('rejects %o', (query, rule, value) => expectRejected(query, `${rule} ${quote(value)}`));
+
   test.each<[unknown, string]>([
-    [{ limit: 0 }, `${LIMIT} 0`],
-    [{ limit: -1 }, `${LIMIT} -1`],
-    [{ limit: 101 }, `${LIMIT} 101`],
-    [{ limit: 1.5 }, `${LIMIT} 1.5`],
-    [{ limit: Number.NaN }, `${LIMIT} NaN`],
-    [{ limit: Number.POSITIVE_INFINITY }, `${LIMIT} Infinity`],
-    [{ limit: '5' }, `${LIMIT} "5"`],
-    [{ limit: '05' }, `${LIMIT} "05"`],
-    [{ limit: 5n }, `${LIMIT} 5`],
-    [{ limit: null }, `${LIMIT} null`],
-    [{ status: 'Sold' }, `${STATUS} "Sold"`],
-    [{ status: '' }, `${STATUS} ""`],
-    [{ status: null }, `${STATUS} null`],
-    [{ after: -1n }, `${AFTER} -1`],
-    [{ after: 2n ** 63n }, `${AFTER} 9223372036854775808`],
-    [{ after: 1 }, `${AFTER} the number 1`],
-    [{ after: null }, `${AFTER} null`],
     [{ cursor: 'AQ' }, 'the query must have no cursor, only limit, status and after'],
     [null, 'the query must be an object, was null'],
     ['sold', 'the query must be an object, was "sold"'],
-  ])('rejects %o', async (query, message) => {
-    expect(await rejectionOf(() => checkedPetQuery(query))).toEqual({ code: 'invalid', message });
-  });
+  ])('rejects %o', expectRejected);
 
-  test('names all violations at once', async () => {
-    const query = { limit: 0, status: 'lost', after: -1n };
-    expect((await rejectionOf(() => checkedPetQuery(query))).message).toBe(`${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`);
-  });
+  test('names all violations at once', () =>
+    expectRejected({ limit: 0, status: 'lost', after: -1n }, `${LIMIT} 0; ${STATUS} "lost"; ${AFTER} -1`));
 });

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { DomainError } from '../errors.ts';
+import { quote } from '../quote.ts';
 import { LIMITS } from './limits.ts';
 import { checkedNewPet, type NewPet, PET_STATUSES } from './pet.ts';
 
@@ -69,6 +70,11 @@ describe('checkedNewPet', () => {
     [2n ** 63n, '9223372036854775808'],
     [-(2n ** 63n) - 1n, '-9223372036854775809'],
     ['7', '"7"'],
+    ['', '""'],
+    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
+    ['x'.repeat(41), `"${'x'.repeat(40)}"…`],
+    [null, 'null'],
+    [['7'], 'an array'],
     [true, 'true'],
     [{}, 'an object'],
     [10n ** 60n, `1${'0'.repeat(39)}…`],
@@ -84,19 +90,9 @@ describe('checkedNewPet', () => {
     );
   });
 
-  test.each([
-    ['Sold', '"Sold"'],
-    ['sold ', '"sold "'],
-    ['toString', '"toString"'],
-    [['sold'], 'an array'],
-    ['', '""'],
-    [null, 'null'],
-    [0, 'the number 0'],
-    [0n, '0'],
-    ['x'.repeat(40), `"${'x'.repeat(40)}"`],
-    ['x'.repeat(1000), `"${'x'.repeat(40)}"…`],
-  ])('rejects the status %o', (status, quoted) => {
-    expect(messageFor({ ...valid, status })).toBe(`status must be one of available, pending, sold, was ${quoted}`);
+  test.each(['Sold', 'sold ', 'toString', ['sold'], '', null, 0, 0n])('rejects the status %o', (status) => {
+    const rule = 'status must be one of available, pending, sold';
+    expect(messageFor({ ...valid, status })).toBe(`${rule}, was ${quote(status)}`);
   });
 
   test.each(PET_STATUSES)('accepts the status %s', (status) => {
