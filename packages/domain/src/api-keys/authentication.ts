@@ -48,6 +48,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   );
   requireThat('issuedKeys must be those of a storage: storage.keys', () => 'revoke' in issuedKeys);
   requireFunctions(digest, { clock, monotonicClock });
+  const configured = new Map(Array.from(configuredKeys, ([hex, holder]) => [hex, { id: apiKeyId(hex), holder }]));
   // A record may be as old as its query, so its age counts from the start.
   const lookups = new Map<string, { readonly startedAt: number; readonly key: Promise<ApiKey | null> }>();
   const now = () => Math.floor(clock());
@@ -78,8 +79,8 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   return async (presented) => {
     if (typeof presented !== 'string') throw new TypeError(`the key must be a string, was ${typeof presented}`);
     const hex = digest(presented);
-    const holder = configuredKeys.get(hex);
-    if (holder !== undefined) return { id: apiKeyId(hex), holder };
+    const configuredKey = configured.get(hex);
+    if (configuredKey !== undefined) return configuredKey;
     const key = isApiKey(presented) ? await find(hex) : null;
     return key !== null && isUsable(key, now()) ? { id: key.id, holder: key.holder } : null;
   };
