@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { connect } from 'node:net';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { type ServerOptions, startServer } from './server.ts';
+import { type Listener, type ServerOptions, startServer } from './server.ts';
 
 const OPTIONS: ServerOptions = {
   ...{ host: '127.0.0.1', port: 0, maxConnections: 3 },
@@ -21,9 +21,29 @@ test('a stop closes a connection whose response had begun before it, when the re
   const socket = connect(server.address.port, '127.0.0.1');
   socket.write('GET / HTTP/1.1\r\nHost: animals\r\n\r\n');
   await once(socket, 'data');
-  const stopping = server.stop({ grace: 0, deadline: 600_000 });
+  // Node itself would close it after 65 seconds.
+  const stopping = server.stop({ grace: 0, deadline: 30_000 });
   (await begun).end();
   expect(await stopping).toBe(0);
+});
+
+test('a stop serves the last request of a connection, and ignores those that come behind it', async () => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
+  const listener = vi.fn<Listener>(({ url }, response) => void (url === '/last' ? arrive(response) : response.end()));
+  const server = await startServer(listener, OPTIONS);
+  const socket = connect(server.address.port, '127.0.0.1');
+  socket.write('GET /last HTTP/1.1\r\nHost: animals\r\n\r\n');
+  const response = await arrived;
+  const stopping = server.stop({ grace: 1_000, deadline: 30_000 });
+  socket.write('GET / HTTP/1.1\r\nHost: animals\r\n\r\n'.repeat(60));
+  // The server has read these when it responds to another connection.
+  await fetch(`http://127.0.0.1:${server.address.port}`);
+  response.end('served');
+  let text = '';
+  for await (const chunk of socket) text += chunk;
+  expect(text).toMatch(/^HTTP\/1.1 200 .*\r\nconnection: close\r\n.*served/s);
+  expect(await stopping).toBe(0);
+  expect(listener).toHaveBeenCalledTimes(2);
 });
 
 // Node itself would close it after INACTIVITY_TIMEOUT.
