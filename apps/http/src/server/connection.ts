@@ -11,20 +11,20 @@ const LINGER_TIMEOUT = 2_000;
 
 /**
  * One connection. Its requests are served one after the other (RFC 9112, section 9.3.2), the next when the response before was
- * handed to the system: a client that reads nothing holds one response. What the events of Node.js do in each stage:
+ * handed to the system: a client that reads nothing holds one response. What the events of Node.js do in both stages:
  *
- * | event                       | `serving`                                        | `ending`         | `rejected` |
- * | --------------------------- | ------------------------------------------------ | ---------------- | ---------- |
- * | request                     | waits for its turn; if it is the last, `ending`  | is ignored       | is ignored |
- * | close of a response         | the next turn begins                             | as before        | as before  |
- * | clientError within a body   | its request is rejected, `ending`                | as before        | -          |
- * | other clientError, connect  | the rejection waits for its turn, `rejected`     | is ignored       | is ignored |
- * | stop of the server          | unless the last response has begun, `ending`     | as before        | as before  |
+ * | event                       | `serving`                                      | `ending`: everything behind is ignored |
+ * | --------------------------- | ---------------------------------------------- | -------------------------------------- |
+ * | request                     | waits for its turn; `ending` if it is the last | is ignored                             |
+ * | close of a response         | the next turn begins                           | the same                               |
+ * | clientError within a body   | its request is rejected, `ending`              | the same                               |
+ * | other clientError, connect  | the rejection waits for its turn, `ending`     | is ignored                             |
+ * | stop of the server          | `ending`, unless the last response has begun   | the same                               |
  */
 export class Connection {
   readonly #server: Server<typeof NodeRequest>;
   readonly #socket: Socket;
-  #stage: 'serving' | 'ending' | 'rejected' = 'serving';
+  #stage: 'serving' | 'ending' = 'serving';
   /** Each serves a request that has no response yet, or writes the rejection. The first one has begun. */
   #turns: (() => void)[] = [];
   /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
@@ -87,7 +87,7 @@ export class Connection {
     }
     // The parser fails again with each packet that follows. They are read: a reset could arrive before the rejection.
     if (this.#stage !== 'serving') return;
-    this.#stage = 'rejected';
+    this.#stage = 'ending';
     const respond = () => {
       if (!this.#socket.writable) return void this.#socket.destroy();
       this.#socket.end(bytes());
