@@ -29,13 +29,12 @@ export function fromFetch({ headers, body }: Request): Incoming {
       try {
         for await (const chunk of body ?? []) {
           length += chunk.length;
-          if (length > BODY_MAX_BYTES) break;
+          if (length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
           chunks.push(chunk);
         }
-      } catch {
-        throw BODY_IS_INCOMPLETE;
+      } catch (error) {
+        throw error === BODY_IS_TOO_LARGE ? error : BODY_IS_INCOMPLETE;
       }
-      if (length > BODY_MAX_BYTES) throw BODY_IS_TOO_LARGE;
       return Buffer.concat(chunks);
     },
   };
