@@ -8,6 +8,7 @@ import {
   fingerprint,
   type Idempotency,
   type KeyStore,
+  type PetArchive,
   type PetSelection,
   type PetStorage,
   type PetStore,
@@ -29,6 +30,10 @@ const pets = (change: (pets: PetStore, url: string) => Partial<PetStore>): Chang
 
 const keys = (change: (keys: KeyStore) => Partial<KeyStore>): Change => {
   return (storage) => ({ keys: { ...storage.keys, ...change(storage.keys) } });
+};
+
+const archive = (change: (archive: PetArchive) => Partial<PetArchive>): Change => {
+  return ({ archive }) => (archive === undefined ? {} : { archive: { ...archive, ...change(archive) } });
 };
 
 const changed = <Value extends object>(value: Value | null, change: (value: Value) => Partial<Value>) =>
@@ -309,6 +314,26 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     eachCall(storage, (call) => call().catch(() => Promise.reject(unavailable(new Error('no response'))))),
   'A creation is repeated if the connection breaks': pets(({ add }) => ({
     add: (...given) => add(...given).catch(() => add(...given)),
+  })),
+  'The time of a creation is cut to seconds': archive(({ read }) => ({
+    async read(...given) {
+      return (await read(...given)).map((pet) => ({ ...pet, createdAt: pet.createdAt - (pet.createdAt % 1_000) }));
+    },
+  })),
+  'A restored pet has no status': archive(({ restore }) => ({
+    restore: (stored) => restore(stored.map(({ status: _, ...pet }) => pet)),
+  })),
+  'An id is rounded to 14 digits': created((pet) => ({
+    pet: { ...pet, id: BigInt(Number(Number(pet.id).toPrecision(14))) },
+  })),
+  'A restored pet whose id is stored is an error': archive(({ read, restore }) => ({
+    async restore(stored) {
+      for (const { id } of stored) {
+        const [found] = await read(id - 1n, 1);
+        if (found?.id === id) throw new Error('violates the primary key');
+      }
+      await restore(stored);
+    },
   })),
 };
 

@@ -1,5 +1,15 @@
-import { beforeEach, describe } from 'vitest';
-import { behindProxy, type ProxiedPlace, type StorageUnderTest, storageContract } from '../../src/index.ts';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSqliteStorage } from '@animal-store/adapter-sqlite';
+import { beforeEach, describe, onTestFinished } from 'vitest';
+import {
+  archiveContract,
+  behindProxy,
+  type ProxiedPlace,
+  type StorageUnderTest,
+  storageContract,
+} from '../../src/index.ts';
 import { CHANGES, OPTIONS } from './bugs.ts';
 import { openRemoteMemory, PASSWORD, placeAt, startServer } from './remote-memory.ts';
 import { TABLE } from './table.ts';
@@ -39,10 +49,27 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
   };
 }
 
+/** The memory has no archive. */
+function archivingAdapterWith(bug: string): StorageUnderTest<string> {
+  return {
+    freshPlace() {
+      const folder = mkdtempSync(join(tmpdir(), 'animal-store-contract-'));
+      onTestFinished(() => rmSync(folder, { recursive: true }));
+      return join(folder, 'pets.db');
+    },
+    async open(file) {
+      const storage = await createSqliteStorage({ file });
+      return { ...storage, ...CHANGES[bug]?.(storage, file) };
+    },
+    outages: 'not tested',
+  };
+}
+
 for (const [index, [bug, title]] of [['none', ''] as const, ...TABLE].entries()) {
   if (index % Number(PARTS) !== Number(PART)) continue;
   describe(bug, () => {
     beforeEach(({ task, skip }) => skip(bug !== 'none' && task.name !== title));
     storageContract('a copy', adapterWith(bug));
+    archiveContract('a copy', archivingAdapterWith(bug));
   });
 }
