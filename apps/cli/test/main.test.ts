@@ -25,6 +25,8 @@ async function emptyFile(): Promise<string> {
   return file;
 }
 
+const INTERRUPTED = 'animal-store: interrupted: repeat the command to continue\n';
+
 const CREATE = ['pets', 'create', '--name', 'Rex', '--category-id', '1'];
 
 const pet = (index: number) => `{"name":"Rex ${index}","categoryId":9223372036854775807}\n`;
@@ -51,7 +53,7 @@ test('continues an import after SIGKILL and SIGINT when the command is repeated,
   expect(await interrupt('SIGINT', half, (count) => count === half)).toEqual({
     code: 130,
     out: `{"imported":${half - before},"alreadyImported":${before},"rejected":0}\n`,
-    err: 'animal-store: interrupted: repeat the command to continue\n',
+    err: INTERRUPTED,
   });
 
   writeFileSync(join(folder, 'pets.ndjson'), lines.join(''));
@@ -87,11 +89,7 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
   expect(await interrupt('SIGKILL', 0n)).toMatchObject({ code: null, out: '' });
   let before = 0n;
   while ((await to.read(before, 1)).length > 0) before += 1_000n;
-  expect(await interrupt('SIGINT', before)).toEqual({
-    code: 130,
-    out: '',
-    err: 'animal-store: interrupted: repeat the command to continue\n',
-  });
+  expect(await interrupt('SIGINT', before)).toEqual({ code: 130, out: '', err: INTERRUPTED });
   expect(await to.read(BigInt(COUNT) - 1n, 1)).toEqual([]);
   writeFileSync(join(folder, 'target'), `${target}\n`);
   const { code, out, err } = await run({ SQLITE_FILE: source }, 'copy', '--to-file', join(folder, 'target'));
@@ -120,11 +118,8 @@ function acme(): string {
 
 test('rejects a target whose adapter has no archive', async () => {
   const words = ['copy', '--to', 'shelf:zoo', '--to-storage', acme()];
-  expect(await run({ SQLITE_FILE: await emptyFile() }, ...words)).toEqual({
-    code: 1,
-    out: '',
-    err: "animal-store: the pets at shelf:zoo can't be copied: its adapter has no archive\n",
-  });
+  const err = "animal-store: the pets at shelf:zoo can't be copied: its adapter has no archive\n";
+  expect(await run({ SQLITE_FILE: await emptyFile() }, ...words)).toEqual({ code: 1, out: '', err });
 });
 
 test('reports the setting that a call shows to be wrong', async () => {
@@ -154,11 +149,8 @@ test('makes a file for pets, and for a copy of them', async () => {
 test('rejects a copy of a file to itself by another name', async () => {
   const file = await emptyFile();
   symlinkSync(file, `${file}.link`);
-  expect(await run({ SQLITE_FILE: file }, 'copy', '--to', `${file}.link`)).toEqual({
-    code: 2,
-    out: '',
-    err: 'animal-store: the pets are there already: --to must name another storage\n',
-  });
+  const err = 'animal-store: the pets are there already: --to must name another storage\n';
+  expect(await run({ SQLITE_FILE: file }, 'copy', '--to', `${file}.link`)).toEqual({ code: 2, out: '', err });
 });
 
 test('fails without a message if the reader of its output closes the pipe', async () => {
