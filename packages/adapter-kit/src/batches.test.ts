@@ -127,7 +127,7 @@ describe('createBatches', () => {
     'rejects each item if work for two returns %j',
     async (results) => {
       const add = createBatches<number, string>(async () => results as string[], { maxItems: 2 });
-      const failure = { status: 'rejected', reason: expect.any(TypeError) };
+      const failure = { status: 'rejected', reason: new TypeError('the work of a batch has no 2 results') };
       expect(await Promise.allSettled([add(1), add(2)])).toEqual([failure, failure]);
     },
   );
@@ -135,7 +135,8 @@ describe('createBatches', () => {
   test.each([{ maxItems: 0 }, { maxItems: Number.NaN }, { maxItems: 1, parallel: 0 }])(
     'rejects the options %j',
     (options) => {
-      expect(() => createBatches(async () => [], options)).toThrow(RangeError);
+      const error = new RangeError('maxItems and parallel must be 1 or more');
+      expect(() => createBatches(async () => [], options)).toThrow(error);
     },
   );
 

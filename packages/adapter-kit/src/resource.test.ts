@@ -127,7 +127,8 @@ describe('createResource', () => {
 
   test('throws errors as the ports say, and keeps the connection', async () => {
     const locked = new Error('locked');
-    const { call, use } = resource({ toPortError: (failure) => (failure === locked ? unavailable(locked) : failure) });
+    const toPortError = (failure: unknown) => (failure instanceof RangeError ? failure : unavailable(failure));
+    const { call, use } = resource({ toPortError });
     const fail = (failure: unknown) => call(() => Promise.reject(failure));
     for (const cause of [new StorageMisconfigured('no database'), locked]) {
       await expect(fail(cause)).rejects.toMatchObject({ code: 'storage_unavailable', cause });
@@ -177,15 +178,27 @@ describe('createResource', () => {
       expect(work).not.toHaveBeenCalled();
     });
 
-    test('resolves if closing fails, or takes longer than the time limit', async () => {
-      for (const close of [never, () => Promise.reject(LOST)]) {
-        const { end, use } = resource({ close });
-        await use();
-        const isClosed = vi.fn();
-        end().then(isClosed);
-        await vi.advanceTimersByTimeAsync(2_200);
-        expect(isClosed).toHaveBeenCalled();
-      }
+    test('closes nothing if nothing was opened', async () => {
+      const { close, end } = resource();
+      await end();
+      expect(close).not.toHaveBeenCalled();
+    });
+
+    test('resolves if closing fails', async () => {
+      const { end, use } = resource({ close: () => Promise.reject(LOST) });
+      await use();
+      expect(await end()).toBeUndefined();
+    });
+
+    test('resolves each time after the time limit if closing takes longer', async () => {
+      const { end, use } = resource({ close: never });
+      await use();
+      const isClosed = vi.fn();
+      for (const ended of [end(), end()]) ended.then(isClosed);
+      await vi.advanceTimersByTimeAsync(2_199);
+      expect(isClosed).not.toHaveBeenCalled();
+      await vi.advanceTimersByTimeAsync(1);
+      expect(isClosed).toHaveBeenCalledTimes(2);
     });
   });
 });
