@@ -32,7 +32,10 @@ function normalizeHost(given: string): string | null {
 
 export type NodeResponse = ServerResponse<NodeRequest>;
 
-/** A request as `createServer` makes it, whose body is read or discarded within limits. */
+/**
+ * A request as `createServer` makes it. Its handler reads the body, or responds without it; the server rejects a body that the
+ * parser can't read, and discards the rest before a response that closes the connection.
+ */
 export class NodeRequest extends IncomingMessage {
   /** Sends `100 Continue`; null unless the client waits for it before it sends the body. */
   sendContinue: (() => void) | null = null;
