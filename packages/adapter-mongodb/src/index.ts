@@ -52,10 +52,7 @@ export function createMongoStorage(options: MongoStorageOptions): PetStorage {
       find: (id) => database.call(({ reads }) => reads.find(id)),
       list: (selection) => database.call(({ reads }) => reads.list(selection)),
     },
-    keys: createMongoKeyStore({
-      ...database,
-      call: (work) => database.call((opened) => opened.checkWritable().then(() => work(opened))),
-    }),
+    keys: createMongoKeyStore(database),
     archive: createMongoArchive(database),
     location: server.location,
     warnings: server.warnings,

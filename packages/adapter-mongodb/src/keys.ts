@@ -1,9 +1,8 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
-import type { Collection } from 'mongodb';
+import type { Database } from './connection.ts';
 import { isDuplicateKey } from './failures.ts';
-import type { ReadBarrier } from './primary.ts';
 import { BY_AGE } from './schema.ts';
 import { TIME_LIMITS } from './url.ts';
 
@@ -22,9 +21,17 @@ export interface KeyDocument {
 
 const BOUNDED = { maxTimeMS: TIME_LIMITS.operation };
 
-export function createMongoKeyStore({
-  call,
-}: Resource<{ readonly keys: Collection<KeyDocument>; readonly barrier: ReadBarrier }>): KeyStore {
+type Keys = Pick<Database, 'keys' | 'barrier' | 'checkWritable'>;
+
+export function createMongoKeyStore(database: Resource<Keys>): KeyStore {
+  /** Checks the collections before reads, too: a query of the driver names none by its UUID. */
+  function call<R>(work: (opened: Keys) => Promise<R>): Promise<R> {
+    return database.call(async (opened) => {
+      await opened.checkWritable();
+      return work(opened);
+    });
+  }
+
   return {
     add: (key) =>
       call(async ({ keys }) => {
