@@ -6,7 +6,7 @@ export type Columns = Readonly<Record<string, string>>;
 
 /**
  * A statement that serves calls which were combined: each of them gives it a record. It has two forms, because that for one
- * record takes the server a tenth less time. Those of a lookup by id:
+ * record costs the server less. Those of a lookup by id:
  *
  *     one:  SELECT (SELECT … WHERE id = given.id) FROM (SELECT $1::bigint AS "id") AS given
  *     each: SELECT json_agg((SELECT … WHERE id = given.id) ORDER BY number) FROM … the records of $1 …
