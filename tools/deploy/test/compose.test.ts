@@ -5,8 +5,8 @@ import { promisify } from 'node:util';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
-import { composeCommand, MONGODB_IMAGE, POSTGRES_IMAGE } from './docker.ts';
 import { configurationOf, IMAGE_ENVIRONMENT, memoryFor, stopTimeFor } from './environment.ts';
+import { composeCommand, MONGODB_IMAGE, POSTGRES_IMAGE } from './programs.ts';
 
 const text = readFileSync(new URL('../compose/compose.yaml', import.meta.url), 'utf8');
 

@@ -1,8 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { notRun } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
-import { composeCommand, whyNoImage } from './docker.ts';
-import { whyNoPromtool } from './promtool.ts';
+import { composeCommand, whyNoImage, whyNoPromtool } from './programs.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {

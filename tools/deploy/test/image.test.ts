@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { OWNER, PROCESS } from '@animal-store/test-servers/containers';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { buildImage, docker, MONGODB_IMAGE } from './docker.ts';
+import { buildImage, docker, MONGODB_IMAGE } from './programs.ts';
 
 const run = promisify(execFile);
 

@@ -5,7 +5,7 @@ import { startService } from '@animal-store/test-kit/service';
 import { expect, inject, onTestFinished, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, IMAGE_ENVIRONMENT, memoryFor, stopTimeFor, withSecrets } from './environment.ts';
-import { MONITORING, promtool } from './promtool.ts';
+import { MONITORING, promtool } from './programs.ts';
 
 const folder = new URL('../kubernetes/', import.meta.url);
 const { 'kustomization.yaml': kustomization, ...files } = Object.fromEntries(

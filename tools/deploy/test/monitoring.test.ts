@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { KEY, startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, test } from 'vitest';
-import { MONITORING, promtool } from './promtool.ts';
+import { MONITORING, promtool } from './programs.ts';
 
 const METRIC = /\b(?:http|storage|log|animal_store|nodejs|process)_\w+/g;
 const LABELLED = /\b((?:http|storage|animal_store)_\w+)\{([^}]*)\}/g;

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { OWNER, PROCESS } from '@animal-store/test-servers/containers';
 import { expect, inject, onTestFinished, test } from 'vitest';
-import { docker, POSTGRES_IMAGE } from './docker.ts';
+import { docker, POSTGRES_IMAGE } from './programs.ts';
 
 const ROOT = new URL('../../../', import.meta.url);
 

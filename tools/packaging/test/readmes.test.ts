@@ -1,8 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, inject, test } from 'vitest';
-import { folderOf, PACKAGES, ROOT, readManifest, run } from './packages.ts';
-import { programOf, promisedOutput, readmeOf } from './readme-program.ts';
+import { folderOf, PACKAGES, programOf, promisedOutput, ROOT, readManifest, readmeOf, run } from './packages.ts';
 import { installed, oldestNode, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');

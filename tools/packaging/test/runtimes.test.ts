@@ -5,8 +5,7 @@ import { join } from 'node:path';
 import { startServiceForClients } from '@animal-store/clients/service';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
-import { folderOf, PACKAGES, readManifest, run } from './packages.ts';
-import { packagesOf, programOf, promisedOutput } from './readme-program.ts';
+import { folderOf, PACKAGES, packagesOf, programOf, promisedOutput, readManifest, run } from './packages.ts';
 import { oldestNode, RUNTIMES, supports } from './runtimes.ts';
 
 const consumer = inject('consumer');

@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -57,4 +57,20 @@ export async function composeCommand(): Promise<string> {
 export async function buildImage(given: Readonly<Record<string, string>>): Promise<string> {
   const options = Object.entries(given).map(([name, value]) => `--build-arg=${name}=${value}`);
   return docker('build', '--quiet', `--file=${ROOT}/${DOCKERFILE}`, '--tag=animal-store:test', ...options, ROOT);
+}
+
+const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';
+
+/** The folder of the alerts and the dashboard. */
+export const MONITORING: URL = new URL('../monitoring/', import.meta.url);
+
+/** Runs Prometheus' tool in that folder. */
+export function promtool(...words: string[]): { status: number | null; output: string } {
+  const { status, stdout, stderr } = spawnSync(PROMTOOL, words, { cwd: fileURLToPath(MONITORING), encoding: 'utf8' });
+  return { status, output: `${stdout}${stderr}` };
+}
+
+/** Why the tool can't be run here; null if it can. */
+export function whyNoPromtool(): string | null {
+  return promtool('--version').status === 0 ? null : `"${PROMTOOL} --version" fails`;
 }
