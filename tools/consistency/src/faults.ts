@@ -40,7 +40,7 @@ export async function injectFaults(
   }
 
   await recovery('the start');
-  while (!until()) {
+  do {
     for (const [fault, inject] of shuffled(Object.entries(faults))) {
       const count = counts[fault] as number;
       if (until() && count > 0) break;
@@ -48,7 +48,7 @@ export async function injectFaults(
       counts[fault] = count + 1;
       await recovery(fault);
     }
-  }
+  } while (!until());
   return counts;
 }
 
