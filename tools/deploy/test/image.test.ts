@@ -26,6 +26,7 @@ const IN_MEMORY = '--env=STORAGE=memory';
 const PUBLISHED = ['--publish=127.0.0.1::3000'];
 
 let image: string;
+let files: readonly ListedFile[];
 
 test('the Dockerfile names the version of the packages', () => {
   const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
@@ -36,6 +37,7 @@ test('the Dockerfile names the version of the packages', () => {
 describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   beforeAll(async () => {
     image = await buildImage(BUILD);
+    files = JSON.parse(await docker('run', '--rm', image, 'node', '--eval', LIST_FILES));
   });
 
   test('has a user, a command without a shell, a health check and labels, and less than 180 MB', async () => {
@@ -58,8 +60,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
     expect(Size / 1e6).toBeLessThan(180);
   });
 
-  test('contains the production files only, and none that its user could change', async () => {
-    const files = JSON.parse(await docker('run', '--rm', image, 'node', '--eval', LIST_FILES)) as ListedFile[];
+  test('contains the production files only, and none that its user could change', () => {
     const paths = files.map(({ path }) => path);
     const REQUIRED = ['/app/apps/http/dist/main.js', '/app/apps/cli/dist/main.js', '/app/LICENSE'];
     expect(paths).toEqual(expect.arrayContaining(REQUIRED));
@@ -75,7 +76,6 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   });
 
   test('contains the license of each npm package', async () => {
-    const files = JSON.parse(await docker('run', '--rm', image, 'node', '--eval', LIST_FILES)) as ListedFile[];
     const paths = files.map(({ path }) => path);
     const folders = paths.flatMap(
       (path) => /^(.*\/node_modules\/(?:@[^/]+\/)?[^/]+)\/package\.json$/.exec(path)?.[1] ?? [],
