@@ -23,15 +23,16 @@ function apiKey(digit: string, times: Partial<ApiKey> = {}): ApiKey {
 
 type Archived = PetStorage & { readonly archive: PetArchive };
 
-/** Two empty storages, and the command that copies one to the other. */
-async function storages({ isTTY = false } = {}) {
-  const folder = freshFolder();
-  const open = async (name: string) => {
-    const storage = (await createSqliteStorage({ file: join(folder, name) })) as Archived;
-    onTestFinished(() => storage.close());
-    return storage;
-  };
-  const [source, target] = [await open('source.db'), await open('target.db')];
+async function storageWith(pets: readonly StoredPet[]): Promise<Archived> {
+  const storage = (await createSqliteStorage({ file: join(freshFolder(), 'pets.db') })) as Archived;
+  onTestFinished(() => storage.close());
+  for (let done = 0; done < pets.length; done += 1_000) await storage.archive.restore(pets.slice(done, done + 1_000));
+  return storage;
+}
+
+/** Two storages with these pets, and the command that copies one to the other. */
+async function storages(ofSource: readonly StoredPet[], ofTarget: readonly StoredPet[] = [], isTTY = false) {
+  const [source, target] = [await storageWith(ofSource), await storageWith(ofTarget)];
   /** @param restore Instead of that of the target. */
   const copy = (restore = target.archive.restore) => {
     const ends = { source, target: { ...target, archive: { ...target.archive, restore } } };
@@ -49,16 +50,11 @@ async function contentOf({ archive, keys }: Archived) {
   }
 }
 
-async function restoreAll({ archive }: Archived, pets: readonly StoredPet[]): Promise<void> {
-  for (let done = 0; done < pets.length; done += 1_000) await archive.restore(pets.slice(done, done + 1_000));
-}
-
 const counts = (copied: number, alreadyCopied: number, apiKeys: number) =>
   `{"copied":${copied},"alreadyCopied":${alreadyCopied},"apiKeys":${apiKeys}}\n`;
 
 test('copies pets and API keys as they are, and the target goes on', async () => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, PETS);
+  const { source, target, copy } = await storages(PETS);
   const times = { expiresAt: 9, revokedAt: 8, lastUsedAt: 7 };
   for (const key of [apiKey('a'), apiKey('b', times), apiKey('c', { expiresAt: 9e12 })]) await source.keys.add(key);
   expect(await copy()).toEqual({ out: counts(1_200, 0, 3), err: '', error: null });
@@ -70,9 +66,7 @@ test('copies pets and API keys as they are, and the target goes on', async () =>
 });
 
 test('adds what an earlier copy lacks', async () => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, PETS);
-  await restoreAll(target, [...PETS.slice(0, 500), ...PETS.slice(1_000, 1_100)]);
+  const { source, target, copy } = await storages(PETS, [...PETS.slice(0, 500), ...PETS.slice(1_000, 1_100)]);
   await source.keys.add(apiKey('a', { createdAt: 2 }));
   await source.keys.add(apiKey('b'));
   await target.keys.add(apiKey('b'));
@@ -84,7 +78,7 @@ test('adds what an earlier copy lacks', async () => {
 });
 
 test('copies an empty storage', async () => {
-  const { copy } = await storages();
+  const { copy } = await storages([]);
   expect(await copy()).toEqual({ out: counts(0, 0, 0), err: '', error: null });
 });
 
@@ -98,10 +92,8 @@ test.each<[string, StoredPet]>([
   ['an id in a gap', { id: 3_001n, ...rex, createdAt: 1 }],
   ['an id above all others', { id: 2n ** 40n, ...rex, createdAt: 1 }],
 ])('stores nothing in a target with a pet of its own: with %s', async (_, own) => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, PETS);
+  const { source, target, copy } = await storages(PETS, [own]);
   await source.keys.add(apiKey('a'));
-  await restoreAll(target, [own]);
   const before = await contentOf(target);
   const message = `the target has pets of its own, ${own.id} for example: name an empty storage`;
   expect(await copy()).toMatchObject({ out: '', error: { message } });
@@ -109,8 +101,7 @@ test.each<[string, StoredPet]>([
 });
 
 test('stores nothing in a target with an API key of its own', async () => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, [first]);
+  const { target, copy } = await storages([first]);
   await target.keys.add(apiKey('a'));
   expect((await copy()).error?.message).toBe(
     `the target has an API key of its own, ${apiKey('a').id}: name an empty storage`,
@@ -123,8 +114,7 @@ test.each<[string, (source: Archived) => Promise<unknown>]>([
   ['an API key was issued', ({ keys }) => keys.add(apiKey('b'))],
   ['an API key was used', ({ keys }) => keys.recordUse(apiKey('a').id, 5)],
 ])('fails if %s meanwhile, and succeeds when it is repeated', async (_, change) => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, PETS);
+  const { source, target, copy } = await storages(PETS);
   await source.keys.add(apiKey('a'));
   let restored = 0;
   const { out, error } = await copy(async (pets) => {
@@ -138,8 +128,7 @@ test.each<[string, (source: Archived) => Promise<unknown>]>([
 });
 
 test('fails if the target lacks a pet at the end', async () => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, PETS);
+  const { target, copy } = await storages(PETS);
   const { out, error } = await copy((pets) => target.archive.restore(pets.slice(1)));
   expect([out, error?.message]).toEqual(['', CHANGED]);
 });
@@ -148,16 +137,13 @@ test.each([
   ['lacks pets, although the next ones are being read', []],
   ['has every pet', PETS],
 ])('fails if the target cannot write, and %s', async (_, stored) => {
-  const { source, target, copy } = await storages();
-  await restoreAll(source, PETS);
-  await restoreAll(target, stored);
+  const { copy } = await storages(PETS, stored);
   const restore = () => Promise.reject(new DomainError('storage_unavailable', 'no standby confirms'));
   expect(await copy(restore)).toMatchObject({ out: '', error: { message: 'no standby confirms' } });
 });
 
 test('redraws a line of progress on a terminal, and erases it at the end', async () => {
-  const { source, copy } = await storages({ isTTY: true });
-  await restoreAll(source, PETS);
+  const { copy } = await storages(PETS, [], true);
   const steps = ['copied', 'checked'].flatMap((step) => [0, 1_000, 1_200].map((pets) => `${pets} pets ${step}`));
   const { out, err } = await copy();
   expect(err).toBe(`${['', ...steps, ''].join('\r\u001b[K')}`);
