@@ -27,21 +27,20 @@ async function failureWith(change: (folder: string) => void): Promise<object> {
   return JSON.parse(stdout);
 }
 
-const MISSING = {
-  name: 'StorageMisconfigured',
-  message: "the writer's module is missing: keep @animal-store/adapter-sqlite out of bundles",
-};
-
-test('says at the opening that a bundle has no module of the writer', async () => {
-  expect(await failureWith((src) => rmSync(join(src, 'writer.ts')))).toEqual(MISSING);
-});
-
-test('says the same in a bundle of CommonJS, in which modules have no URL', async () => {
-  const failure = await failureWith((src) => {
-    const module = join(src, 'thread.ts');
-    writeFileSync(module, readFileSync(module, 'utf8').replaceAll('import.meta', '({} as ImportMeta)'));
+test.each<[string, (src: string) => void]>([
+  ['has no module of the writer', (src) => rmSync(join(src, 'writer.ts'))],
+  [
+    'is of CommonJS, in which modules have no URL',
+    (src) => {
+      const module = join(src, 'thread.ts');
+      writeFileSync(module, readFileSync(module, 'utf8').replaceAll('import.meta', '({} as ImportMeta)'));
+    },
+  ],
+])('says at the opening that a bundle %s', async (_, change) => {
+  expect(await failureWith(change)).toEqual({
+    name: 'StorageMisconfigured',
+    message: "the writer's module is missing: keep @animal-store/adapter-sqlite out of bundles",
   });
-  expect(failure).toEqual(MISSING);
 });
 
 test('throws an error of the program in the thread unchanged, and not as an outage', async () => {

@@ -1,9 +1,7 @@
-import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { expect, test } from 'vitest';
 import { reasonForOperator } from '../src/failures.ts';
 
 const failure = (members: object) => Object.assign(new Error('no'), members);
-const CANTOPEN = 'it and its log (-wal) must be files in a folder that exists, where this user may write';
 
 /** Three kinds: a reason for the operator; null: a later call may succeed; undefined: a defect. */
 test.each<[string, Error, reason: string | null | undefined]>([
@@ -13,7 +11,6 @@ test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_IOERR_FSYNC', failure({ errcode: 1_034 }), null],
   ['SQLITE_CORRUPT_INDEX', failure({ errcode: 779 }), 'it is damaged: restore a backup'],
   ['SQLITE_FULL', failure({ errcode: 13 }), null],
-  ['SQLITE_CANTOPEN', failure({ errcode: 14 }), CANTOPEN],
   ['SQLITE_PROTOCOL', failure({ errcode: 15 }), 'its file system does not lock files: put it on a local disk'],
   ['a failed call of the system', failure({ code: 'EMFILE' }), null],
   ['no thread', failure({ code: 'ERR_WORKER_INIT_FAILED' }), null],
@@ -22,7 +19,6 @@ test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_ERROR', failure({ code: 'ERR_SQLITE_ERROR', errcode: 1 }), undefined],
   ['SQLITE_CONSTRAINT_CHECK', failure({ code: 'ERR_SQLITE_ERROR', errcode: 275 }), undefined],
   ['an error of Node.js', failure({ code: 'ERR_INVALID_STATE' }), undefined],
-  ['a configuration error', new StorageMisconfigured('no'), undefined],
 ])('judges %s', (_, error, reason) => {
   expect(reasonForOperator(error)).toBe(reason);
 });

@@ -40,17 +40,14 @@ describe('visiblePrefixOf', () => {
     expect(visiblePrefixOf(`anst_${'0'.repeat(36)}`)).toBe('anst_0000');
   });
 
-  test.each([
-    ['too short', `anst_${'0'.repeat(35)}`],
-    ['too long', `anst_${'0'.repeat(37)}`],
-    ['after something else', `xanst_${'0'.repeat(36)}`],
-    ['in another case', `Anst_${'0'.repeat(36)}`],
-    ['of other characters', `anst_${'-'.repeat(36)}`],
-    ['without the prefix', '0'.repeat(41)],
-    ['empty', ''],
-  ])('shows nothing of a text that is %s: it may be any secret', (_what, text) => {
-    expect(visiblePrefixOf(text)).toBeNull();
-  });
+  const [secret, other] = ['0'.repeat(36), '-'.repeat(36)];
+  const lengths = [`anst_${secret.slice(1)}`, `anst_${secret}0`];
+  test.each([...lengths, `xanst_${secret}`, `Anst_${secret}`, `anst_${other}`, `00000${secret}`, ''])(
+    'shows nothing of %j, which has not the form of a key: it may be any secret',
+    (text) => {
+      expect(visiblePrefixOf(text)).toBeNull();
+    },
+  );
 });
 
 test.each([
