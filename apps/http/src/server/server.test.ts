@@ -80,6 +80,21 @@ test('a stop waits for no rest of a body after its deadline', async () => {
   await discarded;
 });
 
+test('rejects the body of a client that resets its connection before the body is read', {
+  timeout: 30_000,
+}, async () => {
+  const { promise: body, resolve: read } = Promise.withResolvers<Promise<Buffer>>();
+  const server = await startServer(async (request) => {
+    socket.resetAndDestroy();
+    await new Promise((close) => request.on('error', () => {}).on('close', close));
+    read(request.readBody());
+  }, OPTIONS);
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
+  const socket = connect(server.address.port, '127.0.0.1').on('error', () => {});
+  socket.write('POST / HTTP/1.1\r\nHost: animals\r\nContent-Length: 9\r\n\r\n');
+  await expect(body).rejects.toThrow('the request ended before its body did');
+});
+
 test('keeps a connection of HTTP/1.0 open as long as the client asks for it (RFC 9112, section 9.3)', async () => {
   const server = await startServer((_, response) => response.setHeader('content-length', 6).end('served'), OPTIONS);
   onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
