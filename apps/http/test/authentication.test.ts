@@ -11,7 +11,7 @@ test.for([
   ['GET', '/v1/pets/x'],
   ['DELETE', '/v1/pets'],
   ['GET', '/%76%31/pets'],
-] as const)('requires a key before anything else: %s %s', async ([method, path], { sharedApp: { call } }) => {
+] as const)('requires a key before anything else: %s %s', async ([method, path], { app: { call } }) => {
   const body = method === 'POST' ? { body: 'x'.repeat(100_000) } : {};
   const { status, headers, json } = await call(method, path, { key: null, ...body });
   expect([status, json]).toEqual([401, errorLike('unauthorized', 401, /missing API key/)]);
@@ -26,7 +26,7 @@ test.for<[string, number, string?]>([
   [`Bearer ${KEY},${KEY}`, 401, INVALID],
   ['', 401, PLAIN],
   [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
-])('responds to Authorization: %s with %d', async ([authorization, status, challenge], { sharedApp: { call } }) => {
+])('responds to Authorization: %s with %d', async ([authorization, status, challenge], { app: { call } }) => {
   const response = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
   expect([response.status, response.headers['www-authenticate']]).toEqual([status, challenge]);
 });
@@ -36,12 +36,15 @@ test.for([
   ['Basic eDp5', `Bearer ${KEY}`],
   [`Bearer ${KEY}`, 'Basic eDp5'],
   ['Basic eDp5', 'Basic eDp5'],
-])('rejects two Authorization fields, even if they are valid: %s, %s', async ([first, second], { shared: { raw } }) => {
-  const fields = `Host: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n`;
-  const response = await raw(`GET /v1/pets HTTP/1.1\r\n${fields}\r\n`);
-  expect(response).toMatch(/^HTTP\/1\.1 401 /);
-  expect(response).toContain(`www-authenticate: ${INVALID}\r\n`);
-});
+])(
+  'rejects two Authorization fields, even if they are valid: %s, %s',
+  async ([first, second], { service: { raw } }) => {
+    const fields = `Host: x\r\nAuthorization: ${first}\r\nauthorization: ${second}\r\nConnection: close\r\n`;
+    const response = await raw(`GET /v1/pets HTTP/1.1\r\n${fields}\r\n`);
+    expect(response).toMatch(/^HTTP\/1\.1 401 /);
+    expect(response).toContain(`www-authenticate: ${INVALID}\r\n`);
+  },
+);
 
 test('accepts a key that is configured by its digest, and not the digest itself', async () => {
   const key = 'a-key-that-is-nowhere-written-down';
@@ -53,7 +56,7 @@ test('accepts a key that is configured by its digest, and not the digest itself'
   }
 });
 
-test('ignores a key in the query or in another field', async ({ sharedApp: { call } }) => {
+test('ignores a key in the query or in another field', async ({ app: { call } }) => {
   const headers = {
     ...{ 'x-api-key': KEY, cookie: `key=${KEY}`, 'proxy-authorization': `Bearer ${KEY}` },
     ...{ 'x-fields': 'authorization', 'x-key': `Bearer ${KEY}` },

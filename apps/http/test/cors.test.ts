@@ -8,7 +8,7 @@ const preflight = {
   'access-control-request-headers': 'authorization',
 };
 
-test('gives scripts of other origins no access without CORS_ORIGINS', async ({ sharedApp: { call } }) => {
+test('gives scripts of other origins no access without CORS_ORIGINS', async ({ app: { call } }) => {
   const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
   expect(Object.keys(headers).filter((name) => name.startsWith('access-control'))).toEqual([]);
   expect((await call('OPTIONS', '/v1/pets', { key: null, headers: preflight })).status).toBe(401);

@@ -15,7 +15,7 @@ describe('createPet', () => {
   });
 
   // exact-json tests the forms of numbers, the domain the limits.
-  test('returns an integer in another form than it was sent', async ({ sharedApp: { add, call } }) => {
+  test('returns an integer in another form than it was sent', async ({ app: { add, call } }) => {
     const { text, headers } = await add('{"name":"Rex","categoryId":-92233720368547758.08e2}');
     // There is no status if none was sent.
     expect(text).toMatch(/^{"id":\d+,"name":"Rex","categoryId":-9223372036854775808}$/);
@@ -25,7 +25,7 @@ describe('createPet', () => {
   test.for([
     ['9223372036854775808', '9223372036854775808'],
     ['a number out of range', '9'.repeat(60_000)],
-  ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { sharedApp: { add } }) => {
+  ] as const)('rejects a categoryId, quoted as %s', async ([quoted, sent], { app: { add } }) => {
     const message = `categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was ${quoted}`;
     const { json } = await add(`{"name":"Rex","categoryId":${sent}}`);
     expect(json).toEqual({ code: 'invalid_request', message, status: 400 });
@@ -37,13 +37,13 @@ describe('createPet', () => {
       'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
     ],
     ['{"name":7,"categoryId":7}', 'name must be a string, was 7'],
-  ] as const)('rejects %s and names all violations', async ([body, message], { sharedApp: { add } }) => {
+  ] as const)('rejects %s and names all violations', async ([body, message], { app: { add } }) => {
     expect((await add(body)).json).toEqual({ code: 'invalid_request', message, status: 400 });
   });
 
   test.for([...['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0001\u2028</script>', '\ufffd', '__proto__']])(
     'keeps the name %j as it was sent',
-    async (name, { sharedApp: { add, call } }) => {
+    async (name, { app: { add, call } }) => {
       const { json, headers } = await add({ name, categoryId: 1 });
       expect(json).toMatchObject({ name });
       expect((await call('GET', String(headers.location))).json).toEqual(json);
@@ -69,7 +69,7 @@ describe('the body of createPet', () => {
     ['application/merge-patch+json', 415],
     ['', 415],
     [undefined, 415],
-  ] as const)('with the type %j gets %d', async ([type, status], { shared: { call } }) => {
+  ] as const)('with the type %j gets %d', async ([type, status], { service: { call } }) => {
     const headers = type === undefined ? {} : { 'content-type': type };
     const reply = await call('POST', '/v1/pets', { headers, body: REX });
     expect(reply.status).toBe(status);
@@ -84,7 +84,7 @@ describe('the body of createPet', () => {
     [', gzip', 415],
     ['xidentity', 415],
     ['identityx', 415],
-  ] as const)('with the Content-Encoding %j gets %d', async ([coding, status], { shared: { add } }) => {
+  ] as const)('with the Content-Encoding %j gets %d', async ([coding, status], { service: { add } }) => {
     const reply = await add(REX, { 'content-encoding': coding });
     expect(reply.status).toBe(status);
     if (status === 415) expect(reply.text).toContain('without a Content-Encoding');
@@ -98,13 +98,13 @@ describe('the body of createPet', () => {
     ['Transfer-Encoding: Chunked\r\n', 201, chunked],
     // The body is rejected before it is sent.
     ['Content-Length: 65537\r\n', 413, ''],
-  ] as const)('with the further fields %j gets %d', async ([field, status, body], { shared: { raw } }) => {
+  ] as const)('with the further fields %j gets %d', async ([field, status, body], { service: { raw } }) => {
     const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n${field}`;
     const received = await raw(`POST /v1/pets HTTP/1.1\r\n${fields}Connection: close\r\n\r\n${body}`);
     expect(received.slice(9, 12)).toBe(String(status));
   });
 
-  test('without a body and without its length gets 400', async ({ shared: { raw } }) => {
+  test('without a body and without its length gets 400', async ({ service: { raw } }) => {
     const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\n`;
     expect(await raw(`POST /v1/pets HTTP/1.1\r\n${fields}Connection: close\r\n\r\n`)).toMatch(/ 400 .*body is empty/s);
   });
@@ -134,7 +134,7 @@ describe('the body of createPet', () => {
     ['null', 'null', /must be an object .* was null/],
     ['deep nesting', '['.repeat(60_000), /cannot be read as JSON/],
     ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /nested too deeply/],
-  ])('is rejected if it is %s', async ([_what, body, message], { shared: { call } }) => {
+  ])('is rejected if it is %s', async ([_what, body, message], { service: { call } }) => {
     const { json } = await call('POST', '/v1/pets', { headers: JSON_TYPE, body });
     expect(json).toEqual(errorLike('invalid_request', 400, message));
   });
@@ -191,7 +191,7 @@ describe('the Idempotency-Key', () => {
     expect((await add(REX, named('k-1'))).status).toBe(201);
   });
 
-  test.for(['!', '~'.repeat(255), '"k"', 'a,b'])('can be %j', async (key, { sharedApp: { add } }) => {
+  test.for(['!', '~'.repeat(255), '"k"', 'a,b'])('can be %j', async (key, { app: { add } }) => {
     expect((await add(REX, named(key))).status).toBe(201);
   });
 
@@ -201,7 +201,7 @@ describe('the Idempotency-Key', () => {
     expect((await app.call('GET', '/v1/pets')).json).toEqual([]);
   });
 
-  test('is rejected in two fields', async ({ shared: { raw } }) => {
+  test('is rejected in two fields', async ({ service: { raw } }) => {
     for (const second of ['k-1', 'k-2', '']) {
       const fields = `Host: x\r\nAuthorization: Bearer ${KEY}\r\nContent-Type: application/json\r\nConnection: close\r\n`;
       const keys = `Idempotency-Key: k-1\r\nidempotency-key: ${second}\r\nContent-Length: ${REX.length}\r\n`;

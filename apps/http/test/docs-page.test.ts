@@ -12,16 +12,16 @@ test.for([
   ['/docs/swagger-ui-bundle.js', /^text\/javascript/, 1_000_000],
 ] as const)(
   'serves %s to everyone, compressed and revalidated, with a strict policy',
-  async ([path, type, atLeast], { shared }) => {
-    const { status, headers, text } = await shared.call('GET', path, { key: null });
+  async ([path, type, atLeast], { service }) => {
+    const { status, headers, text } = await service.call('GET', path, { key: null });
     expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(type)]);
     expect(headers['content-security-policy']).toBe(POLICY);
     // As docs/http-interface.md says.
     expect(headers['x-request-id']).toBeUndefined();
     expect(text.length).toBeGreaterThan(atLeast);
     const etag = String(headers['etag']);
-    expect((await shared.call('GET', path, { key: null, headers: { 'if-none-match': etag } })).status).toBe(304);
-    const compressed = await fetch(`http://127.0.0.1:${shared.port}${path}`, {
+    expect((await service.call('GET', path, { key: null, headers: { 'if-none-match': etag } })).status).toBe(304);
+    const compressed = await fetch(`http://127.0.0.1:${service.port}${path}`, {
       headers: { 'accept-encoding': 'gzip' },
     });
     expect(await compressed.text()).toBe(text);
@@ -31,16 +31,16 @@ test.for([
     for (const reply of [headers, Object.fromEntries(compressed.headers)]) {
       expect([reply['cache-control'], reply['vary']]).toEqual(['no-cache', 'Accept-Encoding']);
     }
-    const ranged = await shared.call('GET', path, { key: null, headers: { range: 'bytes=0-1', 'if-range': etag } });
+    const ranged = await service.call('GET', path, { key: null, headers: { range: 'bytes=0-1', 'if-range': etag } });
     expect([ranged.status, ranged.text]).toEqual([200, text]);
-    const head = await shared.call('HEAD', path, { key: null });
+    const head = await service.call('HEAD', path, { key: null });
     expect([head.status, head.text, head.headers]).toEqual([200, '', { ...headers, date: expect.any(String) }]);
-    const rejected = await shared.call('POST', path, { key: null, body: '{}' });
+    const rejected = await service.call('POST', path, { key: null, body: '{}' });
     expect(rejected).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
   },
 );
 
-test('has a page without scripts, styles or addresses of others', async ({ shared: { call } }) => {
+test('has a page without scripts, styles or addresses of others', async ({ service: { call } }) => {
   const { text } = await call('GET', '/docs', { key: null });
   expect(text).not.toMatch(/<style|<script(?![^>]* src=)|(?:src|href)="(?:https?:)?\//);
 });
@@ -50,7 +50,7 @@ test.for([
   ['/docs/', '../docs'],
 ] as const)(
   'redirects %s by a link that works behind the prefix of a proxy',
-  async ([path, location], { shared: { call } }) => {
+  async ([path, location], { service: { call } }) => {
     expect(await call('GET', path, { key: null })).toMatchObject({ status: 302, headers: { location } });
   },
 );
@@ -58,7 +58,7 @@ test.for([
 test.for([
   ...['/docs/x', '/docs//', '/docs/index.html', '/docs/docs.js/', '/docs/swagger-ui-bundle.js.map'],
   ...['/docs/../../etc/passwd', '/docs/..%2f..%2fetc/passwd', '/docs/%2e%2e/%2e%2e/etc/passwd'],
-])('responds with 404 to %s', async (path, { shared: { call } }) => {
+])('responds with 404 to %s', async (path, { service: { call } }) => {
   const { status, json } = await call('GET', path, { key: null });
   expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
 });

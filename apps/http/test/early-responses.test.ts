@@ -37,13 +37,13 @@ describe('a client that reads only after it has sent 5 MB', () => {
     ['400', 'POST /v1/pets HTTP/1.1', `Host: y\r\nConnection: close\r\n`],
     ['405', 'PUT /v1/pets HTTP/1.1', `${AUTHORIZATION}Connection: upgrade\r\nUpgrade: x\r\n`],
     ['200', 'GET /docs HTTP/1.1', 'Connection: close\r\n'],
-  ] as const)('gets the %s of %s (%j), which closes the connection', async ([status, line, more], { shared }) => {
-    const text = await sendThenRead(shared.port, `${line}\r\n${fields(more)}\r\n`, BODY);
+  ] as const)('gets the %s of %s (%j), which closes the connection', async ([status, line, more], { service }) => {
+    const text = await sendThenRead(service.port, `${line}\r\n${fields(more)}\r\n`, BODY);
     expect(text).toMatch(new RegExp(`^HTTP/1\\.1 ${status} `));
     expect(text).toMatch(/^connection: close$/im);
   });
 
-  test('gets the 413 of a body in chunks', async ({ shared: { port } }) => {
+  test('gets the 413 of a body in chunks', async ({ service: { port } }) => {
     const head = `POST /v1/pets HTTP/1.1\r\nHost: x\r\n${AUTHORIZATION}${JSON_TYPE}Connection: close\r\n`;
     const chunks = Buffer.from(`1000\r\n${' '.repeat(4_096)}\r\n`.repeat(1_500));
     const text = await sendThenRead(port, `${head}Transfer-Encoding: chunked\r\n\r\n`, chunks);
@@ -67,7 +67,9 @@ describe('a client that reads only after it has sent 5 MB', () => {
   });
 });
 
-test('closes the connection of a client that never ends its body, after the response', async ({ shared: { port } }) => {
+test('closes the connection of a client that never ends its body, after the response', async ({
+  service: { port },
+}) => {
   const socket = openSocket(port);
   const closed = once(socket, 'close');
   socket.write(`POST /v1/pets HTTP/1.1\r\nHost: x\r\n${length(100)}Connection: close\r\n\r\n{`);
@@ -86,13 +88,13 @@ describe('a client that expects 100 Continue', () => {
     ['405', 'PUT /v1/pets', AUTHORIZATION + length(29)],
     ['404', 'POST /x', length(29)],
     ['400', 'POST /v1/pets', `Host: y\r\n${AUTHORIZATION}${JSON_TYPE}${length(29)}`],
-  ] as const)('gets %s alone for %s (%j), before it sends the body', async ([status, line, more], { shared }) => {
-    const socket = openSocket(shared.port);
+  ] as const)('gets %s alone for %s (%j), before it sends the body', async ([status, line, more], { service }) => {
+    const socket = openSocket(service.port);
     socket.write(head(line, more));
     expect(String((await once(socket, 'data'))[0]).match(/^HTTP\/1\.1 \d+/gm)).toEqual([`HTTP/1.1 ${status}`]);
   });
 
-  test('gets it when the body is wanted', async ({ shared: { port } }) => {
+  test('gets it when the body is wanted', async ({ service: { port } }) => {
     const socket = openSocket(port);
     socket.write(head('POST /v1/pets', AUTHORIZATION + JSON_TYPE + length(REX.length)));
     expect(String((await once(socket, 'data'))[0])).toBe('HTTP/1.1 100 Continue\r\n\r\n');
@@ -100,7 +102,7 @@ describe('a client that expects 100 Continue', () => {
     expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 201 /);
   });
 
-  test('gets the response after the body if it did not wait', async ({ shared: { port } }) => {
+  test('gets the response after the body if it did not wait', async ({ service: { port } }) => {
     const body = Buffer.alloc(5_000_000, ' ');
     const text = await sendThenRead(port, head('POST /v1/pets', JSON_TYPE + length(body.length)), body);
     expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 401']);
@@ -113,7 +115,7 @@ describe('a client that expects 100 Continue', () => {
     expect((await service.call('GET', '/v1/pets')).json).toEqual([]);
   });
 
-  test('gets 201 for a body that it sends at once', async ({ shared: { raw } }) => {
+  test('gets 201 for a body that it sends at once', async ({ service: { raw } }) => {
     const fields = `${AUTHORIZATION}${JSON_TYPE}${length(REX.length)}Connection: close\r\n`;
     expect((await raw(head('POST /v1/pets', fields) + REX)).match(/^HTTP\/1\.1 \d+/gm)).toEqual([
       'HTTP/1.1 100',
@@ -123,9 +125,9 @@ describe('a client that expects 100 Continue', () => {
 });
 
 test('a client that expects anything else than 100 Continue is served as if it expected nothing', async ({
-  shared,
+  service,
 }) => {
   const fields = `Host: x\r\nExpect: 200-ok\r\n${AUTHORIZATION}${JSON_TYPE}${length(REX.length)}Connection: close\r\n`;
-  const text = await shared.raw(`POST /v1/pets HTTP/1.1\r\n${fields}\r\n${REX}`);
+  const text = await service.raw(`POST /v1/pets HTTP/1.1\r\n${fields}\r\n${REX}`);
   expect(text.match(/^HTTP\/1\.1 \d+/gm)).toEqual(['HTTP/1.1 201']);
 });

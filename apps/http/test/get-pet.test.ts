@@ -21,7 +21,7 @@ test('returns a pet, and names the date of its removal in every response', async
 test.for([
   ...['999999', '0', '-1', '+1', '01', '1.0', '1e0', '0x1', 'x', '%20', '1%20', '%2531', '%zz', '1%zz', '1%2F', '1;x'],
   ...['9223372036854775807', '9223372036854775808', '18446744073709551617', '9'.repeat(100), encodeURIComponent('１')],
-])('responds with pet_not_found to %j', async (petId, { sharedApp: { add, call } }) => {
+])('responds with pet_not_found to %j', async (petId, { app: { add, call } }) => {
   await add({ name: 'Rex', categoryId: 7 });
   const { status, json } = await call('GET', `/v1/pets/${petId}`);
   expect([status, json]).toEqual([404, errorLike('pet_not_found', 404)]);

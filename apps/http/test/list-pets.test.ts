@@ -77,14 +77,14 @@ test.for([
     'limit=0&status=lost',
     'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
   ],
-] as const)('rejects ?%s and says why', async ([query, message], { sharedApp: { call } }) => {
+] as const)('rejects ?%s and says why', async ([query, message], { app: { call } }) => {
   expect((await call('GET', `/v1/pets?${query}`)).json).toEqual({ code: 'invalid_request', message, status: 400 });
 });
 
 test.for([
   ...['?page=2', '?Limit=0', '?limit[]=0', '??limit=0', '?', '?&&', '?=', '?%zz=%zz', '?__proto__=1'],
   ...['?%6Cimit=%35', '?status=s%6Fld'],
-])('accepts %s', async (query, { sharedApp: { call } }) => {
+])('accepts %s', async (query, { app: { call } }) => {
   expect((await call('GET', `/v1/pets${query}`)).status).toBe(200);
 });
 

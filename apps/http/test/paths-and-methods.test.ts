@@ -6,7 +6,7 @@ test.for([
   ['/v1/pets/1', 'GET, HEAD', 'POST PUT PATCH DELETE OPTIONS'],
   ['/v1/pets/x', 'GET, HEAD', 'POST'],
   ['/v1/pets/%zz', 'GET, HEAD', 'POST'],
-] as const)('%s allows %s, and responds with 405 to %s', async ([path, allow, methods], { shared: { call } }) => {
+] as const)('%s allows %s, and responds with 405 to %s', async ([path, allow, methods], { service: { call } }) => {
   for (const method of methods.split(' ')) {
     const { status, headers, json } = await call(method, path);
     expect([method, status, headers.allow]).toEqual([method, 405, allow]);
@@ -15,20 +15,17 @@ test.for([
   }
 });
 
-test.for(['/livez', '/readyz', '/healthz'])(
-  '%s needs no key, for GET and HEAD',
-  async (path, { sharedApp: { call } }) => {
-    const { status, headers } = await call('GET', path, { key: null });
-    expect([status, headers['content-type']]).toEqual([200, 'application/json']);
-    expect(await call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '' });
-    expect(await call('POST', path, { key: null })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-  },
-);
+test.for(['/livez', '/readyz', '/healthz'])('%s needs no key, for GET and HEAD', async (path, { app: { call } }) => {
+  const { status, headers } = await call('GET', path, { key: null });
+  expect([status, headers['content-type']]).toEqual([200, 'application/json']);
+  expect(await call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '' });
+  expect(await call('POST', path, { key: null })).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+});
 
 test.for([
   ...['/v1', '/v1/', '/v1/pets/', '/v1/pets/1/', '/v1/pets/1/x', '/v1//pets', '/v1/Pets', '/v1/pet'],
   ...['/v1/store/orders', '/v1/%zz', '/v1/pets%2F1', '/v1/openapi.json'],
-])('responds with not_found to %s below the base path, with a key', async (path, { sharedApp: { call } }) => {
+])('responds with not_found to %s below the base path, with a key', async (path, { app: { call } }) => {
   for (const method of ['GET', 'POST']) {
     const { status, json } = await call(method, path);
     expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
@@ -38,7 +35,7 @@ test.for([
 
 test.for([...['/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/v1%2Fpets', '/favicon.ico']])(
   'responds with not_found to %s outside the base path, without a key',
-  async (path, { sharedApp: { call } }) => {
+  async (path, { app: { call } }) => {
     for (const method of ['GET', 'DELETE']) {
       const { status, json } = await call(method, path, { key: null });
       expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
@@ -55,7 +52,7 @@ test('serves another base path, and nothing at /v1', async () => {
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(404);
 });
 
-test('handles a long path in linear time', async ({ sharedApp: { call } }) => {
+test('handles a long path in linear time', async ({ app: { call } }) => {
   const path = `/${'a'.repeat(15_800)}/`;
   const responses = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));
   expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([404]));
@@ -82,7 +79,7 @@ test.for([
   ['200', 'GET /v1/../livez HTTP/1.1\r\nHost: x'],
   ['401', 'GET /livez/%2E%2e/v1/pets HTTP/1.1\r\nHost: x'],
   ['200', 'GET /livez?^`{|}"<> HTTP/1.1\r\nHost: x'],
-] as const)('responds with %s to %j', async ([status, head], { shared: { raw, unexpectedErrors } }) => {
+] as const)('responds with %s to %j', async ([status, head], { service: { raw, unexpectedErrors } }) => {
   const received = await raw(`${head}\r\nConnection: close\r\n\r\n`);
   expect(received.slice(0, 12)).toBe(`HTTP/1.1 ${status}`);
   expect(unexpectedErrors).toEqual([]);

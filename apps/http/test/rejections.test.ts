@@ -38,7 +38,7 @@ test.for([
   ],
 ] as const)(
   'rejects %s in the Error shape',
-  async ([, bytes, status, message], { shared: { raw, unexpectedErrors } }) => {
+  async ([, bytes, status, message], { service: { raw, unexpectedErrors } }) => {
     const text = await raw(bytes);
     const response = responseIn(text);
     expect(response.head).toMatch(/^content-type: application\/json$/im);
@@ -54,7 +54,7 @@ test.for([
   },
 );
 
-test('rejects malformed bytes after the response to the request before them', async ({ shared: { raw } }) => {
+test('rejects malformed bytes after the response to the request before them', async ({ service: { raw } }) => {
   const text = await raw(`${request('GET /livez')}hello\r\n\r\n`);
   expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
 });
@@ -66,7 +66,7 @@ test('rejects a malformed body of a request that waits for its turn', async ({ s
 });
 
 test('closes the connection, without a second response, if the rest of a body that was rejected is malformed', async ({
-  shared: { port },
+  service: { port },
 }) => {
   const socket = openSocket(port);
   socket.write(request('POST /v1/pets', `${JSON_TYPE}${CHUNKED}`, '1\r\nx\r\n'));
@@ -116,7 +116,7 @@ test.for([
   ['POST', `${AUTHORIZATION}Content-Type: text/plain\r\n`, 415],
 ] as const)(
   'an error response to %s (%j) with %d does not wait for the body',
-  async ([method, fields, status], { shared: { port } }) => {
+  async ([method, fields, status], { service: { port } }) => {
     const socket = openSocket(port);
     socket.write(request(`${method} /v1/pets`, `${fields}Content-Length: 70000000\r\n`));
     expect(responseIn(String((await once(socket, 'data'))[0]))).toMatchObject({ status, body: { status } });
@@ -140,7 +140,7 @@ test('a client that disconnects in the middle of its body leaves no request in f
   expect(unexpectedErrors).toEqual([]);
 });
 
-test('reads each of two thousand header fields', async ({ shared: { port } }) => {
+test('reads each of two thousand header fields', async ({ service: { port } }) => {
   const socket = openSocket(port);
   socket.write(request('GET /v1/pets', `${'a:1\r\n'.repeat(2_000)}${AUTHORIZATION}`));
   expect(String((await once(socket, 'data'))[0])).toMatch(/^HTTP\/1\.1 200 /);

@@ -3,8 +3,10 @@ import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequ
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
+import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
@@ -36,8 +38,13 @@ export interface App {
   call(method: string, path: string, call?: Call): Promise<Reply>;
   /** `POST /v1/pets` with the member's JSON text, as it is, or an object. */
   add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
-  /** Every unexpected error of the service. */
-  readonly unexpectedErrors: unknown[];
+}
+
+/** What a service of this process tells its operator. */
+export interface Observed {
+  readonly unexpectedErrors: readonly unknown[];
+  /** The lines of its log at every level, without those of unexpected errors. */
+  readonly logged: readonly Readonly<Record<string, unknown>>[];
 }
 
 /** The service on a port of its own, called over real sockets, with each path as it is. */
@@ -69,40 +76,75 @@ export function freshFile(): string {
   return join(folder, 'animals.db');
 }
 
+/** A storage in memory whose calls fail with an error once there is one. */
+export function failingStorage() {
+  const failure: { with?: Error } = {};
+  const failing =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
+    async (...given: Given): Promise<R> => {
+      if (failure.with !== undefined) throw failure.with;
+      return method(...given);
+    };
+  const memory = createMemoryStorage();
+  const storage: PetStorage = { ...memory, ...mapPorts(memory, failing), ready: failing(memory.ready) };
+  return { storage, failure };
+}
+
+/** A storage in memory whose pages wait until they are released. */
+export function waitingStorage() {
+  const memory = createMemoryStorage();
+  const [called, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const list: typeof memory.pets.list = async (...query) => {
+    called.resolve();
+    await released.promise;
+    return memory.pets.list(...query);
+  };
+  const storage: PetStorage = { ...memory, pets: { ...memory.pets, list } };
+  return { storage, called: called.promise, release: released.resolve };
+}
+
 export interface ServiceOptions {
   readonly clock?: Clock;
+  /** Absent: the one that the run of these tests is for, at an empty place. */
+  readonly storage?: PetStorage;
   /** Gets the function that stops the service. Absent: it stops when the running test ends. */
   readonly onEnd?: (stop: () => Promise<void>) => void;
 }
 
-async function openParts(environment: Record<string, string>): Promise<Pick<Parts, 'configuration' | 'storage'>> {
+/** Puts a service together. */
+async function put(environment: Record<string, string>, { clock = Date.now, storage: given }: ServiceOptions) {
   const configuration = readConfiguration({
     API_KEYS: `${KEY},${OTHER_KEY}`,
     ...storageEnvironment(),
     ...environment,
   });
-  const { storage } = await openStorage(configuration.storage);
+  const storage = given ?? (await openStorage(configuration.storage)).storage;
   // A busy server creates a new database more slowly than a call may take.
-  if (TEST_STORAGE !== undefined) {
-    await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
-  }
-  return { configuration, storage };
-}
-
-export async function startService(
-  environment: Record<string, string> = {},
-  options: ServiceOptions = {},
-): Promise<Service> {
-  return serve(await openParts(environment), options);
+  if (TEST_STORAGE !== undefined) await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
+  const unexpectedErrors: unknown[] = [];
+  const logged: Record<string, unknown>[] = [];
+  const write = (level: number, fields?: object) => (line: unknown, msg?: string) =>
+    void logged.push({ level, msg, ...fields, ...(line as object) });
+  const child = (fields?: object) => ({ debug: write(20, fields), info: write(30, fields) });
+  const log: Parts['log'] = {
+    ...child(),
+    warn: write(40),
+    error: ({ err }: { err: unknown }) => void unexpectedErrors.push(err),
+    warnThrottled: (message, details) => write(40)(details, message),
+    child,
+    dropped: () => 0,
+  };
+  const version = { version: '1.2.3' };
+  const container = compose({ configuration, storage, clock, version, log, isStopping: () => false });
+  return { container, configuration, storage, observed: { unexpectedErrors, logged } };
 }
 
 export async function startApp(
   environment: Record<string, string> = {},
-  { clock = Date.now, onEnd = onTestFinished }: ServiceOptions = {},
-): Promise<App> {
-  const parts = await openParts(environment);
-  const { container, unexpectedErrors } = put(parts, clock);
-  onEnd(() => parts.storage.close());
+  options: ServiceOptions = {},
+): Promise<App & Observed> {
+  const { container, storage, observed } = await put(environment, options);
+  onTestFinished(() => storage.close());
   const app = container.resolve(TOKENS.app);
   const call: App['call'] = async (method, path, { headers = {}, body, key = KEY } = {}) => {
     const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
@@ -111,53 +153,37 @@ export async function startApp(
     const text = await response.text();
     return replyOf(response.status, Object.fromEntries(response.headers), text);
   };
-  return { call, add: adding(call), unexpectedErrors };
+  return { call, add: adding(call), ...observed };
 }
 
-/** Puts a service together from these parts. */
-function put(parts: Pick<Parts, 'configuration' | 'storage'>, clock: Clock) {
-  const unexpectedErrors: unknown[] = [];
-  const log: Parts['log'] = {
-    ...{ debug() {}, info() {}, warn() {}, warnThrottled() {} },
-    error: ({ err }: { err: unknown }) => void unexpectedErrors.push(err),
-    child: () => log,
-    dropped: () => 0,
-  };
-  const container = compose({ ...parts, clock, version: { version: '1.2.3' }, log, isStopping: () => false });
-  return { container, unexpectedErrors };
-}
-
-/** Serves what is put together from these parts. */
-export async function serve(
-  parts: Pick<Parts, 'configuration' | 'storage'>,
-  { clock = Date.now, onEnd = onTestFinished }: ServiceOptions = {},
-): Promise<Service> {
-  const { container, unexpectedErrors } = put(parts, clock);
+export async function startService(
+  environment: Record<string, string> = {},
+  options: ServiceOptions = {},
+): Promise<Service & Observed> {
+  const { container, configuration, storage, observed } = await put(environment, options);
   const server = await startServer(container.resolve(TOKENS.listener), {
     host: '127.0.0.1',
     port: 0,
-    maxConnections: parts.configuration.MAX_CONNECTIONS,
+    maxConnections: configuration.MAX_CONNECTIONS,
     reject: container.resolve(TOKENS.exchange).reject,
     onDrop() {},
   });
+  const { onEnd = onTestFinished } = options;
   onEnd(async () => {
     await server.stop({ grace: 0, deadline: 0 });
-    await parts.storage.close();
+    await storage.close();
   });
-  return serviceAt(server.address.port, unexpectedErrors);
+  return { ...serviceAt(server.address.port), ...observed };
 }
 
-/** In memory the tests of a file can share a service. On other storages each test has a service and a database of its own. */
-const scope = (TEST_STORAGE === undefined ? 'file' : 'test') as 'file';
+/** Gives each test a service of its own, with default settings. */
+export const test = base.extend('app', () => startApp()).extend('service', () => startService());
 
-/** Gives tests a service with default settings: the shared ones may be used by others of the file. */
-export const test = base
-  .extend('app', () => startApp())
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
-  .extend('sharedApp', { scope }, ({}, { onCleanup }) => startApp({}, { onEnd: onCleanup }))
-  .extend('service', () => startService())
-  // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of fixtures from the pattern
-  .extend('shared', { scope }, ({}, { onCleanup }) => startService({}, { onEnd: onCleanup }));
+/** The value of a metric, by its name with its labels; NaN if it is absent. */
+export async function metric({ call }: App, name: string): Promise<number> {
+  const { text } = await call('GET', '/metrics', { key: null });
+  return Number(text.split(`\n${name} `)[1]?.split('\n')[0]);
+}
 
 export const freePort = async (): Promise<number> => (await freePorts(1))[0] as number;
 
@@ -168,8 +194,28 @@ export function openSocket(port: number): Socket {
   return socket;
 }
 
+/** All that comes back on a connection until the other side closes it. */
+export async function untilClosed(socket: Socket): Promise<string> {
+  const chunks: Buffer[] = [];
+  socket.on('data', (chunk) => chunks.push(chunk));
+  await new Promise((resolve) => socket.on('close', resolve));
+  return Buffer.concat(chunks).toString('latin1');
+}
+
+export const AUTHORIZATION = `Authorization: Bearer ${KEY}\r\n`;
+export const JSON_TYPE = 'Content-Type: application/json\r\n';
+export const CLOSE = 'Connection: close\r\n';
+export const length = (bytes: number) => `Content-Length: ${bytes}\r\n`;
+
+/** The bytes of a request with these lines of header fields. */
+export const request = (line: string, fields = '', body = '') => `${line} HTTP/1.1\r\nHost: x\r\n${fields}\r\n${body}`;
+
+/** The statuses of all responses in a text. */
+export const statusesIn = (text: string) =>
+  Array.from(text.matchAll(/^HTTP\/1\.1 (\d+)/gm), ([, status]) => Number(status));
+
 /** A service that listens already. */
-export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Service {
+export function serviceAt(port: number): Service {
   const call: Service['call'] = (method, path, { headers = {}, body, key = KEY } = {}) =>
     new Promise((resolve, reject) => {
       const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
@@ -202,17 +248,13 @@ export function serviceAt(port: number, unexpectedErrors: unknown[] = []): Servi
 
   return {
     port,
-    unexpectedErrors,
     call,
     add: adding(call),
-    raw: (bytes) =>
-      new Promise((resolve, reject) => {
-        const chunks: Buffer[] = [];
-        const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
-        socket.on('data', (chunk) => chunks.push(chunk));
-        socket.on('error', reject);
-        socket.on('close', () => resolve(Buffer.concat(chunks).toString('latin1')));
-      }),
+    raw(bytes) {
+      const socket = openSocket(port);
+      socket.write(bytes);
+      return untilClosed(socket);
+    },
   };
 }
 

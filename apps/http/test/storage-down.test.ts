@@ -1,35 +1,27 @@
-import { createMemoryStorage } from '@animal-store/adapter-memory';
+import { DatabaseSync } from 'node:sqlite';
 import { DomainError } from '@animal-store/domain';
-import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { readConfiguration } from '../src/configuration.ts';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createStorageCheck } from '../src/observability/readiness.ts';
-import { errorLike, KEY, type Service, serve } from './service.ts';
-
-/** A service whose storage can be made to fail. */
-async function serviceOnFailingStorage(
-  memory = createMemoryStorage(),
-): Promise<Service & { failure: { with?: Error } }> {
-  const failure: { with?: Error } = {};
-  const failing =
-    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
-    async (...given: Given): Promise<R> => {
-      if (failure.with !== undefined) throw failure.with;
-      return method(...given);
-    };
-  const storage: PetStorage = { ...memory, ...mapPorts(memory, failing), ready: failing(memory.ready) };
-  const configuration = readConfiguration({ API_KEYS: KEY });
-  return { ...(await serve({ configuration, storage })), failure };
-}
+import { errorLike, failingStorage, freshFile, KEY, metric, startApp } from './service.ts';
+import { startProcess } from './service-process.ts';
 
 const REX = '{"name":"Rex","categoryId":7}';
 /** A well-formed key that no storage holds: asking for it needs the storage. */
 const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 
+const outage = (reason: string) =>
+  new DomainError('storage_unavailable', 'the storage is unavailable: try again', { cause: new Error(reason) });
+
+async function startOnFailingStorage() {
+  const { storage, failure } = failingStorage();
+  return { ...(await startApp({}, { storage })), failure };
+}
+
 test('responds with 503 to requests that need the storage while it is unavailable, and recovers', async () => {
-  const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
+  const app = await startOnFailingStorage();
+  const { add, call, failure, unexpectedErrors, logged } = app;
   await add(REX);
-  failure.with = new DomainError('storage_unavailable', 'the storage is unavailable: try again');
+  failure.with = outage('no route to the host');
   for (const response of [
     await call('GET', '/v1/pets'),
     await call('GET', '/v1/pets/1'),
@@ -37,9 +29,13 @@ test('responds with 503 to requests that need the storage while it is unavailabl
     await call('GET', '/readyz', { key: null }),
     await call('GET', '/healthz', { key: null }),
   ]) {
-    expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503, /try again/)]);
-    expect(Number(response.headers['retry-after'])).toBeGreaterThanOrEqual(1);
+    expect([response.status, response.json]).toEqual([503, errorLike('service_unavailable', 503, /try again$/)]);
+    expect(response.headers['retry-after']).toBe('1');
   }
+  expect(await metric(app, 'storage_up')).toBe(0);
+  expect(await metric(app, 'storage_call_duration_seconds_count{operation="pets.list",outcome="unavailable"}')).toBe(1);
+  const warning = { msg: 'requests are rejected with 503: the storage failed', reason: 'no route to the host' };
+  expect(logged).toContainEqual({ level: 40, ...warning });
   // Requests that need no storage are served.
   expect((await call('GET', '/livez', { key: null })).status).toBe(200);
   expect((await call('GET', '/openapi.json', { key: null })).status).toBe(200);
@@ -62,81 +58,92 @@ test('responds with 503 to requests that need the storage while it is unavailabl
 });
 
 test('responds to an unexpected error with 500 without its message, and reports it', async () => {
-  const { add, call, failure, unexpectedErrors } = await serviceOnFailingStorage();
+  const app = await startOnFailingStorage();
+  const { add, call, failure, unexpectedErrors } = app;
   failure.with = new TypeError('secret of the driver at /etc/passwd');
   for (const response of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
     expect([response.status, response.json]).toEqual([500, errorLike('internal_error', 500)]);
     expect(response.text).not.toMatch(/secret|passwd|TypeError| at /);
   }
   expect(unexpectedErrors).toEqual([failure.with, failure.with, failure.with]);
+  expect(await metric(app, 'storage_call_duration_seconds_count{operation="pets.add",outcome="error"}')).toBe(1);
 });
 
-test('responds to an unknown key with 503 while the storage is unavailable, and with 401 afterwards', async () => {
-  const { call, failure } = await serviceOnFailingStorage();
+test('responds to an unknown key with 503 while the storage is unavailable, and with 401 otherwise', async () => {
+  const { call, failure } = await startOnFailingStorage();
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
-  failure.with = new DomainError('storage_unavailable', 'the storage is unavailable: try again');
+  failure.with = outage('down');
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);
 });
 
-test('shares one check of the storage among readiness probes at the same time', async () => {
-  const ready = vi.fn(async () => {});
-  const { check } = createStorageCheck({ location: 'memory', ready }, { info() {}, warn() {} });
-  await Promise.all([check(), check()]);
-  expect(ready).toHaveBeenCalledTimes(1);
-  await check();
-  expect(ready).toHaveBeenCalledTimes(2);
-});
-
-const BEGIN = 'the storage is unavailable: requests that need it are rejected with 503';
-const END = 'the storage is available';
-const outage = (reason: string) => new DomainError('storage_unavailable', 'try again', { cause: new Error(reason) });
-
-test('logs an outage again if its reason changes, and not if only a number in it does', async () => {
-  const reasons: unknown[] = [];
-  const note = ({ reason }: { reason?: string }) => void reasons.push(reason);
-  let failure = outage('shutting down');
-  const ready = () => Promise.reject(failure);
-  const { check } = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note } as never);
-  for (const reason of ['shutting down', 'no response within 700 ms', 'no response within 710 ms', 'shutting down']) {
-    failure = outage(reason);
-    await check().catch(() => {});
-  }
-  expect(reasons).toEqual(['shutting down', 'no response within 700 ms', 'shutting down']);
-});
-
-test('logs an outage and its end because of calls alone, without probes', async () => {
-  vi.useFakeTimers();
-  onTestFinished(() => void vi.useRealTimers());
-  const messages: unknown[] = [];
-  const note = (_: unknown, message?: string) => void messages.push(message);
-  let failure: Error | null = outage('down');
-  const ready = vi.fn(async () => {
-    if (failure !== null) throw failure;
+test('starts on a file that another program has locked, and is ready when it is unlocked', async () => {
+  const file = freshFile();
+  const other = new DatabaseSync(file);
+  onTestFinished(() => {
+    if (other.isOpen) other.close();
   });
-  const { onCall } = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note });
-  onCall(null);
-  onCall(new TypeError('a defect'));
-  expect(ready).not.toHaveBeenCalled();
-  for (let count = 0; count < 3; count += 1) onCall(failure);
-  await vi.advanceTimersByTimeAsync(1_000);
-  failure = null;
-  for (let count = 0; count < 3; count += 1) onCall(null);
-  await vi.advanceTimersByTimeAsync(0);
-  onCall(null);
-  expect([messages, ready.mock.calls.length]).toEqual([[BEGIN, END], 2]);
+  other.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
+  const running = startProcess({ STORAGE: 'sqlite', SQLITE_FILE: file, API_KEYS: KEY });
+  const { call } = await running.listens();
+  expect((await call('GET', '/livez')).status).toBe(200);
+  for (const path of ['/readyz', '/v1/pets']) expect((await call('GET', path)).status).toBe(503);
+  await running.says(/the storage is unavailable/);
+  other.close();
+  await expect.poll(async () => (await call('GET', '/readyz')).status).toBe(200);
+  await running.says(/the storage is available/);
+  expect((await call('GET', '/v1/pets')).status).toBe(200);
+  expect(running.logged(50)).toEqual([]);
 });
 
-test('logs the begin and the end of an outage, once each', async () => {
-  const messages: unknown[] = [];
-  const note = (_: unknown, message?: string) => void messages.push(message);
-  let failure: Error | null = null;
-  const ready = async () => {
-    if (failure !== null) throw failure;
-  };
-  const { check } = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note });
-  for (const is of [true, false, false, true, true]) {
-    failure = is ? null : new DomainError('storage_unavailable', 'the storage is unavailable: try again');
-    expect(await check().catch((error) => error)).toBe(failure ?? undefined);
+describe('the check of the storage', () => {
+  const BEGIN = 'the storage is unavailable: requests that need it are rejected with 503';
+  const END = 'the storage is available';
+
+  /** A check of a storage that fails with an error while there is one. */
+  function createCheck() {
+    const failure: { with?: Error } = {};
+    const ready = vi.fn(async () => {
+      if (failure.with !== undefined) throw failure.with;
+    });
+    const logged: unknown[] = [];
+    const note = ({ reason }: { reason?: string }, message: string) =>
+      logged.push(message, ...(reason ? [reason] : []));
+    const log = { info: note, warn: note } as never;
+    return { ...createStorageCheck({ location: 'memory', ready }, log), failure, ready, logged };
   }
-  expect(messages).toEqual([BEGIN, END]);
+
+  test('is shared by readiness probes at the same time', async () => {
+    const { check, ready } = createCheck();
+    await Promise.all([check(), check()]);
+    expect(ready).toHaveBeenCalledTimes(1);
+    await check();
+    expect(ready).toHaveBeenCalledTimes(2);
+  });
+
+  test('logs an outage, its end, and another reason, but not another number in the same reason', async () => {
+    const { check, failure, logged } = createCheck();
+    for (const reason of ['', 'shutting down', 'after 700 ms', 'after 710 ms', 'shutting down', '', '']) {
+      if (reason === '') delete failure.with;
+      else failure.with = outage(reason);
+      expect(await check().catch((error) => error)).toBe(failure.with);
+    }
+    expect(logged).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
+  });
+
+  test('runs because of calls alone, without probes, when an outage seems to begin or end', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const { onCall, failure, ready, logged } = createCheck();
+    onCall(null);
+    onCall(new TypeError('a defect'));
+    expect(ready).not.toHaveBeenCalled();
+    failure.with = outage('down');
+    for (let count = 0; count < 3; count += 1) onCall(failure.with);
+    await vi.advanceTimersByTimeAsync(1_000);
+    delete failure.with;
+    for (let count = 0; count < 3; count += 1) onCall(null);
+    await vi.advanceTimersByTimeAsync(0);
+    onCall(null);
+    expect([logged, ready.mock.calls.length]).toEqual([[BEGIN, 'down', END], 2]);
+  });
 });
