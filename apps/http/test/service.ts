@@ -212,7 +212,7 @@ export const request = (line: string, fields = '', body = '') => `${line} HTTP/1
 
 /** The statuses of all responses in a text. */
 export const statusesIn = (text: string) =>
-  Array.from(text.matchAll(/^HTTP\/1\.1 (\d+)/gm), ([, status]) => Number(status));
+  Array.from(text.matchAll(/HTTP\/1\.1 (\d+)/g), ([, status]) => Number(status));
 
 /** A service that listens already. */
 export function serviceAt(port: number): Service {
