@@ -5,7 +5,7 @@ import type { ProjectOptions } from '../../vitest.config.ts';
 const ON_STORAGES = 'create-pet,durable-storage';
 
 /** Tests whose result on one storage that returns promises holds for all. */
-const ON_MONGODB = 'list-pets';
+const ON_MONGODB = 'read-pets';
 
 /** Tests that need a browser or proxies. */
 const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];

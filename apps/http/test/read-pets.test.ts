@@ -1,0 +1,162 @@
+import * as fc from 'fast-check';
+import { describe, expect } from 'vitest';
+import { type App, errorLike, startApp, test } from './service.ts';
+
+interface Listed {
+  id: number;
+  name: string;
+  status?: string;
+}
+
+async function list({ call }: App, path: string): Promise<{ pets: Listed[]; next: string | null }> {
+  const { status, headers, json } = await call('GET', path);
+  expect([path, status, headers['content-type']]).toEqual([path, 200, 'application/json']);
+  const { link } = headers;
+  const next = link === undefined ? null : (/^<([^>]+)>; rel="next"$/.exec(String(link))?.[1] as string);
+  expect(next).not.toBeUndefined();
+  return { pets: json as Listed[], next };
+}
+
+/** Creates a pet. */
+async function addOne({ add }: App, status?: string): Promise<Listed> {
+  return (await add({ name: 'Rex', categoryId: 1, status })).json as Listed;
+}
+
+describe('listPets', () => {
+  test('returns an empty array for an empty catalogue', async ({ app: { call } }) => {
+    const { status, text, headers } = await call('GET', '/v1/pets');
+    expect([status, text, headers['link']]).toEqual([200, '[]', undefined]);
+  });
+
+  test('returns 20 pets by default, and as many as limit says', async ({ app }) => {
+    const pets: Listed[] = [];
+    while (pets.length < 101) pets.push(await addOne(app));
+    expect((await list(app, '/v1/pets')).pets).toEqual(pets.slice(0, 20));
+    for (const limit of [1, 99, 100]) {
+      const page = await list(app, `/v1/pets?limit=${limit}`);
+      expect(page.pets).toHaveLength(limit);
+      expect(page.next).toMatch(new RegExp(`^/v1/pets\\?limit=${limit}&cursor=[\\w-]+$`));
+    }
+  });
+
+  test('accepts a cursor with another limit and status', async ({ app }) => {
+    for (let count = 0; count < 2; count += 1) await addOne(app, 'sold');
+    const other = await addOne(app);
+    const { next } = await list(app, '/v1/pets?status=sold&limit=1');
+    expect(next).toMatch(/^\/v1\/pets\?limit=1&status=sold&cursor=[\w-]+$/);
+    const cursor = new URLSearchParams(next?.split('?')[1]).get('cursor');
+    const { pets } = await list(app, `/v1/pets?limit=4&cursor=${cursor}`);
+    expect(pets.slice(1)).toEqual([other]);
+  });
+
+  test.for([
+    ...['0', '101', '05', '1e1', '', '٥'].map(
+      (limit) =>
+        [`limit=${encodeURIComponent(limit)}`, `limit must be an integer from 1 to 100, was "${limit}"`] as const,
+    ),
+    ['status=Sold', 'status must be one of available, pending, sold, was "Sold"'],
+    ['status=', 'status must be one of available, pending, sold, was ""'],
+    ['%6Cimit=%30', 'limit must be an integer from 1 to 100, was "0"'],
+    ...['limit=5', 'status=sold', 'cursor=AQAAAAAAAAAB'].map(
+      (one) => [`${one}&${one}`, `${one.split('=')[0]} must be given once, was given 2 times`] as const,
+    ),
+    ['cursor=', 'cursor must be one that a Link header of this service gave'],
+    ['cursor=AAAAAAAAAAAA', 'cursor must be one that a Link header of this service gave'],
+    [
+      'limit=0&status=lost',
+      'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
+    ],
+  ] as const)('rejects ?%s and says why', async ([query, message], { app: { call } }) => {
+    expect((await call('GET', `/v1/pets?${query}`)).json).toEqual({ code: 'invalid_request', message, status: 400 });
+  });
+
+  test.for([
+    ...['?page=2', '?Limit=0', '?limit[]=0', '??limit=0', '?', '?&&', '?=', '?%zz=%zz', '?__proto__=1'],
+    ...['?%6Cimit=%35', '?status=s%6Fld'],
+  ])('accepts %s', async (query, { app: { call } }) => {
+    expect((await call('GET', `/v1/pets${query}`)).status).toBe(200);
+  });
+
+  test('yields the matching pets in order along the links, for any pets, limit and filter', async ({ app }) => {
+    const added: Listed[] = [];
+    const statuses = fc.constantFrom('available', 'pending', 'sold', undefined);
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(statuses, { maxLength: 20 }),
+        fc.integer({ min: 1, max: 100 }),
+        statuses,
+        async (toAdd, limit, status) => {
+          for (const one of toAdd) added.push(await addOne(app, one));
+          const filter = status === undefined ? '' : `&status=${status}`;
+          const pets: Listed[] = [];
+          for (let at: string | null = `/v1/pets?limit=${limit}${filter}`; at !== null; ) {
+            const page = await list(app, at);
+            pets.push(...page.pets);
+            at = page.next;
+          }
+          expect(pets).toEqual(added.filter((pet) => status === undefined || pet.status === status));
+        },
+      ),
+      { numRuns: 20 },
+    );
+  });
+
+  test('responds to HEAD like GET, without the body', async ({ app }) => {
+    for (let count = 0; count < 2; count += 1) await addOne(app);
+    const get = await app.call('GET', '/v1/pets?limit=1');
+    const head = await app.call('HEAD', '/v1/pets?limit=1');
+    const { 'x-request-id': _, ...headers } = get.headers;
+    expect(head).toMatchObject({ status: 200, text: '', headers });
+    expect(await app.call('HEAD', '/v1/pets?limit=0')).toMatchObject({ status: 400, text: '' });
+  });
+});
+
+describe('getPet', () => {
+  const REMOVAL = Date.UTC(2030, 11, 5);
+  const DEPRECATION = {
+    deprecation: `@${Date.UTC(2026, 10, 20) / 1000}`,
+    sunset: 'Thu, 05 Dec 2030 00:00:00 GMT',
+    link: '</v1/pets>; rel="successor-version"',
+  };
+
+  test('returns a pet, and names the date of its removal in every response', async ({ app: { add, call } }) => {
+    const added = await add({ name: 'Rex', categoryId: 7, status: 'pending' });
+    const response = await call('GET', '/v1/pets/1');
+    expect([response.status, response.text]).toEqual([200, added.text]);
+    expect(response.headers).toMatchObject({ ...DEPRECATION, 'content-type': 'application/json' });
+    expect((await call('HEAD', '/v1/pets/1')).headers).toMatchObject(DEPRECATION);
+    expect((await call('GET', '/v1/pets/2')).headers).toMatchObject(DEPRECATION);
+  });
+
+  test.for([
+    ...['999999', '0', '-1', '+1', '01', '1.0', '1e0', '0x1', 'x', '%20', '1%20', '%2531', '%zz', '1%zz', '1%2F'],
+    ...['1;x', '9223372036854775807', '9223372036854775808', '18446744073709551617', '9'.repeat(100), '%EF%BC%91'],
+  ])('responds with pet_not_found to %j', async (petId, { app: { add, call } }) => {
+    await add({ name: 'Rex', categoryId: 7 });
+    const { status, json } = await call('GET', `/v1/pets/${petId}`);
+    expect([status, json]).toEqual([404, errorLike('pet_not_found', 404)]);
+  });
+
+  test('decodes an escape in the path once', async ({ app: { add, call } }) => {
+    await add({ name: 'Rex', categoryId: 7 });
+    for (const path of ['/v1/pets/%31', '/%76%31/%70ets/1', '/v1/pets/1?limit=0']) {
+      expect([path, (await call('GET', path)).status]).toEqual([path, 200]);
+    }
+  });
+
+  test('works until its removal, and responds with 410 from then on', async () => {
+    const time = { now: REMOVAL - 1 };
+    const { add, call } = await startApp({}, { clock: () => time.now });
+    await add({ name: 'Rex', categoryId: 7 });
+    expect((await call('GET', '/v1/pets/1')).status).toBe(200);
+    time.now = REMOVAL;
+    for (const path of ['/v1/pets/1', '/v1/pets/2', '/v1/pets/x']) {
+      const response = await call('GET', path);
+      expect([response.status, response.json]).toEqual([410, errorLike('endpoint_removed', 410, /GET \/v1\/pets/)]);
+      expect(response.headers).toMatchObject(DEPRECATION);
+    }
+    expect((await call('GET', '/v1/pets/1', { key: null })).status).toBe(401);
+    expect((await call('DELETE', '/v1/pets/1')).status).toBe(405);
+    expect((await call('GET', '/v1/pets')).json).toHaveLength(1);
+  });
+});
