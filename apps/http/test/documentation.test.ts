@@ -1,0 +1,258 @@
+import { LIMITS } from '@animal-store/domain';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import Schema from 'typebox/schema';
+import { describe, expect } from 'vitest';
+import { ERROR_STATUS } from '../src/app/errors.ts';
+import { type App, type Call, errorLike, KEY, OTHER_KEY, type Reply, startApp, test } from './service.ts';
+
+describe('the documentation page', () => {
+  const POLICY =
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+
+  test.for([
+    ['/docs', /^text\/html/, 500],
+    ['/docs/docs.js', /^text\/javascript/, 500],
+    ['/docs/swagger-ui.css', /^text\/css/, 100_000],
+    ['/docs/swagger-ui-bundle.js', /^text\/javascript/, 1_000_000],
+  ] as const)('has %s for everyone, compressed and revalidated', async ([path, type, atLeast], { app }) => {
+    const get = (headers = {}) => app.call('GET', path, { key: null, headers });
+    const { status, headers, text } = await get();
+    expect([status, headers['content-type']]).toEqual([200, expect.stringMatching(type)]);
+    expect(headers['content-security-policy']).toBe(POLICY);
+    // As docs/http-interface.md says.
+    expect(headers['x-request-id']).toBeUndefined();
+    expect(text.length).toBeGreaterThan(atLeast);
+    const etag = String(headers['etag']);
+    expect((await get({ 'if-none-match': etag })).status).toBe(304);
+    expect(await get({ range: 'bytes=0-1', 'if-range': etag })).toMatchObject({ status: 200, text });
+    const compressed = (await get({ 'accept-encoding': 'gzip' })).headers;
+    expect([compressed['content-encoding'], Number(compressed['content-length']) < text.length]).toEqual([
+      'gzip',
+      true,
+    ]);
+    // The strong tag of another representation is another one (RFC 9110, section 8.8.3.3).
+    expect(compressed['etag']).not.toBe(etag);
+    for (const fields of [headers, compressed]) {
+      expect(fields).toMatchObject({ 'cache-control': 'no-cache', vary: 'Accept-Encoding' });
+    }
+    expect(await app.call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '', headers });
+    const rejected = await app.call('POST', path, { key: null, body: '{}' });
+    expect(rejected).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
+  });
+
+  test.for([
+    ['/', 'docs'],
+    ['/docs/', '../docs'],
+  ] as const)('is linked from %s so that it works behind the prefix of a proxy', async ([path, location], { app }) => {
+    expect(await app.call('GET', path, { key: null })).toMatchObject({ status: 302, headers: { location } });
+  });
+
+  test.for([
+    ...['/docs/x', '/docs//', '/docs/index.html', '/docs/docs.js/', '/docs/swagger-ui-bundle.js.map'],
+    ...['/docs/../../etc/passwd', '/docs/..%2f..%2fetc/passwd', '/docs/%2e%2e/%2e%2e/etc/passwd'],
+  ])('has nothing at %s', async (path, { service: { call } }) => {
+    const { status, json } = await call('GET', path, { key: null });
+    expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
+  });
+});
+
+type Json = Readonly<Record<string, unknown>>;
+
+interface Operation {
+  readonly operationId: string;
+  readonly deprecated?: boolean;
+  readonly parameters: readonly { name: string; in: string; required?: boolean; schema: Json }[];
+  readonly requestBody?: { readonly required: boolean };
+  readonly responses: Readonly<Record<string, Response>>;
+}
+
+interface Response {
+  readonly headers?: Readonly<Record<string, Json>>;
+  readonly content?: Readonly<Record<string, { readonly schema: Json; readonly example?: unknown }>>;
+}
+
+interface Document {
+  readonly openapi: string;
+  readonly servers: readonly { readonly url: string }[];
+  readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
+  readonly security: readonly Json[];
+  readonly components: Readonly<Record<string, Readonly<Record<string, Json>>>>;
+}
+
+/** A value of a document, with the targets of references in their places. */
+function resolve(value: unknown, document: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((each) => resolve(each, document));
+  if ('$ref' in value) {
+    const path = String(value.$ref).split('/').slice(1);
+    return resolve(
+      path.reduce<unknown>((at, name) => (at as Json)[name], document),
+      document,
+    );
+  }
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, resolve(member, document)]));
+}
+
+async function documentOf({ call }: App) {
+  const { text, json } = await call('GET', '/openapi.json', { key: null });
+  const document = resolve(json, json) as Document;
+  const operations = Object.values(document.paths).flatMap((methods) => Object.values(methods));
+  return { text, json: json as Json, document, operations };
+}
+
+/** Whether a value is what a schema says. */
+const accepts = (schema: Json, value: unknown): boolean => Schema.Compile(schema).Check(value);
+
+describe('the OpenAPI document', () => {
+  test('is valid OpenAPI 3.1', async ({ app }) => {
+    const { json } = await documentOf(app);
+    expect(json['openapi']).toMatch(/^3\.1\./);
+    expect(await new Validator().validate(json)).toMatchObject({ valid: true });
+  });
+
+  test('has examples that match their schemas', async ({ app }) => {
+    const { text, operations } = await documentOf(app);
+    const contents = operations.flatMap(({ requestBody, responses }) =>
+      [requestBody as Response, ...Object.values(responses)].flatMap(({ content, headers } = {}) => [
+        ...Object.values(content ?? {}),
+        ...Object.values(headers ?? {}),
+      ]),
+    );
+    for (const { schema, example } of contents.filter((content) => 'example' in content)) {
+      expect([example, accepts(schema as Json, example)]).toEqual([example, true]);
+      expect(example).not.toEqual([]);
+    }
+    expect(contents.length).toBeGreaterThan(20);
+    // Generators for TypeScript and mock servers can't hold the extremes of 64 bits.
+    expect(text).not.toMatch(/"example":[^}]*\d{16}/);
+  });
+
+  test('has the members of pets and errors, with bounds digit for digit', async ({ app }) => {
+    const { text, document } = await documentOf(app);
+    const { schemas = {}, securitySchemes } = document.components;
+    const members = Object.entries(schemas).flatMap(([name, { required, properties }]) =>
+      properties === undefined ? [] : [[name, required, Object.keys(properties as object)]],
+    );
+    expect(members).toEqual([
+      ['NewPet', ['name', 'categoryId'], ['name', 'categoryId', 'status']],
+      ['Pet', ['id', 'name', 'categoryId'], ['id', 'name', 'categoryId', 'status']],
+      ['Error', ['code', 'message', 'status'], ['code', 'message', 'status']],
+    ]);
+    expect(schemas['Error']).toMatchObject({
+      additionalProperties: false,
+      properties: { code: { enum: Object.keys(ERROR_STATUS) } },
+    });
+    // JSON.parse has rounded them.
+    for (const bounds of [
+      '-9223372036854775808,"maximum":9223372036854775807',
+      ...['1,"maximum":9007199254740991', '1,"maximum":9223372036854775807'],
+    ]) {
+      expect(text).toContain(`"format":"int64","minimum":${bounds}`);
+    }
+    expect([document.security, securitySchemes]).toMatchObject([
+      [{ apiKey: [] }],
+      { apiKey: { type: 'http', scheme: 'bearer' } },
+    ]);
+  });
+
+  test('has each operation with its parameters', async ({ app }) => {
+    const { document } = await documentOf(app);
+    const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.entries(methods).map(([method, { operationId, deprecated, parameters, requestBody }]) => [
+        ...[`${method} ${path}`, operationId, deprecated, requestBody?.required],
+        ...parameters.map(({ name, in: place, required, schema }) => [name, place, required, schema]),
+      ]),
+    );
+    expect(operations).toMatchObject([
+      [
+        ...['get /pets', 'listPets', undefined, undefined],
+        ['limit', 'query', undefined, { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+        ['status', 'query', undefined, { enum: ['available', 'pending', 'sold'] }],
+        ['cursor', 'query', undefined, { type: 'string' }],
+      ],
+      [
+        ...['post /pets', 'createPet', undefined, true],
+        [
+          ...['Idempotency-Key', 'header', undefined],
+          { type: 'string', minLength: 1, maxLength: 255, pattern: LIMITS.idempotencyKey.pattern.source },
+        ],
+      ],
+      [
+        ...['get /pets/{petId}', 'getPet', true, undefined],
+        ['petId', 'path', true, { type: 'integer', format: 'int64', minimum: 1 }],
+      ],
+    ]);
+  });
+
+  /** Fields that a client may want to act upon. Some errors have a quota, others come before it is counted. */
+  const TELLING_FIELDS = ['link', 'location', 'deprecation', 'sunset', 'www-authenticate', 'retry-after'];
+
+  /** Checks a response against what the document says of the operation, and names the response it fell under. */
+  function checkReply({ operationId, responses }: Operation, reply: Reply): string {
+    const name = String(reply.status) in responses ? String(reply.status) : 'default';
+    const { content, headers = {} } = responses[name] as Response;
+    expect(reply.headers['content-type']).toBe('application/json');
+    const what = `${operationId} ${reply.status} ${reply.text}`;
+    expect(accepts(content?.['application/json']?.schema as Json, reply.json), what).toBe(true);
+    const described = Object.keys(headers).map((header) => header.toLowerCase());
+    const required = described.filter((_, index) => Object.values(headers)[index]?.['required']);
+    expect(Object.keys(reply.headers), what).toEqual(expect.arrayContaining(required));
+    const telling = reply.status < 400 ? [...TELLING_FIELDS, 'ratelimit'] : TELLING_FIELDS;
+    expect(described, what).toEqual(expect.arrayContaining(telling.filter((field) => field in reply.headers)));
+    return name;
+  }
+
+  test('has every response of every operation, and no other, with the words of each error', async () => {
+    const time = { now: Date.now() };
+    const app = await startApp({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
+    const { document, operations } = await documentOf(app);
+    expect(document.servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
+    const seen = new Set<string>();
+    const errors = new Set<string>();
+    // The number of seconds to wait varies.
+    const comparable = (name: string, error: unknown) =>
+      `${name} ${JSON.stringify(error).replace(/in \d+ s"/, 'in n s"')}`;
+    const check = (id: string, reply: Reply) => {
+      const operation = operations.find(({ operationId }) => operationId === id) as Operation;
+      const name = checkReply(operation, reply);
+      seen.add(`${id} ${name}`);
+      errors.add(comparable(name, reply.json));
+    };
+    const post = async (body: string, headers: Record<string, string> = {}, key: string | null = KEY) => {
+      const request = { body, key, headers: { 'content-type': 'application/json', ...headers } };
+      check('createPet', await app.call('POST', '/shop/v1/pets', request));
+    };
+    const get = async (path: string, given: Call = {}) =>
+      check(path.startsWith('/pets/') ? 'getPet' : 'listPets', await app.call('GET', `/shop/v1${path}`, given));
+    const rex = '{"name":"Rex","categoryId":7,"status":"sold"}';
+    await post('{}');
+    await post(rex, { 'content-type': 'text/plain' });
+    await post(' '.repeat(70_000));
+    await post(rex, {}, null);
+    await post(rex, { 'idempotency-key': 'k' });
+    await post('{"name":"Max","categoryId":7}', { 'idempotency-key': 'k' });
+    for (const query of ['', '?limit=1&status=sold', '?limit=0']) await get(`/pets${query}`);
+    for (const id of ['1', '7']) await get(`/pets/${id}`);
+    for (const path of ['/pets', '/pets/7']) await get(path, { key: null });
+    check('listPets', await app.call('GET', '/nothing'));
+    for (let count = 0; count < 600; count += 1) await app.call('GET', '/shop/v1/pets/7');
+    await get('/pets');
+    time.now = Date.UTC(2030, 11, 5);
+    await get('/pets/7', { key: OTHER_KEY });
+
+    // Responses that need an unavailable storage or an unexpected error have tests of their own.
+    const elsewhere = ['429', '500', '503', 'default'];
+    const described = operations.flatMap(({ operationId, responses }) =>
+      Object.entries(responses).map(([name, { content }]) => ({ operationId, name, content })),
+    );
+    const expected = described
+      .filter(({ name }) => !elsewhere.includes(name))
+      .map(({ operationId, name }) => `${operationId} ${name}`);
+    expect([...seen].sort()).toEqual([...expected, 'listPets 429', 'listPets default'].sort());
+    const examples = described
+      .filter(({ name }) => !/^(?:2..|500|503)$/.test(name))
+      .map(({ name, content }) => comparable(name, content?.['application/json']?.example));
+    expect([...errors]).toEqual(expect.arrayContaining(examples));
+  });
+});
