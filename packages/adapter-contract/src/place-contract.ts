@@ -116,18 +116,31 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       const place = await adapter.freshPlace();
       // Of Vitest, and of a driver that keeps some until its second use.
       let before: string[] = [];
+      const left = () =>
+        before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
+      // Not `expect.poll`, which has timers of its own.
+      async function expectNothingLeft(): Promise<void> {
+        const end = performance.now() + CALL_LIMIT;
+        while (left().length > 0 && performance.now() < end) await sleep(20);
+        expect(left()).toEqual([]);
+      }
       for (let count = 0; count < 10; count += 1) {
         const storage = await adapter.open(place);
         await added(storage.pets);
         await storage.close();
         if (count === 1) before = process.getActiveResourcesInfo();
       }
-      const left = () =>
-        before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
-      // Not `expect.poll`, which has timers of its own.
-      const end = performance.now() + CALL_LIMIT;
-      while (left().length > 0 && performance.now() < end) await sleep(20);
-      expect(left()).toEqual([]);
+      await expectNothingLeft();
+
+      const proxy = adapter.proxyOf?.(place);
+      if (proxy === undefined) return;
+      proxy.swallow();
+      const storage = await adapter.open(place);
+      const call = failureOf(() => storage.ready());
+      await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CALL_LIMIT });
+      await storage.close();
+      await expectNothingLeft();
+      await call;
     });
 
     const { misconfiguredPlaces, laterFormat } = adapter;

@@ -37,6 +37,9 @@ export interface StorageUnderTest<Place> {
   /** Removes what a place would remove by itself in ten years: records with a time to live. Absent: nothing. */
   expire?(place: Place): void | Promise<void>;
 
+  /** The proxy before a place, for tests that close and count connections. {@link behindProxy} gives it. */
+  proxyOf?(place: Place): TcpProxy;
+
   /** Texts that no error, location or warning may contain: the password in the URL of a place. */
   readonly secrets?: readonly string[];
 }
@@ -80,6 +83,7 @@ export function behindProxy({
   return {
     freshPlace: async () => proxied(await freshPlace()),
     open: ({ url }: ProxiedPlace) => open(url),
+    proxyOf: ({ proxy }: ProxiedPlace) => proxy,
     async misconfiguredPlaces() {
       const place = await proxied(await freshPlace());
       const malformed = ['', 'localhost', place.url.replace(/:\d+(?=\/|\?|$)/, ':x')].map((url) => ({ ...place, url }));

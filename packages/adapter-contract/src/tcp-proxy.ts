@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a server. At first everything passes. */
+/** A TCP proxy in front of a server. At first everything passes. It keeps no process alive. */
 export interface TcpProxy {
   /** `host:port` to connect to. */
   readonly address: string;
@@ -29,12 +29,13 @@ type Mode = 'pass' | 'swallow' | 'lose responses' | 'cut';
  */
 export async function startTcpProxy(target: string | (() => string | Promise<string>)): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
+  const clients = new Set<Socket>();
   let mode: Mode = 'pass';
   /** Nothing passes on connections of earlier generations. */
   let generation = 0;
 
   function track(socket: Socket): void {
-    sockets.add(socket);
+    sockets.add(socket.unref());
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   }
 
@@ -50,8 +51,12 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
 
   const server = createServer(async (client) => {
     track(client);
+    clients.add(client);
+    client.on('close', () => clients.delete(client));
     if (mode === 'cut') client.resetAndDestroy();
-    else if (mode !== 'swallow') {
+    // Otherwise it would not notice that the client has closed the connection.
+    else if (mode === 'swallow') client.resume();
+    else {
       const own = generation;
       const { hostname, port } = new URL(`tcp://${typeof target === 'string' ? target : await target()}`);
       const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
@@ -62,7 +67,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       forward(upstream, client, responsesPass);
     }
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
 
   /** Ends the open connections, and changes the mode. */
   const change =
@@ -74,10 +79,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
 
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: () =>
-      new Promise((resolve, reject) => {
-        server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
-      }),
+    connections: async () => clients.size,
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
     cut: change('cut', (socket) => socket.resetAndDestroy()),

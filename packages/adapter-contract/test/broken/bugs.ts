@@ -226,6 +226,21 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     }
     return {};
   },
+  'A connection that is being opened is not closed': ({ close }, url) => {
+    let isOpen = false;
+    const socket = connect(Number(new URL(url).port)).on('error', () => {});
+    socket.on('data', () => {
+      isOpen = true;
+    });
+    socket.write('hello\n');
+    onTestFinished(() => void socket.destroy());
+    return {
+      close() {
+        if (isOpen) socket.destroy();
+        return close();
+      },
+    };
+  },
   'A pet is first read from a replica that lags': pets(({ find }) => {
     const known = new Set<bigint>();
     return { find: async (id) => (known.size === known.add(id).size ? find(id) : null) };
