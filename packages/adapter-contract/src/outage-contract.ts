@@ -35,35 +35,46 @@ async function everyPet({ pets }: PetStorage): Promise<Pet[]> {
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
   describe('in an outage', () => {
     test('ends every call and closes within 5 seconds, is unavailable or finds all that exists', () =>
-      inEach(outages, (outage) => callsDuring(adapter, outage)));
+      inEach(adapter, outages, (interruption) => callsDuring(adapter, interruption)));
   });
   describe('after an outage', () => afterOutages(adapter, outages));
 }
 
+/** A storage that was used before its outage. */
+interface Interruption<Place> {
+  readonly place: Place;
+  readonly storage: PetStorage;
+  /** The only pet, and the only key. */
+  readonly pet: Pet;
+  readonly key: ApiKey;
+  /** Ends the outage, as does the end of the test. */
+  end(): Promise<void>;
+}
+
 /** Runs a check in each outage, all at the same time, because it waits most of the time. A failure begins with the outage's name. */
-async function inEach<Case>(
-  outages: Readonly<Record<string, Case>>,
-  check: (outage: Case) => Promise<void>,
+async function inEach<Place, Way extends Outage<Place>>(
+  adapter: StorageUnderTest<Place>,
+  outages: Readonly<Record<string, Way>>,
+  check: (interruption: Interruption<Place>, outage: Way) => Promise<void>,
 ): Promise<void> {
   const checks = Object.entries(outages).map(async ([name, outage]) => {
+    let stage = `before ${name}`;
     try {
-      await check(outage);
+      const place = await adapter.freshPlace();
+      const storage = await opened(adapter, place);
+      await recovered(storage);
+      const pet = await added(storage.pets, rex({ status: 'sold' }));
+      const key = apiKey();
+      await storage.keys.add(key);
+      stage = name;
+      await check({ place, storage, pet, key, end: await beginOutage(outage, place) }, outage);
     } catch (error) {
-      (error as Error).message = `${name}: ${(error as Error).message}`;
+      (error as Error).message = `${stage}: ${(error as Error).message}`;
       throw error;
     }
   });
   await Promise.allSettled(checks);
   await Promise.all(checks);
-}
-
-/** Begins an outage of a storage that was used before; it ends with the test. */
-async function interrupted<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>) {
-  const { place, storage } = await emptyPlace(adapter);
-  const pet = await added(storage.pets, rex({ status: 'sold' }));
-  const key = apiKey();
-  await storage.keys.add(key);
-  return { place, storage, pet, key, end: await beginOutage(outage, place) };
 }
 
 /** Begins an outage, which the returned function ends, or the end of the test. */
@@ -84,8 +95,7 @@ export function lossContract<Place>(
   losses: NonNullable<StorageUnderTest<Place>['losses']>,
 ): void {
   test('notices that its place was lost while it runs, and works again once it is back', () =>
-    inEach(losses, async (loss) => {
-      const interruption = await interrupted(adapter, loss);
+    inEach(adapter, losses, async (interruption, loss) => {
       const { storage, pet, key, end } = interruption;
       // Creations may be acknowledged until the storage has looked.
       expectUnavailable(await failureOf(() => storage.ready()), storage);
@@ -107,20 +117,12 @@ async function lineOf({ ready }: PetStorage): Promise<string> {
   return StorageMisconfigured.is(cause) ? cause.message : '';
 }
 
-async function callsDuring<Place>(adapter: StorageUnderTest<Place>, outage: Outage<Place>): Promise<void> {
-  const interruption = await interrupted(adapter, outage);
+async function callsDuring<Place>(adapter: StorageUnderTest<Place>, interruption: Interruption<Place>): Promise<void> {
   const { storage } = interruption;
   await expectOnlyReads(adapter, interruption);
   const inFlight = Object.values(everyCall(storage)).map(failureOf);
   expect(await failureOf(() => storage.close())).toBeNull();
   await Promise.all(inFlight);
-}
-
-interface Interruption {
-  readonly storage: PetStorage;
-  /** The only pet, and the only key. */
-  readonly pet: Pet;
-  readonly key: ApiKey;
 }
 
 /** Calls that can't succeed during an outage. */
@@ -129,7 +131,7 @@ const WRITES: readonly CallName[] = ['pets.add', 'pets.add with an idempotency k
 /** Expects that each call is unavailable, or a read that finds all that exists. */
 async function expectOnlyReads<Place>(
   adapter: StorageUnderTest<Place>,
-  { storage, pet, key }: Interruption,
+  { storage, pet, key }: Interruption<Place>,
 ): Promise<void> {
   const { pets, keys } = storage;
   // Reads may still succeed.
@@ -177,8 +179,7 @@ function startCallers(storage: PetStorage) {
 
 function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
   test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>
-    inEach(outages, async (outage) => {
-      const { place, storage, pet, end } = await interrupted(adapter, outage);
+    inEach(adapter, outages, async ({ place, storage, pet, end }) => {
       const sold = rex({ status: 'sold' });
       const idempotency = idempotencyOf(sold, 'k1');
       const opening = await opened(adapter, place);
