@@ -96,11 +96,15 @@ export function lossContract<Place>(
 ): void {
   test('notices that its place was lost while it runs, and works again once it is back', () =>
     inEach(adapter, losses, async (interruption, loss) => {
-      const { storage, pet, key, end } = interruption;
+      const { place, storage, pet, key, end } = interruption;
       // Creations may be acknowledged until the storage has looked.
       expectUnavailable(await failureOf(() => storage.ready()), storage);
       if (loss.line !== undefined)
         await expect.poll(() => lineOf(storage), { timeout: RECOVERY_LIMIT }).toMatch(loss.line);
+      await expectOnlyReads(adapter, interruption);
+      adapter.proxyOf?.(place).pass();
+      await expectOnlyReads(adapter, interruption);
+      // The calls before may have found their connections closed.
       await expectOnlyReads(adapter, interruption);
       await end();
       await recovered(storage);

@@ -15,7 +15,7 @@ import {
   unavailable,
 } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
-import { eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
+import { CLOSED, eachCall, placeAt, type RemoteOptions } from './remote-memory.ts';
 
 /** What a wrong adapter does instead of the right one. */
 type Change = (storage: PetStorage, url: string) => Partial<PetStorage>;
@@ -327,6 +327,19 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   }),
   'The operator does not read that a place was lost': (storage) =>
     eachCall(storage, (call) => call().catch(() => Promise.reject(unavailable(new Error('no response'))))),
+  'A new connection makes a lost place anew': pets(({ add }, url) => {
+    const another = createMemoryStorage();
+    let isNew = false;
+    return {
+      async add(...given) {
+        if (isNew && placeAt(url).isLost) return another.pets.add(...given);
+        return add(...given).catch((error) => {
+          isNew = error.cause?.message === CLOSED;
+          throw error;
+        });
+      },
+    };
+  }),
   'A creation is repeated if the connection breaks': pets(({ add }) => ({
     add: (...given) => add(...given).catch(() => add(...given)),
   })),

@@ -4,7 +4,6 @@ import { createInterface } from 'node:readline';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createResource } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { DomainError } from '@animal-store/domain';
 import { checkFormat, mapPorts, type PetStorage, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { onTestFinished } from 'vitest';
 
@@ -43,6 +42,9 @@ export async function startServer(): Promise<string> {
   return `test://zoo:${PASSWORD}@127.0.0.1:${(server.address() as AddressInfo).port}${path}`;
 }
 
+/** The message of a connection that breaks. */
+export const CLOSED = 'the connection was closed';
+
 interface Connection {
   readonly socket: Socket;
   run<Result>(call: () => Promise<Result>): Promise<Result>;
@@ -56,7 +58,7 @@ async function connected({ port, hostname }: URL): Promise<Connection> {
   lines.on('line', (number) => waiting.get(number)?.());
   const { promise: end, reject } = Promise.withResolvers<never>();
   end.catch(() => {});
-  socket.on('close', () => reject(unavailable(new Error('the connection was closed'))));
+  socket.on('close', () => reject(unavailable(new Error(CLOSED))));
   return {
     socket,
     async run(call) {
@@ -100,21 +102,24 @@ export function openRemoteMemory(text: string, options: RemoteOptions = {}): Pet
   if (url.password === '') throw new StorageMisconfigured('the URL must have a password');
   const place = placeAt(text);
   const isTimeout = (failure: unknown) => (failure as Error).name === 'TimeoutError';
+  const isClosed = (failure: unknown) => (failure as { cause?: Error }).cause?.message === CLOSED;
   const { call, close } = createResource<Connection>({
     async open() {
       if (checksFormat) checkFormat('the place', place.format, 1);
       return connected(url);
     },
     close: ({ socket }) => socket.destroy(),
-    isLost: (failure) => (isTimeout(failure) ? replacesSilentConnections : DomainError.is(failure)),
+    isLost: (failure) => (isTimeout(failure) ? replacesSilentConnections : isClosed(failure)),
     toPortError: (failure) => (isTimeout(failure) ? unavailable(failure) : failure),
     timeout,
   });
   const remote = eachCall(place.memory, (operation) =>
-    call(async ({ run }) => {
-      if (place.isLost) throw new StorageMisconfigured('the place was lost');
-      return run(operation);
-    }),
+    call(({ run }) =>
+      run(async () => {
+        if (place.isLost) throw new StorageMisconfigured('the place was lost');
+        return operation();
+      }),
+    ),
   );
   return { ...remote, location: url.host, close, [Symbol.asyncDispose]: close };
 }
