@@ -201,6 +201,8 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
       const last = await added(storage.pets, sold);
       expect(last.id).toBeGreaterThan(repeated.id);
       for (const each of [storage, opening]) expect(await everyPet(each)).toStrictEqual([pet, repeated, last]);
+      const silentConnections = () => adapter.proxyOf?.(place).silentConnections() ?? 0;
+      await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
     }));
 
   /** Interrupts a storage amid creations. Returns it once it works again, with what its callers have done. */

@@ -6,6 +6,8 @@ export interface TcpProxy {
   readonly address: string;
   /** How many clients are connected. */
   connections(): Promise<number>;
+  /** How many of them have a connection on which nothing passes since {@link TcpProxy.passNew}. */
+  silentConnections(): number;
   /** From now on nothing passes in either direction. New connections are accepted and get no response. */
   swallow(): void;
   /** From now on requests pass and responses don't. */
@@ -29,7 +31,8 @@ type Mode = 'pass' | 'swallow' | 'lose responses' | 'cut';
  */
 export async function startTcpProxy(target: string | (() => string | Promise<string>)): Promise<TcpProxy> {
   const sockets = new Set<Socket>();
-  const clients = new Set<Socket>();
+  /** The generation of each client. */
+  const clients = new Map<Socket, number>();
   let mode: Mode = 'pass';
   /** Nothing passes on connections of earlier generations. */
   let generation = 0;
@@ -51,13 +54,13 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
 
   const server = createServer(async (client) => {
     track(client);
-    clients.add(client);
+    const own = generation;
+    clients.set(client, own);
     client.on('close', () => clients.delete(client));
     if (mode === 'cut') client.resetAndDestroy();
     // Otherwise it would not notice that the client has closed the connection.
     else if (mode === 'swallow') client.resume();
     else {
-      const own = generation;
       const { hostname, port } = new URL(`tcp://${typeof target === 'string' ? target : await target()}`);
       const upstream = connect(Number(port), hostname.replace(/^\[|\]$/g, ''));
       track(upstream);
@@ -80,6 +83,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   return {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     connections: async () => clients.size,
+    silentConnections: () => [...clients.values()].filter((own) => own < generation).length,
     swallow: change('swallow'),
     loseResponses: change('lose responses'),
     cut: change('cut', (socket) => socket.resetAndDestroy()),

@@ -340,6 +340,15 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       },
     };
   }),
+  'A replaced connection is not closed': ({ close }, url) => {
+    const socket = connect(Number(new URL(url).port)).on('error', () => {});
+    return {
+      close() {
+        socket.destroy();
+        return close();
+      },
+    };
+  },
   'A creation is repeated if the connection breaks': pets(({ add }) => ({
     add: (...given) => add(...given).catch(() => add(...given)),
   })),
@@ -375,6 +384,7 @@ export const OPTIONS: Readonly<Record<string, RemoteOptions & { outage?: 'silent
   'An error contains the URL': { outage: 'cut' },
   'Close waits for a response': { outage: 'lost responses', timeout: FOREVER },
   'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
+  'A replaced connection is not closed': { outage: 'silent' },
   'A pool loses a connection with every tenth failure': { outage: 'cut' },
   'A failed COMMIT is taken for a success': { outage: 'cut' },
   'The index of statuses is written in a second step': { outage: 'cut' },
