@@ -13,16 +13,18 @@ export const adapter = {
     if (!shelf.startsWith('shelf:')) throw new StorageMisconfigured('it must begin with shelf:');
     if (!shelves.has(shelf)) shelves.set(shelf, createMemoryStorage());
     let isOpen = true;
-    const whileOpen = async (call) => {
-      if (!isOpen) throw closed();
-      return call();
-    };
+    const whileOpen =
+      (method) =>
+      async (...given) => {
+        if (!isOpen) throw closed();
+        return method(...given);
+      };
     const close = async () => {
       isOpen = false;
     };
     return {
       ...mapPorts(shelves.get(shelf), whileOpen),
-      ready: () => whileOpen(async () => {}),
+      ready: whileOpen(async () => {}),
       location: 'Acme',
       warnings: ['shelves are made of glass'],
       close,
