@@ -12,19 +12,14 @@ export const FILE = '/animals.db';
 /** The inodes of the file, its log and its index: those that were opened, or others after one of them was replaced. */
 const INODES = { opened: [1n, 2n, 3n], 'another file': [4n, 2n, 3n], 'another log': [1n, 5n, 3n] };
 
-/** What a commit in the thread may come to. */
-export type Outcome = 'done' | 'done, then it ends' | 'an insertion fails' | 'the commit fails';
-
-/** How often something may go wrong. */
-export const MAX_FAILURES = 2;
-
 /** The values of a machine on which one process has the file open. */
 export interface Machine {
   isOpen: boolean;
   files: keyof typeof INODES;
   /** What is committed. */
   rows: readonly string[];
-  isHanging: boolean;
+  /** Full, broken: an insertion or the commit of the present transaction fails. Hanging: the thread waits. */
+  disk: 'works' | 'full' | 'broken' | 'hanging';
   /** Late: it has met the hanging disk. */
   transaction: 'none' | 'in flight' | 'late';
   /** How many threads were started. The last one is used. */
@@ -41,8 +36,6 @@ type CreateWriter = (place: never) => { commit(writes: never): Promise<unknown> 
 /** The fakes of the present run. */
 let present: {
   readonly machine: Machine;
-  /** How the next transaction fails. */
-  fails: 'insertion' | 'commit' | null;
   fail(message: string): void;
   startThread(thread: FakeWorker, data: never): void;
 };
@@ -51,11 +44,15 @@ let present: {
  * Makes the machine of a run.
  *
  * @param createWriter The program of the thread.
- * @param outcomes What a commit may come to besides `done`, as long as few things went wrong.
+ * @param mayFail Whether the next transaction may fail.
  */
-export function createMachine(world: World, createWriter: CreateWriter, outcomes: readonly Outcome[]): Machine {
+export function createMachine(
+  world: World,
+  createWriter: CreateWriter,
+  mayFail: (machine: Machine) => boolean,
+): Machine {
   const machine = world.shared<Machine>({
-    ...{ isOpen: false, files: 'opened', rows: [], isHanging: false, transaction: 'none' },
+    ...{ isOpen: false, files: 'opened', rows: [], disk: 'works', transaction: 'none' },
     ...{ threads: 0, ended: 0, noticed: 0, failures: 0 },
   });
   const threads: FakeWorker[] = [];
@@ -64,43 +61,31 @@ export function createMachine(world: World, createWriter: CreateWriter, outcomes
     const number = threads.push(thread);
     machine.threads = number;
     const { commit } = createWriter(data);
+    const isRunning = () => machine.ended < number;
     thread.postMessage = async (writes) => {
-      machine.transaction = machine.isHanging ? 'late' : 'in flight';
-      const possible = outcomesOf(() => commit(writes), number);
-      const reply = await world.command('commit', possible, () => machine.ended < number && !machine.isHanging);
+      machine.transaction = machine.disk === 'hanging' ? 'late' : 'in flight';
+      const done = () => commit(writes);
+      const failing = (disk: 'full' | 'broken') => async () => {
+        machine.failures += 1;
+        machine.disk = disk;
+        const outcomes = await commit(writes);
+        machine.disk = 'works';
+        return outcomes;
+      };
+      const run = mayFail(machine)
+        ? { done, 'the disk is full': failing('full'), 'the disk breaks': failing('broken') }
+        : done;
+      const reply = await world.command('commit', run, () => isRunning() && machine.disk !== 'hanging');
       machine.transaction = 'none';
-      if (reply !== null) thread.emit('message', reply);
+      // A thread that has ended after the commit did not send the reply.
+      if (isRunning()) thread.emit('message', reply);
     };
-  }
-
-  function outcomesOf(commit: () => Promise<unknown>, thread: number) {
-    const failing = (fails: 'insertion' | 'commit') => async () => {
-      machine.failures += 1;
-      present.fails = fails;
-      const reply = await commit();
-      present.fails = null;
-      return reply;
-    };
-    async function ending(): Promise<null> {
-      machine.failures += 1;
-      machine.ended = thread;
-      await commit();
-      return null;
-    }
-    const all = {
-      done: commit,
-      'done, then it ends': ending,
-      'an insertion fails': failing('insertion'),
-      'the commit fails': failing('commit'),
-    } satisfies Record<Outcome, unknown>;
-    const possible: readonly Outcome[] = machine.failures < MAX_FAILURES ? ['done', ...outcomes] : ['done'];
-    return Object.fromEntries(possible.map((outcome) => [outcome, all[outcome]]));
   }
 
   const fail = (message: string) => {
     world.failure ??= new Error(message);
   };
-  present = { machine, fails: null, fail, startThread };
+  present = { machine, fail, startThread };
   world.event('the end of the thread is noticed', {
     process: 'main',
     can: () => machine.noticed < machine.ended,
@@ -143,7 +128,7 @@ class FakeDatabase {
       this.#transaction = [];
     } else if (sql === 'COMMIT') {
       if (this.#transaction === null) throw sqliteError('there is no transaction', 1);
-      if (present.fails === 'commit') throw sqliteError('disk I/O error', 10);
+      if (present.machine.disk === 'broken') throw sqliteError('disk I/O error', 10);
       this.#commit(this.#transaction);
       this.#transaction = null;
     } else if (sql.includes('CREATE')) {
@@ -168,7 +153,7 @@ class FakeDatabase {
   }
 
   #insert(id: string): string {
-    if (present.fails === 'insertion' && this.#transaction?.length === 0) {
+    if (present.machine.disk === 'full' && this.#transaction?.length === 0) {
       // SQLite rolls back some transactions that fail.
       this.#transaction = null;
       throw sqliteError('database or disk is full', 13);

@@ -1,6 +1,6 @@
 // The connection of SQLite: group commit in a thread that ends, on a disk that is full or hangs, in a file that is replaced.
 
-import { createMachine, FILE, MAX_FAILURES, type Machine, type Outcome } from '../fakes/sqlite.ts';
+import { createMachine, FILE, type Machine } from '../fakes/sqlite.ts';
 import { type SeededError, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
@@ -12,42 +12,70 @@ const WRITER = 'packages/adapter-sqlite/src/writer.ts';
 type Modules = typeof import('../../../packages/adapter-sqlite/src/connection.ts') &
   typeof import('../../../packages/adapter-sqlite/src/writer.ts');
 
-/** What may go wrong in a trial. */
-interface Failures {
-  readonly outcomes: readonly Outcome[];
-  /** Declares steps that are not those of clients. */
-  declare(world: World, machine: Machine): void;
-}
+/** How often something may go wrong in a run. */
+const MAX_FAILURES = 2;
 
-const WRITE_FAILS: Failures = { outcomes: ['an insertion fails', 'the commit fails'], declare() {} };
+/** The machine lets transactions fail. */
+const TRANSACTION_FAILS = 'a transaction fails';
 
-const THREAD_ENDS: Failures = {
-  outcomes: ['done, then it ends'],
-  declare(world, machine) {
-    world.event('the thread ends', {
-      may: true,
-      can: () => machine.ended < machine.threads && machine.failures < MAX_FAILURES,
-      run() {
-        machine.failures += 1;
-        machine.ended = machine.threads;
-      },
-    });
+/** What else may go wrong: when, and what it changes. */
+const FAILURES: Readonly<
+  Record<string, { can(machine: Machine): boolean; change(machine: Machine): Partial<Machine> }>
+> = {
+  'the thread ends': {
+    can: ({ ended, threads }) => ended < threads,
+    change: ({ threads }) => ({ ended: threads }),
+  },
+  'the disk hangs': {
+    can: ({ failures }) => failures === 0,
+    change: ({ transaction }) => ({ disk: 'hanging', transaction: transaction === 'none' ? 'none' : 'late' }),
+  },
+  'the file is replaced': {
+    can: ({ isOpen, failures }) => isOpen && failures === 0,
+    change: () => ({ files: 'another file' }),
+  },
+  'the log is replaced': {
+    can: ({ isOpen, failures }) => isOpen && failures === 0,
+    change: () => ({ files: 'another log' }),
   },
 };
 
-const FILE_REPLACED: Failures = {
-  outcomes: [],
-  declare(world, machine) {
-    for (const files of ['another file', 'another log'] as const) {
-      world.event(`there is ${files}`, {
+interface Sizes {
+  /** The writes of each client, one after the other. */
+  readonly clients: readonly (readonly string[])[];
+  /** What may go wrong. */
+  readonly possible: readonly string[];
+}
+
+const scenario =
+  ({ clients, possible }: Sizes) =>
+  ({ openConnection, createWriter }: Modules) =>
+  (world: World) => {
+    const mayHappen = (failure: string, { failures }: Machine) => possible.includes(failure) && failures < MAX_FAILURES;
+    const machine = createMachine(world, createWriter, (present) => mayHappen(TRANSACTION_FAILS, present));
+    /** Whether a write that begins now succeeds, if nothing goes wrong meanwhile. */
+    const isWell = () =>
+      machine.files === 'opened' &&
+      machine.disk === 'works' &&
+      machine.transaction !== 'late' &&
+      machine.ended === machine.noticed;
+
+    for (const [name, { can, change }] of Object.entries(FAILURES)) {
+      world.event(name, {
         may: true,
-        can: () => machine.isOpen && machine.failures === 0,
+        can: () => mayHappen(name, machine) && can(machine),
         run() {
           machine.failures += 1;
-          machine.files = files;
+          Object.assign(machine, change(machine));
         },
       });
     }
+    world.event('the disk works again', {
+      can: () => machine.disk === 'hanging',
+      run() {
+        machine.disk = 'works';
+      },
+    });
     world.event('the file is put back', {
       may: true,
       can: () => machine.files !== 'opened',
@@ -55,46 +83,9 @@ const FILE_REPLACED: Failures = {
         machine.files = 'opened';
       },
     });
-  },
-};
-
-const DISK_HANGS: Failures = {
-  outcomes: [],
-  declare(world, machine) {
-    world.event('the disk hangs', {
-      may: true,
-      can: () => machine.failures === 0,
-      run() {
-        machine.failures += 1;
-        machine.isHanging = true;
-        if (machine.transaction === 'in flight') machine.transaction = 'late';
-      },
-    });
-    world.event('the disk works again', {
-      can: () => machine.isHanging,
-      run() {
-        machine.isHanging = false;
-      },
-    });
     // As long as a call may take.
-    world.pass(2_200, () => machine.isHanging && world.now() < 2_200);
-  },
-};
+    world.pass(2_200, () => machine.disk === 'hanging' && world.now() < 2_200);
 
-/** @param clients The writes of each client, one after the other. */
-const scenario =
-  (clients: readonly (readonly string[])[], failures: Failures) =>
-  ({ openConnection, createWriter }: Modules) =>
-  (world: World) => {
-    const machine = createMachine(world, createWriter, failures.outcomes);
-    failures.declare(world, machine);
-
-    /** Whether a write that begins now succeeds, if nothing goes wrong meanwhile. */
-    const isWell = () =>
-      machine.files === 'opened' &&
-      !machine.isHanging &&
-      machine.transaction !== 'late' &&
-      machine.ended === machine.noticed;
     /** Writes whose errors said that they were not made. */
     const notMade: string[] = [];
     let opening: ReturnType<typeof openConnection> | null = null;
@@ -131,28 +122,25 @@ const scenario =
 const SECOND = `if (state.name === 'committing') throw unavailable(new Error('the disk takes too long to write'));
       const worker = state.name === 'idle' ? state.worker : start();`;
 
-const trialOf = (
-  title: string,
-  clients: readonly (readonly string[])[],
-  failures: Failures,
-  errors: readonly SeededError[],
-) => trial<Modules>(title, [CONNECTION, WRITER], scenario(clients, failures), { errors });
+const trialOf = (title: string, sizes: Sizes, errors: readonly SeededError[]) =>
+  trial<Modules>(title, [CONNECTION, WRITER], scenario(sizes), { errors });
 
-await trialOf('2 writes, a thread that ends', [['a'], ['b']], THREAD_ENDS, [
+await trialOf('2 writes, a thread that ends', { clients: [['a'], ['b']], possible: ['the thread ends'] }, [
   ['a thread that has ended is used', THREAD, "state = { name: 'absent' };", "state = { name: 'idle', worker };"],
   ['nothing is committed', WRITER, "db.exec('COMMIT');", ''],
   ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((database as never)["kept"] ??= new Map())'],
 ]);
-await trialOf('3 writes, a full disk', [['a', 'b'], ['c']], WRITE_FAILS, [
+await trialOf('3 writes, a full disk', { clients: [['a', 'b'], ['c']], possible: [TRANSACTION_FAILS] }, [
   ['a failed transaction stays open', WRITER, '        close();\n', ''],
   ['a transaction goes on after any error', WRITER, 'if (resultCode(error) === CONSTRAINT) ', ''],
 ]);
-await trialOf('3 writes, a file that is replaced', [['a', 'b', 'c']], FILE_REPLACED, [
+const REPLACED = ['the file is replaced', 'the log is replaced'];
+await trialOf('3 writes, a file that is replaced', { clients: [['a', 'b', 'c']], possible: REPLACED }, [
   ['nothing is checked before a commit', WRITER, "checkFiles();\n        db.exec('COMMIT');", "db.exec('COMMIT');"],
   ['nothing is checked before the file is opened', WRITER, 'checkFiles();\n      opened', 'opened'],
   ['the file may be another', FILES, 'new Set([path, ...parts])', 'new Set(parts.slice(1))'],
   ['the log may be another', FILES, "['', '-wal', '-shm']", "['', '-shm']"],
 ]);
-await trialOf('2 writes, a disk that hangs', [['a'], ['b']], DISK_HANGS, [
+await trialOf('2 writes, a disk that hangs', { clients: [['a'], ['b']], possible: ['the disk hangs'] }, [
   ['a second transaction is sent', THREAD, SECOND, "const worker = 'worker' in state ? state.worker : start();"],
 ]);
