@@ -17,9 +17,11 @@ export async function openAt(file: string): Promise<PetStorage> {
 /** The same when it is ready: its thread may start more slowly on a busy machine than a call may take. */
 export async function storageAt(file: string): Promise<PetStorage> {
   const storage = await openAt(file);
-  await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
+  await untilReady(storage);
   return storage;
 }
+
+export const untilReady = ({ ready }: PetStorage) => expect.poll(() => ready().then(() => null, String)).toBe(null);
 
 /** A connection beside those of storages, closed when the running test ends. */
 export function databaseAt(file: string, options: DatabaseSyncOptions = {}): DatabaseSync {

@@ -17,7 +17,7 @@ import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-cont
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { openFile } from '../src/schema.ts';
-import { databaseAt, fileWith, freshFile, openAt, storageAt } from './fixtures.ts';
+import { databaseAt, fileWith, freshFile, openAt, storageAt, untilReady } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 vi.mock('node:fs', async (importOriginal) => {
@@ -60,6 +60,7 @@ test('a file that another process has locked exclusively is unavailable, until i
     expect(outcome).toMatchObject({ reason: { code: 'storage_unavailable', cause: { errcode: 5 } } });
   }
   other.close();
+  await untilReady(storage);
   await Promise.all(calls());
   expect(await everyPage(storage.pets)).toHaveLength(1);
 });
