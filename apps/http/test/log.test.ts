@@ -1,60 +1,194 @@
+import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { hash, randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { closeSync, constants, existsSync, openSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { generateApiKey } from '@animal-store/domain/transport';
-import { expect, test } from 'vitest';
-import { KEY } from './service.ts';
-import { startProcess } from './service-process.ts';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { isMissing } from '@animal-store/test-kit/not-run';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort, KEY, metric, type Service, serviceAt, startService } from './service.ts';
+import { MAIN, startProcess } from './service-process.ts';
 
-const TRACE_ID = '4bf92f3577b34da6a3ce929d0e0e4736';
-
-/** The id of KEY. */
-const ID = hash('sha256', KEY).slice(0, 16);
-
-test('logs each request as a line of JSON without secrets: probes and rejected keys at level debug', async () => {
-  const running = startProcess({ API_KEYS: KEY, TRUST_PROXY: '1', LOG_LEVEL: 'debug' });
-  const { add, call } = await running.listens();
-  const name = (id: string, others = {}) => ({ headers: { 'x-request-id': id, ...others } });
-  const traceparent = `00-${TRACE_ID}-00f067aa0ba902b7-01`;
+test('has a line for each request without secrets: probes and rejected keys at level debug', async () => {
+  const { add, call, logged } = await startService({ TRUST_PROXY: '1' });
+  const traceId = '4bf92f3577b34da6a3ce929d0e0e4736';
+  const traceparent = `00-${traceId}-00f067aa0ba902b7-01`;
+  const wrong = 'a-wrong-key-of-someone';
+  const issued = generateApiKey(randomBytes);
   const added = await add({ name: 'a secret näme', categoryId: 1 }, { 'x-request-id': 'one', traceparent });
-  const forwarded = { 'x-forwarded-for': '198.51.100.1, 203.0.113.7', traceparent: '00-xyz' };
-  await call('GET', '/v1/pets/1?secret=in-the-query', name('two', forwarded));
-  await call('GET', '/nothing/secret', {
-    key: 'a-wrong-key-of-someone',
-    ...name('three', { traceparent: `ff${traceparent.slice(2)}` }),
-  });
-  await call('GET', '/v1/pets', {
-    key: 'a-wrong-key-of-someone',
-    ...name('four', { traceparent: `${traceparent}-x` }),
-  });
-  const generated = generateApiKey(randomBytes);
-  await call('GET', '/v1/pets', { key: generated, ...name('five') });
-  // Not an address.
-  await call('GET', '/livez', { key: null, ...name('six', { 'x-forwarded-for': 'unknown' }) });
-  await call('POST', '/livez', { key: null, ...name('seven') });
-  await running.says(/"requestId":"seven"/);
-  const common = { level: 30, time: expect.closeTo(Date.now(), -5), msg: 'request', duration: expect.any(Number) };
-  const anonymous = { ...common, bytes: expect.any(Number), client: '127.0.0.1' };
-  const holder = { keyId: ID, holder: `configured-${ID}` };
-  const bytes = Buffer.byteLength(added.text);
-  // The visible prefix of a generated key is shown.
-  expect(running.logged('request')).toEqual([
-    {
-      ...{ ...common, requestId: 'one', method: 'POST', route: '/v1/pets', status: 201, bytes, client: '127.0.0.1' },
-      ...{ traceId: TRACE_ID, ...holder },
-    },
-    {
-      ...{ ...common, requestId: 'two', method: 'GET', route: '/v1/pets/:petId', status: 200, bytes },
-      ...{ client: '203.0.113.7', ...holder },
-    },
-    { ...anonymous, requestId: 'three', method: 'GET', route: 'unmatched', status: 404 },
-    { ...anonymous, level: 20, requestId: 'four', method: 'GET', route: '/v1/pets', status: 401 },
-    {
-      ...anonymous,
-      ...{ level: 20, requestId: 'five', method: 'GET', route: '/v1/pets' },
-      status: 401,
-      key: generated.slice(0, 9),
-    },
-    { ...anonymous, level: 20, requestId: 'six', method: 'GET', route: '/livez', status: 200 },
-    { ...anonymous, requestId: 'seven', method: 'POST', route: 'unmatched', status: 405 },
+  for (const [method, path, key, headers] of [
+    ['GET', '/v1/pets/1?secret=in-the-query', KEY, { 'x-forwarded-for': '198.51.100.1, 203.0.113.7' }],
+    ['GET', '/nothing/secret', wrong, { traceparent: `ff${traceparent.slice(2)}` }],
+    ['GET', '/v1/pets', wrong, { traceparent: `${traceparent}-x` }],
+    ['GET', '/v1/pets', issued, { traceparent: '00-xyz' }],
+    ['GET', '/livez', null, { 'x-forwarded-for': 'not an address' }],
+    ['POST', '/livez', null, {}],
+  ] as const) {
+    await call(method, path, { key, headers });
+  }
+  const common = {
+    ...{ level: 30, msg: 'request', method: 'GET', client: '127.0.0.1' },
+    ...{ duration: expect.any(Number), bytes: expect.any(Number), requestId: expect.any(String) },
+  };
+  const keyId = hash('sha256', KEY).slice(0, 16);
+  const ofHolder = { ...common, keyId, holder: `configured-${keyId}`, bytes: Buffer.byteLength(added.text) };
+  expect(logged).toEqual([
+    { ...ofHolder, method: 'POST', route: '/v1/pets', status: 201, requestId: 'one', traceId },
+    { ...ofHolder, route: '/v1/pets/:petId', status: 200, client: '203.0.113.7' },
+    { ...common, route: 'unmatched', status: 404 },
+    { ...common, level: 20, route: '/v1/pets', status: 401 },
+    // The visible prefix of a key that could have been issued.
+    { ...common, level: 20, route: '/v1/pets', status: 401, key: issued.slice(0, 9) },
+    { ...common, level: 20, route: '/livez', status: 200 },
+    { ...common, method: 'POST', route: 'unmatched', status: 405 },
   ]);
-  for (const secret of [KEY, 'secret', 'a-wrong-key', generated]) expect(running.output.out).not.toContain(secret);
+  for (const secret of [KEY, 'secret', wrong, issued]) expect(JSON.stringify(logged)).not.toContain(secret);
+});
+
+/** Runs statements with a `log`, in a process whose output is read to its end. */
+function runWithLog(statements: string) {
+  const program = `
+    import { createLog } from '${new URL('../src/observability/log.ts', import.meta.url)}';
+    const log = await createLog('info', false);
+    ${statements}
+    if (!(await log.close())) throw new Error('late');
+    log.info('after the end');`;
+  const words = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
+  const { stdout, stderr } = spawnSync(process.execPath, words, { encoding: 'utf8', maxBuffer: 100_000_000 });
+  return { stdout, stderr, messages: Array.from(stdout.matchAll(/"msg":"(.*?)"/g), ([, message]) => message) };
+}
+
+test('has the last line although others are being written, and a frequent warning once', () => {
+  const { stdout, stderr, messages } = runWithLog(`
+    log.print('first\\n');
+    for (const message of ['often', 'other', 'often']) log.warnThrottled(message);
+    log.info('last');`);
+  expect([stdout.split('\n')[0], messages, stderr]).toEqual(['first', ['often', 'other', 'last'], '']);
+});
+
+test('has each line, or counts it as dropped', () => {
+  // 16 MB, which nothing can write meanwhile.
+  const { messages, stderr } = runWithLog(`
+    for (let count = 0; count < 16_000; count += 1) log.info('x'.repeat(1_000));
+    process.stderr.write(String(log.dropped()));`);
+  expect(Number(stderr)).toBeGreaterThan(1_000);
+  expect(messages.length).toBe(16_000 - Number(stderr));
+});
+
+const isLive = ({ call }: Service): Promise<boolean> =>
+  call('GET', '/livez', { key: null }).then(
+    ({ status }) => status === 200,
+    () => false,
+  );
+
+/** Sends requests whose lines have 240 KiB, about four times what a pipe holds. */
+async function fillPipe({ call }: Service): Promise<void> {
+  const headers = { 'x-request-id': 'x'.repeat(128) };
+  for (let count = 0; count < 600; count += 1) expect((await call('GET', '/v1/pets', { headers })).status).toBe(200);
+}
+
+describe('a service with standard output', () => {
+  async function startWithOutput(fd: number, environment: Record<string, string> = { API_KEYS: KEY }) {
+    const port = await freePort();
+    const running = startProcess({ PORT: String(port), ...environment }, { stdio: ['ignore', fd, 'pipe'] });
+    const service = serviceAt(port);
+    await expect.poll(() => isLive(service)).toBe(true);
+    const stop = async () => {
+      running.process.kill('SIGTERM');
+      return { code: await running.exit, err: running.output.err };
+    };
+    return { ...service, stop };
+  }
+
+  /** A pipe with a reader that does not read. */
+  function makePipe(): { reader: number; writer: number } {
+    const path = join(freshFolder(), 'pipe');
+    execFileSync('mkfifo', [path]);
+    return { reader: openSync(path, constants.O_RDONLY | constants.O_NONBLOCK), writer: openSync(path, 'w') };
+  }
+
+  test.each<[string, Record<string, string>]>([
+    ['with keys', { API_KEYS: KEY }],
+    ['without keys', {}],
+  ])('on a full disk starts, serves and stops, %s', async (_, environment) => {
+    const fd = openSync('/dev/full', 'w');
+    onTestFinished(() => closeSync(fd));
+    const { call, stop } = await startWithOutput(fd, environment);
+    expect((await call('GET', '/nothing')).status).toBe(404);
+    expect(await stop()).toEqual({ code: 0, err: '' });
+  });
+
+  test('whose reader is gone serves, counts dropped lines and stops', async () => {
+    const { reader, writer } = makePipe();
+    const service = await startWithOutput(writer);
+    for (const fd of [writer, reader]) closeSync(fd);
+    await expect
+      .poll(async () => {
+        expect((await service.call('GET', '/v1/pets')).status).toBe(200);
+        return metric(service, 'log_lines_dropped_total');
+      })
+      .toBeGreaterThan(0);
+    expect(await service.stop()).toEqual({ code: 0, err: '' });
+  });
+
+  test('whose reader does not read serves and ends', async () => {
+    const { reader, writer } = makePipe();
+    onTestFinished(() => closeSync(reader));
+    const service = await startWithOutput(writer);
+    closeSync(writer);
+    await fillPipe(service);
+    expect((await service.stop()).err).toBe('');
+  });
+});
+
+const script = spawnSync('script', ['--version'], { encoding: 'utf8' });
+const missing = isMissing({
+  found: script.stdout?.includes('util-linux') ?? false,
+  tests: 'the test of the log on a terminal',
+  because: 'there is no script(1) of util-linux',
+  remedy: "To run it, install util-linux (Debian's package bsdutils).",
+});
+
+describe.skipIf(missing)('a service on a terminal', () => {
+  /** The terminal reads no more than what is read from its output. The service writes its process id first. */
+  async function startOnTerminal() {
+    const port = await freePort();
+    const command = `echo "pid $$"; exec "${process.execPath}" --conditions=@animal-store/source "${MAIN}"`;
+    const terminal = spawn('script', ['--quiet', '--flush', '--return', '--command', command, '/dev/null'], {
+      env: { PATH: process.env['PATH'] as string, PORT: String(port), API_KEYS: KEY },
+    });
+    onTestFinished(() => void terminal.kill('SIGKILL'));
+    return { terminal, service: serviceAt(port) };
+  }
+
+  /** The state of a process that has ended and waits for its parent is Z (proc(5)). */
+  const isRunning = (pid: number): boolean =>
+    existsSync(`/proc/${pid}`) && !/\) Z /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+
+  test('that does not read serves, and ends after SIGTERM', async () => {
+    const { terminal, service } = await startOnTerminal();
+    const [first] = (await once(terminal.stdout, 'data')) as [Buffer];
+    const pid = Number(/^pid (\d+)/.exec(String(first))?.[1]);
+    terminal.stdout.pause();
+    await expect.poll(() => isLive(service), { timeout: 30_000 }).toBe(true);
+    await fillPipe(service);
+    expect(await isLive(service)).toBe(true);
+    process.kill(pid, 'SIGTERM');
+    await expect.poll(() => isRunning(pid), { timeout: 30_000 }).toBe(false);
+  });
+
+  test('is readable, and stops on Ctrl-C', async () => {
+    const { terminal, service } = await startOnTerminal();
+    let output = '';
+    terminal.stdout.on('data', (chunk) => {
+      output += chunk;
+    });
+    await expect.poll(() => output).toMatch(/ listening/);
+    await service.call('GET', '/v1/pets');
+    await expect.poll(() => output).toMatch(/ request/);
+    expect(output).not.toMatch(/^\{/m);
+    terminal.stdin.write('\u0003');
+    await expect.poll(() => output).toMatch(/ stopped/);
+  });
 });
