@@ -8,7 +8,7 @@ const ON_STORAGES = 'create-pet,durable-storage';
 const ON_MONGODB = 'read-pets';
 
 /** Tests that need a browser or proxies. */
-const OTHER_PROGRAMS = ['test/docs-page-browser.test.ts', 'test/proxies.test.ts'];
+const OTHER_PROGRAMS = ['test/browser.test.ts', 'test/proxies.test.ts'];
 
 /** Tests that wait for a limit of more than half a minute. */
 const OVER_A_MINUTE = ['test/time-limits.test.ts'];
