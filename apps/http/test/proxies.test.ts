@@ -22,7 +22,6 @@ const CONFIGURATIONS = new URL('../../../tools/deploy/proxies/', import.meta.url
 const NOBODY = 65_534;
 const isRoot = process.getuid?.() === 0;
 
-/** The ports of a proxy. */
 interface Ports {
   readonly plain: number;
   readonly tls: number;
@@ -51,25 +50,17 @@ function configuration(file: string, { plain, tls }: Ports, instances: readonly 
 /** Makes a certificate in a folder, as the configurations name it. */
 function makeCertificate(folder: string): void {
   const [key, certificate] = [join(folder, 'key.pem'), join(folder, 'certificate.pem')];
-  const words = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-noenc',
-    '-subj',
-    '/CN=proxy',
-  ];
+  const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -subj /CN=proxy'.split(' ');
   execFileSync('openssl', [...words, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
   writeFileSync(join(folder, 'both.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
   if (isRoot) for (const file of [key, certificate, join(folder, 'both.pem')]) chownSync(file, NOBODY, NOBODY);
 }
 
+const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
+
 const PROXIES = {
   nginx: {
-    program: 'nginx',
+    package: 'nginx-light',
     file: 'nginx.conf',
     words: (folder: string) => ['-p', folder, '-c', 'configuration', '-e', 'stderr'],
     /** The text that a package puts around the configuration. */
@@ -80,16 +71,12 @@ const PROXIES = {
       events {}
       http {
         access_log off;
-        client_body_temp_path body;
-        proxy_temp_path proxy;
-        fastcgi_temp_path fastcgi;
-        uwsgi_temp_path uwsgi;
-        scgi_temp_path scgi;
+        ${TEMPORARY.join(' ')}
         ${text}
       }`,
   },
   haproxy: {
-    program: 'haproxy',
+    package: 'haproxy',
     file: 'haproxy.cfg',
     words: (folder: string) => ['-db', '-f', join(folder, 'configuration')],
     whole: (text: string) => `${text}\n`,
@@ -106,13 +93,13 @@ async function startProxy(
   instances: readonly [number, number],
   adapt = (text: string) => text,
 ): Promise<Ports> {
-  const { program, file, words, whole } = PROXIES[name];
+  const { file, words, whole } = PROXIES[name];
   const ports = { plain: await freePort(), tls: await freePort() };
   const folder = mkdtempSync(join(tmpdir(), `animal-store-${name}-`));
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   makeCertificate(folder);
   writeFileSync(join(folder, 'configuration'), whole(adapt(configuration(file, ports, instances, folder))));
-  const child = spawn(program, words(folder), {
+  const child = spawn(name, words(folder), {
     // HAProxy returns to its folder, which another user than root may not be able to enter.
     cwd: '/',
     stdio: ['ignore', 'ignore', 'pipe'],
@@ -142,6 +129,15 @@ async function startProxy(
 const start = (port: number) =>
   startProcess({ API_KEYS: KEY, PORT: String(port), NODE_ENV: 'production', STORAGE: 'memory' });
 
+/** Starts an instance behind a proxy. */
+async function startBehind(name: keyof typeof PROXIES, adapt?: (text: string) => string) {
+  const port = await freePort();
+  const instance = start(port);
+  await instance.listens();
+  const { plain, tls } = await startProxy(name, [port, port], adapt);
+  return { instance, direct: serviceAt(port), proxied: serviceAt(plain), tls };
+}
+
 /** Sends requests until it is stopped, and counts the responses by status; those that fail, by the error's message. */
 function startClients(port: number) {
   const url = `http://127.0.0.1:${port}/v1/pets`;
@@ -167,20 +163,16 @@ function startClients(port: number) {
   };
 }
 
-/** Whether a proxy is missing here, so that its tests can't run. */
-const MISSING = Object.fromEntries(
-  Object.entries({ nginx: 'nginx-light', haproxy: 'haproxy' }).map(([name, debian]) => {
-    const found = spawnSync(name, ['-v']).error === undefined;
-    const tests = `the tests of the configuration of ${name}`;
-    const remedy = `Install the Debian package ${debian}.`;
-    return [name, isMissing({ found, tests, because: `${name} is not installed`, remedy })];
-  }),
-);
+for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
+  const missing = isMissing({
+    found: spawnSync(name, ['-v']).error === undefined,
+    tests: `the tests of the configuration of ${name}`,
+    because: `${name} is not installed`,
+    remedy: `Install the Debian package ${PROXIES[name].package}.`,
+  });
 
-describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
-  '%s with the configuration of tools/deploy/proxies',
-  (name) => {
-    test.skipIf(MISSING[name])(
+  describe.skipIf(missing)(`${name} with the configuration of tools/deploy/proxies`, () => {
+    test(
       `fails no request during ${RESTARTS} rolling restarts`,
       async () => {
         const ports: [number, number] = [await freePort(), await freePort()];
@@ -204,82 +196,60 @@ describe.each(Object.keys(PROXIES) as (keyof typeof PROXIES)[])(
       RESTARTS * RESTART_TIME,
     );
 
-    test.skipIf(MISSING[name])(
-      'serves clients over TLS, but neither probes nor metrics, in no spelling of their paths',
-      async () => {
-        const port = await freePort();
-        await start(port).listens();
-        const { plain, tls } = await startProxy(name, [port, port]);
-        const statusOverTls = (path: string) =>
-          new Promise((resolve, reject) => {
-            const headers = { authorization: `Bearer ${KEY}` };
-            request({ host: '127.0.0.1', port: tls, path, headers, rejectUnauthorized: false }, ({ statusCode }) =>
-              resolve(statusCode),
-            )
-              .on('error', reject)
-              .end();
-          });
-        expect(await statusOverTls('/v1/pets')).toBe(200);
-        const paths = ['/livez', '/readyz', '/healthz', '/metrics'];
-        const spellings = ['/%6detrics', '/v1/../metrics', '/v1/%2e%2e/metrics', '/a%2fb/../metrics', '/metrics?a=b'];
-        for (const path of [...paths, ...spellings]) {
-          // The service itself would respond.
-          expect((await serviceAt(port).call('GET', path, { key: null })).status, path).toBe(200);
-          const { status, json, headers } = await serviceAt(plain).call('GET', path, { key: null });
-          expect([status, json], path).toEqual([404, { code: 'not_found', message: expect.any(String), status: 404 }]);
-          expect(headers['content-type']).toBe('application/json');
-          expect(await statusOverTls(path), path).toBe(404);
-        }
-      },
-    );
+    test('serves clients over TLS, but neither probes nor metrics, in no spelling of their paths', async () => {
+      const { direct, proxied, tls } = await startBehind(name);
+      const statusOverTls = (path: string) =>
+        new Promise((resolve, reject) => {
+          const headers = { authorization: `Bearer ${KEY}` };
+          request({ host: '127.0.0.1', port: tls, path, headers, rejectUnauthorized: false }, ({ statusCode }) =>
+            resolve(statusCode),
+          )
+            .on('error', reject)
+            .end();
+        });
+      expect(await statusOverTls('/v1/pets')).toBe(200);
+      const paths = ['/livez', '/readyz', '/healthz', '/metrics'];
+      const spellings = ['/%6detrics', '/v1/../metrics', '/v1/%2e%2e/metrics', '/a%2fb/../metrics', '/metrics?a=b'];
+      for (const path of [...paths, ...spellings]) {
+        // The service itself would respond.
+        expect((await direct.call('GET', path, { key: null })).status, path).toBe(200);
+        const { status, json, headers } = await proxied.call('GET', path, { key: null });
+        expect([status, headers['content-type']], path).toEqual([404, 'application/json']);
+        expect(json, path).toEqual({ code: 'not_found', message: expect.any(String), status: 404 });
+        expect(await statusOverTls(path), path).toBe(404);
+      }
+    });
 
-    test.skipIf(MISSING[name])('responds with 503 and an Error body if no instance does', async () => {
-      const port = await freePort();
-      const instance = start(port);
-      await instance.listens();
-      const { plain } = await startProxy(name, [port, port]);
+    test('responds with 503 and an Error body if no instance does', async () => {
+      const { instance, proxied } = await startBehind(name);
       instance.process.kill('SIGKILL');
       await instance.exit;
       for (const headers of [{}, { 'idempotency-key': 'a' }]) {
-        const { status, json, headers: fields } = await serviceAt(plain).call('GET', '/v1/pets', { headers });
+        const { status, json, headers: fields } = await proxied.call('GET', '/v1/pets', { headers });
         expect([status, fields['content-type'], fields['retry-after']]).toEqual([503, 'application/json', '1']);
         expect(json).toEqual({ code: 'service_unavailable', message: expect.any(String), status: 503 });
       }
     });
-  },
-);
 
-test.skipIf(MISSING['nginx'])('nginx rejects a body that it does not buffer with 413 and an Error body', async () => {
-  const port = await freePort();
-  await start(port).listens();
-  const { plain } = await startProxy('nginx', [port, port]);
-  const { status, json } = await serviceAt(plain).call('POST', '/v1/pets', { body: Buffer.alloc(2 ** 21) });
-  const { status: direct, json: own } = await serviceAt(port).call('POST', '/v1/pets', {
-    headers: { 'content-type': 'application/json' },
-    body: Buffer.alloc(2 ** 17),
+    test.runIf(name === 'nginx')('rejects a body that it does not buffer as the service does', async () => {
+      const { direct, proxied } = await startBehind(name);
+      const headers = { 'content-type': 'application/json' };
+      const { status, json } = await direct.call('POST', '/v1/pets', { headers, body: Buffer.alloc(2 ** 17) });
+      expect(await proxied.call('POST', '/v1/pets', { body: Buffer.alloc(2 ** 21) })).toMatchObject({ status, json });
+    });
+
+    test.runIf(name === 'nginx')('limits the requests of a key, if an operator asks for it', async () => {
+      const limited = (text: string) => text.replaceAll(/^( *)#(?=\S)/gm, '$1').replace('rate=100r/s', 'rate=1r/m');
+      const { call } = (await startBehind(name, limited)).proxied;
+      // The burst is 50. A repeatable creation has a location of its own.
+      for (let count = 0; count <= 50; count += 1) expect((await call('GET', '/v1/pets')).status).toBe(200);
+      for (const headers of [{}, { 'idempotency-key': 'a' }, { authorization: `bearer  ${KEY}` }]) {
+        const { status, json, headers: fields } = await call('GET', '/v1/pets', { headers });
+        expect([status, fields['content-type'], fields['retry-after']]).toEqual([429, 'application/json', '1']);
+        const message = expect.stringContaining('Retry-After');
+        expect(json).toEqual({ code: 'too_many_requests', message, status: 429 });
+      }
+      expect((await call('GET', '/v1/pets', { key: OTHER_KEY })).status).toBe(401);
+    });
   });
-  expect([status, json]).toEqual([direct, own]);
-});
-
-test.skipIf(MISSING['nginx'])(
-  'nginx limits the requests of a key with 429 and an Error body, if an operator asks for it',
-  async () => {
-    const port = await freePort();
-    await start(port).listens();
-    const limited = (text: string) => text.replaceAll(/^( *)#(?=\S)/gm, '$1').replace('rate=100r/s', 'rate=1r/m');
-    const { plain } = await startProxy('nginx', [port, port], limited);
-    // The burst is 50. A repeatable creation has a location of its own.
-    const call = (headers: object) => serviceAt(plain).call('GET', '/v1/pets', { headers: { ...headers } });
-    for (let count = 0; count <= 50; count += 1) expect((await call({})).status).toBe(200);
-    for (const headers of [{}, { 'idempotency-key': 'a' }, { authorization: `bearer  ${KEY}` }]) {
-      const { status, json, headers: fields } = await call(headers);
-      expect([status, fields['content-type'], fields['retry-after']]).toEqual([429, 'application/json', '1']);
-      expect(json).toEqual({
-        code: 'too_many_requests',
-        message: expect.stringContaining('Retry-After'),
-        status: 429,
-      });
-    }
-    expect((await serviceAt(plain).call('GET', '/v1/pets', { key: OTHER_KEY })).status).toBe(401);
-  },
-);
+}
