@@ -40,7 +40,7 @@ export interface AppOptions {
 const METHODS = { GET: ['GET', 'HEAD'], POST: ['POST'] } as const;
 
 /** In the order in which their routes match. */
-export const OPERATIONS = [listPets, createPet, getPet] as const;
+const OPERATIONS = [listPets, createPet, getPet] as const;
 
 const STOPPING = new HttpError('service_unavailable', CLIENT_MESSAGES.stopping);
 

@@ -2,28 +2,25 @@ import { setImmediate as endOfTurn } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createTurn } from './turn.ts';
 
-/** Sends responses of one turn of the event loop, and returns the names of those that have left so far, in their order. */
+/** Sends responses of one turn of the event loop. */
 function createResponses() {
   const wait = createTurn();
   const left: string[] = [];
   return {
+    /** Those that have left so far, in their order. */
     left,
-    async respond(name: string): Promise<void> {
-      await wait();
-      left.push(name);
+    /** Resolves when those that do not wait have left. */
+    async respond(...names: string[]): Promise<void> {
+      for (const name of names) void Promise.resolve(wait()).then(() => left.push(name));
+      for (let microtasks = 0; microtasks < 10; microtasks += 1) await null;
     },
   };
 }
 
-const microtasks = async () => {
-  for (let count = 0; count < 10; count += 1) await null;
-};
-
 test('a single response leaves at once, in turn after turn', async () => {
   const { left, respond } = createResponses();
   for (const name of ['a', 'b', 'c']) {
-    void respond(name);
-    await microtasks();
+    await respond(name);
     expect(left.at(-1)).toBe(name);
     await endOfTurn();
   }
@@ -31,12 +28,10 @@ test('a single response leaves at once, in turn after turn', async () => {
 
 test('responses of a busy turn leave at its end, in their order', async () => {
   const { left, respond } = createResponses();
-  for (const name of ['a', 'b']) void respond(name);
-  await microtasks();
+  await respond('a', 'b');
   expect(left).toEqual(['a', 'b']);
   await endOfTurn();
-  for (const name of ['c', 'd', 'e']) void respond(name);
-  await microtasks();
+  await respond('c', 'd', 'e');
   expect(left).toEqual(['a', 'b']);
   await endOfTurn();
   expect(left).toEqual(['a', 'b', 'c', 'd', 'e']);
@@ -44,12 +39,11 @@ test('responses of a busy turn leave at its end, in their order', async () => {
 
 test('a response waits for the end of its own turn only', async () => {
   const { left, respond } = createResponses();
-  for (const name of ['a', 'b']) void respond(name);
+  await respond('a', 'b');
   await endOfTurn();
   void respond('c');
   await endOfTurn();
   expect(left).toContain('c');
-  void respond('d');
-  await microtasks();
+  await respond('d');
   expect(left.at(-1)).toBe('d');
 });

@@ -2,33 +2,20 @@ import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { cursorAfter, readCursor } from './cursor.ts';
 
-test('reads the cursors of the least and the greatest id', () => {
-  for (const id of [1n, 2n ** 63n - 1n]) expect(readCursor(cursorAfter(id))).toBe(id);
-});
-
-test('encodes a position in characters that need no percent-encoding', () => {
+test('encodes any id in characters that need no percent-encoding, and reads it again', () => {
   fc.assert(
     fc.property(fc.bigInt({ min: 1n, max: 2n ** 63n - 1n }), (id) => {
       const cursor = cursorAfter(id);
       expect(encodeURIComponent(cursor)).toBe(cursor);
       expect(readCursor(cursor)).toBe(id);
     }),
+    { examples: [[1n], [2n ** 63n - 1n]] },
   );
 });
 
 test.each([
-  '',
-  'x',
-  '5',
-  'AAAAAAAAAAAA',
-  'AQAAAAAAAAAA',
-  'Af__________',
-  'AgAAAAAAAAAB',
-  'AQAAAAAAAAAB=',
-  ' AQAAAAAAAAAB',
-  'AQAAAAAAAAA',
-  'AQAAAAAAAAABAAAA',
-  'AQAAAAAAAAA+',
+  ...['', 'x', '5', 'AAAAAAAAAAAA', 'AQAAAAAAAAAA', 'Af__________', 'AgAAAAAAAAAB', 'AQAAAAAAAAAB=', ' AQAAAAAAAAAB'],
+  ...['AQAAAAAAAAA', 'AQAAAAAAAAABAAAA', 'AQAAAAAAAAA+', '../../etc', '%00'],
 ])('rejects the cursor %j', (text) => {
   expect(readCursor(text)).toBeNull();
 });
