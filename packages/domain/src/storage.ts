@@ -10,7 +10,8 @@ import type { Ports } from './port-methods.ts';
  * An adapter must pass `storageContract` of `@animal-store/adapter-contract`, and guarantee:
  * - Acknowledged writes survive every crash that the storage promises to survive.
  * - The cost of a call does not grow with the number of pets.
- * - Messages, causes and `location` contain no credentials. A `cause` is the error of the driver.
+ * - Messages, causes and `location` contain no credentials. A `cause` is the error of the driver, or a StorageMisconfigured
+ *   if waiting can't help.
  * - Nothing keeps the process alive after `close`.
  */
 export interface PetStorage extends Ports {
@@ -20,7 +21,7 @@ export interface PetStorage extends Ports {
   /** Where the pets are, without credentials, for logs: `this process`, `db1:27017`, `/var/lib/animals.db`. */
   readonly location: string;
 
-  /** Insecure settings, one line each for the operator, without credentials. Absent: none. */
+  /** Insecure settings, one line each for the operator, without credentials. Read once, after `open`. Absent: none. */
   readonly warnings?: readonly string[];
 
   /**

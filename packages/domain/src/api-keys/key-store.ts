@@ -12,7 +12,7 @@ export interface KeyStore {
   /** The record of the key with this digest, expired and revoked ones too, or null. */
   find(digest: string): Promise<ApiKey | null>;
 
-  /** All records, the oldest first. */
+  /** All records, in ascending order of `createdAt`. */
   list(): Promise<readonly ApiKey[]>;
 
   /**

@@ -36,8 +36,8 @@ export interface PetStore {
    * @param newPet No other members, and no member `status` if it has none. Stored code unit for code unit; a name may hold
    * any well-formed Unicode except U+0000.
    * @param idempotency If given, names this creation: the first pet stored under its holder (0 to 100 code points) and key is
-   * the only one, also for calls at the same time. Holders and keys are equal if their code units are. The fingerprint has at
-   * most 1,239 bytes of UTF-8.
+   * the only one, also for calls at the same time. If an operator has deleted it from the database, the next call creates it
+   * again. Holders and keys are equal if their code units are. The fingerprint has at most 1,239 bytes of UTF-8.
    * @returns The stored pet; the earlier pet if holder and key stand for the same fingerprint already; null if they stand
    * for another fingerprint.
    */
