@@ -15,7 +15,7 @@ export interface ResourceOptions<T> {
   /**
    * Whether a failure of a call means that the connection is lost. A call without a response in time fails with an Error
    * whose name is `TimeoutError`: the connection may be silent for ever.
-   * Not called if the call had less than half of its time left.
+   * Not called if the call has waited for the opening for more than half of its time: the new connection may be healthy.
    */
   isLost(failure: unknown): boolean;
 
