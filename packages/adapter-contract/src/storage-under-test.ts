@@ -47,7 +47,7 @@ export interface StorageUnderTest<Place> {
 /** Outages by their names. */
 export type Outages<Place> = Readonly<Record<string, Outage<Place>>>;
 
-/** A way in which a place can become unavailable. */
+/** A way in which a place can become unavailable. Others happen to other places at the same time: it must not affect these. */
 export interface Outage<Place> {
   /** Makes a place unavailable, at least for writing, to the storages that are open there and to new ones. */
   begin(place: Place): void | Promise<void>;
