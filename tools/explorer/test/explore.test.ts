@@ -23,6 +23,10 @@ describe('explore', () => {
     expect(await failureOf('atomic update')).toBeNull();
   });
 
+  test('leaves out the steps that an error does not need', async () => {
+    expect(await failureOf('error at any time')).toEqual({ schedule: ['it breaks'], error: 'it is broken' });
+  });
+
   test('finds a rejection that nothing handles', async () => {
     expect(await failureOf('unhandled rejection')).toMatchObject({ error: 'nobody waits for this' });
   });

@@ -30,6 +30,21 @@ const SCENARIOS: Readonly<Record<string, Scenario>> = {
   'lost update': adding(false),
   'atomic update': adding(true),
 
+  'error at any time'(world) {
+    const shared = world.shared({ isBroken: false });
+    world.client('one', [() => world.command('ask', () => null)]);
+    world.event('it breaks', {
+      may: true,
+      can: () => !shared.isBroken,
+      run() {
+        shared.isBroken = true;
+      },
+    });
+    world.always(() => {
+      if (shared.isBroken) throw new Error('it is broken');
+    });
+  },
+
   'unhandled rejection'(world) {
     world.client('one', [
       async () => {
