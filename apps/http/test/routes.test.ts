@@ -33,15 +33,27 @@ test.for([
   expect((await call('GET', path, { key: null })).status).toBe(401);
 });
 
-test.for(['/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/v1%2Fpets', '/favicon.ico'])(
-  'responds with not_found to %s outside the base path, without a key',
-  async (path, { app: { call } }) => {
-    for (const method of ['GET', 'DELETE']) {
-      const { status, json } = await call(method, path, { key: null });
-      expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
-    }
-  },
-);
+test.for([
+  ...[
+    '/x',
+    '/pets',
+    '/v2/pets',
+    '/v1x',
+    '/livez/',
+    '/LIVEZ',
+    '/%zz',
+    '/v1%2Fpets',
+    '/favicon.ico',
+    '/docs/x',
+    '/docs//',
+  ],
+  ...['/docs/docs.js/', '/docs/swagger-ui-bundle.js.map', '/docs/../../etc/passwd', '/docs/..%2f..%2fetc/passwd'],
+])('responds with not_found to %s outside the base path, without a key', async (path, { service: { call } }) => {
+  for (const method of ['GET', 'DELETE']) {
+    const { status, json } = await call(method, path, { key: null });
+    expect([status, json]).toEqual([404, errorLike('not_found', 404)]);
+  }
+});
 
 test('serves another base path, which its links have, and nothing at /v1', async () => {
   const { call } = await startApp({ BASE_PATH: '/shop/v1' });

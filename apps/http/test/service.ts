@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from 'node:fs';
-import { type IncomingHttpHeaders, type OutgoingHttpHeaders, request as sendRequest } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
@@ -25,8 +23,10 @@ export interface Reply {
   readonly json: unknown;
 }
 
+type Fields = Readonly<Record<string, string>>;
+
 export interface Call {
-  readonly headers?: OutgoingHttpHeaders;
+  readonly headers?: Fields;
   readonly body?: string | Buffer;
   /** null: without credentials. */
   readonly key?: string | null;
@@ -37,7 +37,7 @@ export interface App {
   /** Sends one request. */
   call(method: string, path: string, call?: Call): Promise<Reply>;
   /** `POST /v1/pets` with the member's JSON text, as it is, or an object. */
-  add(newPet: object | string, headers?: OutgoingHttpHeaders): Promise<Reply>;
+  add(newPet: object | string, headers?: Fields): Promise<Reply>;
 }
 
 /** What a service of this process tells its operator. */
@@ -67,13 +67,6 @@ export function storageEnvironment(): Record<string, string> {
   if (TEST_STORAGE === undefined) return {};
   const variable = (STORAGES as Storages)[TEST_STORAGE]?.variable;
   return { STORAGE: TEST_STORAGE, ...(variable && { [variable.name]: freshPlace() }) };
-}
-
-export function freshFile(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-http-'));
-  // A process that was killed may be writing still.
-  onTestFinished(() => rmSync(folder, { recursive: true, maxRetries: 5 }));
-  return join(folder, 'animals.db');
 }
 
 /** A storage in memory whose calls fail with an error once there is one. */
@@ -112,12 +105,9 @@ export interface ServiceOptions {
 }
 
 /** Puts a service together. */
-async function put(environment: Record<string, string>, { clock = Date.now, storage: given }: ServiceOptions) {
-  const configuration = readConfiguration({
-    API_KEYS: `${KEY},${OTHER_KEY}`,
-    ...storageEnvironment(),
-    ...environment,
-  });
+async function put(environment: Environment, { clock = Date.now, storage: given }: ServiceOptions) {
+  const API_KEYS = `${KEY},${OTHER_KEY}`;
+  const configuration = readConfiguration({ API_KEYS, ...storageEnvironment(), ...environment });
   const storage = given ?? (await openStorage(configuration.storage)).storage;
   // A busy server creates a new database more slowly than a call may take.
   if (TEST_STORAGE !== undefined) await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
@@ -139,25 +129,22 @@ async function put(environment: Record<string, string>, { clock = Date.now, stor
   return { container, configuration, storage, observed: { unexpectedErrors, logged } };
 }
 
-export async function startApp(
-  environment: Record<string, string> = {},
-  options: ServiceOptions = {},
-): Promise<App & Observed> {
+type Environment = Record<string, string>;
+
+export async function startApp(environment: Environment = {}, options: ServiceOptions = {}): Promise<App & Observed> {
   const { container, storage, observed } = await put(environment, options);
   onTestFinished(() => storage.close());
   const app = container.resolve(TOKENS.app);
-  const call: App['call'] = async (method, path, { headers = {}, body, key = KEY } = {}) => {
-    const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
-    const init = { method, headers: { ...authorization, ...(headers as Record<string, string>) }, body: body ?? null };
-    const response = await app.request(path, init as RequestInit);
-    const text = await response.text();
-    return replyOf(response.status, Object.fromEntries(response.headers), text);
-  };
-  return { call, add: adding(call), ...observed };
+  const client = clientThat(async (method, path, headers, body) => {
+    const init = { method, headers, body: body ?? null } as RequestInit;
+    const response = await app.request(path, init);
+    return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+  });
+  return { ...client, ...observed };
 }
 
 export async function startService(
-  environment: Record<string, string> = {},
+  environment: Environment = {},
   options: ServiceOptions = {},
 ): Promise<Service & Observed> {
   const { container, configuration, storage, observed } = await put(environment, options);
@@ -216,63 +203,43 @@ export const statusesIn = (text: string) =>
 
 /** A service that listens already. */
 export function serviceAt(port: number): Service {
-  const call: Service['call'] = (method, path, { headers = {}, body, key = KEY } = {}) =>
-    new Promise((resolve, reject) => {
-      const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
-      const request = sendRequest({
-        host: '127.0.0.1',
-        port,
-        method,
-        path,
-        agent: false,
-        headers: {
-          ...authorization,
-          ...(body === undefined || 'transfer-encoding' in headers
-            ? {}
-            : { 'content-length': Buffer.byteLength(body) }),
-          ...headers,
-        },
-      });
-      request.on('error', reject);
-      request.on('response', (response) => {
-        const chunks: Buffer[] = [];
-        response.on('data', (chunk: Buffer) => chunks.push(chunk));
-        response.on('error', reject);
-        response.on('end', () => {
-          const text = Buffer.concat(chunks).toString();
-          resolve(replyOf(response.statusCode as number, response.headers, text));
-        });
-      });
-      request.end(body);
-    });
-
-  return {
-    port,
-    call,
-    add: adding(call),
-    raw(bytes) {
-      const socket = openSocket(port);
-      socket.write(bytes);
-      return untilClosed(socket);
-    },
+  const client = clientThat(async (method, path, fields, body) => {
+    const hasLength = body !== undefined && !('transfer-encoding' in fields);
+    const headers = { ...(hasLength && { 'content-length': Buffer.byteLength(body) }), ...fields };
+    const request = sendRequest({ host: '127.0.0.1', port, method, path, agent: false, headers });
+    request.on('error', () => {}).end(body);
+    const [response] = (await once(request, 'response')) as [IncomingMessage];
+    const text = Buffer.concat(await response.toArray()).toString();
+    return { status: response.statusCode as number, headers: response.headers, text };
+  });
+  const raw: Service['raw'] = (bytes) => {
+    const socket = openSocket(port);
+    socket.write(bytes);
+    return untilClosed(socket);
   };
+  return { port, ...client, raw };
 }
 
-function replyOf(status: number, headers: IncomingHttpHeaders, text: string): Reply {
-  return {
-    ...{ status, headers, text },
-    get json() {
-      return JSON.parse(text) as unknown;
-    },
-  };
-}
+type Send = (method: string, path: string, headers: Fields, body?: string | Buffer) => Promise<Omit<Reply, 'json'>>;
 
-function adding(call: App['call']): App['add'] {
-  return (newPet, headers = {}) =>
+/** A client that sends its requests in this way. */
+function clientThat(send: Send): App {
+  const call: App['call'] = async (method, path, { headers, body, key = KEY } = {}) => {
+    const authorization = key === null ? {} : { authorization: `Bearer ${key}` };
+    const reply = await send(method, path, { ...authorization, ...headers }, body);
+    return {
+      ...reply,
+      get json() {
+        return JSON.parse(reply.text) as unknown;
+      },
+    };
+  };
+  const add: App['add'] = (newPet, headers) =>
     call('POST', '/v1/pets', {
       headers: { 'content-type': 'application/json', ...headers },
       body: typeof newPet === 'string' ? newPet : JSON.stringify(newPet),
     });
+  return { call, add };
 }
 
 /** The expected Error body of a code and status, with a matching message. */

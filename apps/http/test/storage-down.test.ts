@@ -1,8 +1,10 @@
+import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { DomainError } from '@animal-store/domain';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createStorageCheck } from '../src/observability/readiness.ts';
-import { errorLike, failingStorage, freshFile, KEY, metric, startApp } from './service.ts';
+import { errorLike, failingStorage, KEY, metric, startApp } from './service.ts';
 import { startProcess } from './service-process.ts';
 
 const REX = '{"name":"Rex","categoryId":7}';
@@ -77,7 +79,7 @@ test('responds to an unknown key with 503 while the storage is unavailable, and 
 });
 
 test('starts on a file that another program has locked, and is ready when it is unlocked', async () => {
-  const file = freshFile();
+  const file = join(freshFolder(), 'animals.db');
   const other = new DatabaseSync(file);
   onTestFinished(() => {
     if (other.isOpen) other.close();
