@@ -9,7 +9,7 @@ import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import { startServer } from '../src/server/server.ts';
+import { type Listener, startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
@@ -161,6 +161,16 @@ export async function startService(
     await storage.close();
   });
   return { ...serviceAt(server.address.port), ...observed };
+}
+
+/** Serves a listener of the test. It stops when the running test ends. */
+export async function startBareServer(listener: Listener, host = '127.0.0.1') {
+  const reject = () => {
+    throw new Error('nothing is rejected');
+  };
+  const server = await startServer(listener, { host, port: 0, maxConnections: 3, onDrop() {}, reject });
+  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
+  return { ...server, port: server.address.port };
 }
 
 /** Gives each test a service of its own, with default settings. */
