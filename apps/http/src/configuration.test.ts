@@ -76,26 +76,15 @@ test.each([
 });
 
 describe('in production', () => {
-  const KEYS = 'API_KEYS must be set if NODE_ENV is production';
-
-  test.each<[string, Record<string, string>, string | RegExp]>([
-    ['a storage', { API_KEYS: 'k'.repeat(16) }, /^STORAGE must be set if NODE_ENV is production[^;]*$/],
-    ['first a storage, then a key', {}, /^STORAGE must be set [^;]*$/],
+  test.each<[string, Record<string, string>, RegExp]>([
+    ['a storage, before a key', {}, /^STORAGE must be set if NODE_ENV is production[^;]*$/],
     ['a known storage first', { STORAGE: 'x' }, /^STORAGE must be one of [^;]*$/],
-    ['a key, if the storage holds none', { STORAGE: 'memory' }, KEYS],
+    ['a key, if the storage holds none', { STORAGE: 'memory' }, /^API_KEYS must be set if NODE_ENV is production$/],
     ['a key, beside other errors', { STORAGE: 'memory', PORT: 'x' }, /^PORT must be [^;]*; API_KEYS must be set if/],
     ['a valid key', { STORAGE: 'memory', API_KEYS: 'short' }, /^API_KEYS entry 1 must be [^;]*$/],
-    [
-      ...(['the file of a URL', { MONGODB_URL_FILE: '/x' }] as const),
-      'MONGODB_URL_FILE: "/x" can\'t be read: no such file or directory',
-    ],
-    [
-      ...(['the file of keys', { STORAGE: 'memory', API_KEYS_FILE: '/x' }] as const),
-      'API_KEYS_FILE: "/x" can\'t be read: no such file or directory',
-    ],
+    ['the file of keys', { STORAGE: 'memory', API_KEYS_FILE: '/x' }, /^API_KEYS_FILE: "\/x" can't be read: [^;]*$/],
   ])('needs %s', (_, environment, message) => {
-    const expected = message instanceof RegExp ? expect.stringMatching(message) : message;
-    expect(errorsIn({ NODE_ENV: 'production', ...environment })).toEqual(expected);
+    expect(errorsIn({ NODE_ENV: 'production', ...environment })).toMatch(message);
   });
 
   test('needs no key if the storage may hold some', () => {

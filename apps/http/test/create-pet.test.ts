@@ -32,12 +32,11 @@ describe('createPet', () => {
     expect((await app.call('GET', '/v1/pets/1')).text).toBe(text);
   });
 
-  const RANGE = 'categoryId must be an integer from -9223372036854775808 to 9223372036854775807';
-
   test.for([
-    ['{"name":"Rex","categoryId":9223372036854775808}', `${RANGE}, was 9223372036854775808`],
-    [`{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`, `${RANGE}, was a number out of range`],
-    ['{"name":7,"categoryId":7}', 'name must be a string, was 7'],
+    [
+      `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`,
+      'categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was a number out of range',
+    ],
     [
       '{"status":"lost"}',
       'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
@@ -45,15 +44,6 @@ describe('createPet', () => {
   ] as const)('rejects %.60s and names all violations', async ([body, message], { app: { add } }) => {
     expect((await add(body)).json).toEqual({ code: 'invalid_request', message, status: 400 });
   });
-
-  test.for(['x', ' Rex ', '🐕'.repeat(200), 'é', 'e\u0301', '"\\\u0001\u2028</script>', '\ufffd', '__proto__'])(
-    'keeps the name %j as it was sent',
-    async (name, { app: { add, call } }) => {
-      const { json } = await add({ name, categoryId: 1 });
-      expect(json).toMatchObject({ name });
-      expect((await call('GET', '/v1/pets/1')).json).toEqual(json);
-    },
-  );
 
   test('ignores unknown members, an id among them', async ({ app: { add } }) => {
     const deep = '['.repeat(500) + ']'.repeat(500);

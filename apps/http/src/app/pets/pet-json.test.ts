@@ -4,6 +4,6 @@ import { expect, test } from 'vitest';
 import { petJson } from './pet-json.ts';
 
 test('writes every member of a pet', () => {
-  const pet: Required<Pet> = { id: 1n, name: '"Rex"\u2028', categoryId: -(2n ** 63n), status: 'sold' };
+  const pet: Required<Pet> = { id: 1n, name: '"Rex" 🐕\\\u0001\u2028', categoryId: -(2n ** 63n), status: 'sold' };
   expect(parse(petJson(pet))).toEqual(pet);
 });
