@@ -16,20 +16,13 @@ function errorsIn(environment: Record<string, string>): string {
 // The package app-kit tests the kinds of values, secrets and storages; the manual has the rules of most variables.
 
 test('has a default for everything', () => {
+  const subject = 'STORAGE=memory';
   expect(readConfiguration({})).toEqual({
-    HOST: '127.0.0.1',
-    PORT: 3000,
-    BASE_PATH: '/v1',
-    storage: { name: 'memory', adapter: STORAGES.memory, setting: '', subject: 'STORAGE=memory', warnings: [] },
+    ...Object.fromEntries(Object.entries(VARIABLES).map(([name, { fallback, parse }]) => [name, parse(fallback)])),
+    CORS_ORIGINS: new Set(),
+    storage: { name: 'memory', adapter: STORAGES.memory, setting: '', subject, warnings: [] },
     production: false,
     configuredKeys: new Map(),
-    LOG_LEVEL: 'info',
-    CORS_ORIGINS: new Set(),
-    RATE_LIMIT: 0,
-    STOP_DEADLINE_SECONDS: 10,
-    NODE_ENV: 'development',
-    MAX_CONNECTIONS: 10_000,
-    TRUST_PROXY: 0,
   });
 });
 

@@ -136,16 +136,15 @@ describe('the OpenAPI document', () => {
       properties: { code: { enum: Object.keys(ERROR_STATUS) } },
     });
     // JSON.parse has rounded them.
-    for (const bounds of [
-      '-9223372036854775808,"maximum":9223372036854775807',
-      ...['1,"maximum":9007199254740991', '1,"maximum":9223372036854775807'],
-    ]) {
-      expect(text).toContain(`"format":"int64","minimum":${bounds}`);
-    }
-    expect([document.security, securitySchemes]).toMatchObject([
-      [{ apiKey: [] }],
-      { apiKey: { type: 'http', scheme: 'bearer' } },
-    ]);
+    const bounds = Array.from(
+      text.matchAll(/"format":"int64","minimum":(-?\d+),"maximum":(\d+)/g),
+      ([, ...pair]) => pair,
+    );
+    expect(new Set(bounds.map(String))).toEqual(
+      new Set(['1,9007199254740991', '-9223372036854775808,9223372036854775807', '1,9223372036854775807']),
+    );
+    expect(document.security).toEqual([{ apiKey: [] }]);
+    expect(securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
   });
 
   test('has each operation with its parameters', async ({ app }) => {

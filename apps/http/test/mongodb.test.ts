@@ -1,37 +1,9 @@
-import { randomBytes } from 'node:crypto';
-import { openStorage, readNamedStorage, sha256 } from '@animal-store/app-kit';
-import { createKeyring } from '@animal-store/domain';
 import { behindProxy, describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { errorLike, KEY } from './service.ts';
 import { startProcess } from './service-process.ts';
 
-async function keyringAt(url: string, clock = Date.now) {
-  const { storage } = await openStorage(await readNamedStorage({ MONGODB_URL: url }));
-  onTestFinished(async () => storage.close());
-  return createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock });
-}
-
 describeWithMongo('the service on MongoDB', () => {
-  test('starts in production with a valid issued key, and ends with code 2 if all are revoked or expired', async () => {
-    const url = freshDatabase();
-    const startInProduction = () => startProcess({ NODE_ENV: 'production', STORAGE: 'mongodb', MONGODB_URL: url });
-    const issued = { holder: 'the zoo', expiresAt: null };
-    await (await keyringAt(url, () => 0)).issue({ ...issued, expiresAt: Date.now() - 1_000 });
-    const keyring = await keyringAt(url);
-    await keyring.revoke((await keyring.issue(issued)).record.id);
-    const rejected = startInProduction();
-    expect(await rejected.exit).toBe(2);
-    expect(rejected.output.err).toBe(
-      'animal-store: no API key is valid, all are revoked or expired: set API_KEYS or issue a key\n',
-    );
-
-    const { key } = await keyring.issue({ ...issued, expiresAt: Date.now() + 60_000 });
-    const running = startInProduction();
-    expect((await (await running.listens()).call('GET', '/v1/pets', { key })).status).toBe(200);
-    expect(running.output.out).not.toContain(key);
-  });
-
   test('ends with code 2 if the server rejects the password', async () => {
     const secret = 's3cret-w0rd';
     const MONGODB_URL = freshDatabase().replace('//', `//nobody:${secret}@`);

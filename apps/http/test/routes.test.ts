@@ -34,20 +34,9 @@ test.for([
 });
 
 test.for([
-  ...[
-    '/x',
-    '/pets',
-    '/v2/pets',
-    '/v1x',
-    '/livez/',
-    '/LIVEZ',
-    '/%zz',
-    '/v1%2Fpets',
-    '/favicon.ico',
-    '/docs/x',
-    '/docs//',
-  ],
-  ...['/docs/docs.js/', '/docs/swagger-ui-bundle.js.map', '/docs/../../etc/passwd', '/docs/..%2f..%2fetc/passwd'],
+  ...['/x', '/pets', '/v2/pets', '/v1x', '/livez/', '/LIVEZ', '/%zz', '/v1%2Fpets', '/favicon.ico'],
+  ...['/docs/x', '/docs//', '/docs/docs.js/', '/docs/swagger-ui-bundle.js.map'],
+  ...['/docs/../../etc/passwd', '/docs/..%2f..%2fetc/passwd'],
 ])('responds with not_found to %s outside the base path, without a key', async (path, { service: { call } }) => {
   for (const method of ['GET', 'DELETE']) {
     const { status, json } = await call(method, path, { key: null });
@@ -69,12 +58,6 @@ test('serves another base path, which its links have, and nothing at /v1', async
   expect((await call('GET', '/shop/v1', { key: null })).status).toBe(401);
   expect((await call('GET', '/shop', { key: null })).status).toBe(404);
   expect((await call('GET', '/v1/pets', { key: null })).status).toBe(404);
-});
-
-test('handles a long path in linear time', async ({ app: { call } }) => {
-  const path = `/${'a'.repeat(15_800)}/`;
-  const responses = await Promise.all(Array.from({ length: 200 }, () => call('GET', path, { key: null })));
-  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([404]));
 });
 
 describe('a response', () => {

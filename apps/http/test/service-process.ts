@@ -39,9 +39,7 @@ export function startProcess(
     env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
     stdio,
   });
-  onTestFinished(() => {
-    child.kill('SIGKILL');
-  });
+  onTestFinished(() => void child.kill('SIGKILL'));
   const output = { out: '', err: '' };
   child.stdout?.on('data', (chunk) => {
     output.out += chunk;
@@ -54,12 +52,11 @@ export function startProcess(
     await expect.poll(() => output.out).toMatch(pattern);
     return pattern.exec(output.out) as RegExpExecArray;
   };
-  const logged = (which: number | string) =>
-    output.out
-      .trim()
-      .split('\n')
-      .map((line) => JSON.parse(line) as Record<string, unknown>)
-      .filter(({ level, msg }) => level === which || msg === which);
+  const logged = (which: number | string) => {
+    const lines = output.out.trim().split('\n');
+    const parsed = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+    return parsed.filter(({ level, msg }) => level === which || msg === which);
+  };
   return {
     process: child as ChildProcessWithoutNullStreams,
     output,
