@@ -2,7 +2,7 @@ import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import * as fc from 'fast-check';
 import { BSON } from 'mongodb';
 import { expect, test } from 'vitest';
-import { decodePet, valuesOf } from './documents.ts';
+import { decodePet } from './documents.ts';
 
 const bytesOf = (document: object) => Buffer.from(BSON.serialize(document));
 
@@ -42,13 +42,4 @@ test('decodePet returns the pet of any stored document, whatever the order of it
 
 test('decodePet rejects a member of a type that the schema excludes', () => {
   expect(() => decodePet(bytesOf({ _id: 1n, name: 'Rex', categoryId: 1.5 }))).toThrow(TypeError);
-});
-
-test('valuesOf splits arrays and documents of any number and length', () => {
-  // With more than ten, names of elements have different lengths.
-  const arrays = Array.from({ length: 12 }, (_, count) =>
-    Array.from({ length: count }, (_, index) => ({ _id: index, name: 'Rex'.repeat(index), count })),
-  );
-  const read = valuesOf(bytesOf({ ...arrays })).map((array) => valuesOf(array).map((bytes) => BSON.deserialize(bytes)));
-  expect(read).toEqual(arrays);
 });

@@ -14,12 +14,8 @@ function counter() {
 
 const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
 
-beforeEach(() => {
-  vi.useFakeTimers({ toFake: ['performance'] });
-});
-afterEach(() => {
-  vi.useRealTimers();
-});
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }));
+afterEach(() => void vi.useRealTimers());
 
 test('ids ascend without a gap, in the order of the calls, and are reserved by a few writes', async () => {
   const { take, reserved } = counter();

@@ -104,15 +104,6 @@ describe('createReadBarrier', () => {
     expect(state.steps).toEqual(['confirm a', 'confirm a', 'read a']);
   });
 
-  test('confirms the next primary, too, if it changes during a confirmation', async () => {
-    const state = barrierOn(termOf('a'));
-    state.confirm = async () => {
-      [state.primary, state.confirm] = [termOf('b'), async () => {}];
-    };
-    expect(await state.read()).toBe('b');
-    expect(state.steps).toEqual(['confirm a', 'confirm b', 'read b']);
-  });
-
   test('gives up if the primary changes during every read', async () => {
     const state = barrierOn(termOf('a'));
     const change = () => {
