@@ -1,57 +1,39 @@
 import { readFile } from 'node:fs/promises';
-import { added, apiKey, idempotencyOf } from '@animal-store/adapter-contract';
+import { runInNewContext } from 'node:vm';
+import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
 import { behindProxy, databaseAt, describeWithMongo, freshDatabase } from '@animal-store/test-servers/mongodb';
-import { BSON, type Document, type IndexDescriptionInfo } from 'mongodb';
+import { BSON, Long } from 'mongodb';
 import { expect, test } from 'vitest';
 import type { PetDocument } from '../src/documents.ts';
 import { prepareCollections } from '../src/schema.ts';
-import { isReady, openStorage, times } from './fixtures.ts';
-
-/** A collection as a published version has left it. */
-interface StoredCollection {
-  readonly options: Document;
-  readonly indexes: readonly IndexDescriptionInfo[];
-  readonly documents: readonly Document[];
-}
-
-type StoredDatabase = Readonly<Record<string, StoredCollection>>;
+import { type Dump, dumpsOf, freshStorage, isReady, openStorage, restoreDumps, times } from './fixtures.ts';
 
 // Written by the version that introduced the format: it never changes.
 const FORMAT_1 = BSON.EJSON.parse(await readFile(new URL('fixtures/format-1.json', import.meta.url), 'utf8'), {
   relaxed: false,
   useBigInt64: true,
-}) as StoredDatabase;
+}) as Readonly<Record<string, Omit<Dump, 'name'>>>;
 
-/** A value without the types of numbers, which the driver and the file represent differently. */
-const plain = (value: unknown) => JSON.parse(BSON.EJSON.stringify(value as Document));
+const DOCUMENT_VALIDATION_FAILURE = 121;
 
 async function restored(): Promise<string> {
   const url = freshDatabase();
-  const db = databaseAt(url);
-  for (const [name, { options, indexes, documents }] of Object.entries(FORMAT_1)) {
-    const collection = await db.createCollection(name, options);
-    if (indexes.length > 0) await collection.createIndexes([...indexes]);
-    await collection.insertMany([...documents]);
-  }
+  const dumps = Object.entries(FORMAT_1).map(([name, dump]) => ({ name, ...dump }));
+  await restoreDumps(url, dumps);
   return url;
 }
 
 /** The options and indexes of each collection. */
-async function shapeOf(url: string): Promise<unknown> {
-  const db = databaseAt(url);
-  const collections = await db.listCollections({ name: { $not: /^system\./ } }).toArray();
-  const entries = collections.map(async ({ name, options }: { name: string; options?: Document }) => {
-    const indexes = (await db.collection(name).indexes()).filter((index) => index.name !== '_id_');
-    return [name, plain({ options: options ?? {}, indexes })] as const;
-  });
-  return Object.fromEntries(await Promise.all(entries));
-}
+const shapeOf = async (url: string) => (await dumpsOf(url)).map(({ documents: _, ...shape }) => shape);
 
 describeWithMongo('the stored format', () => {
-  test('is format 1 in a new database, which is created once by processes that start together', async () => {
+  test('is format 1 in a new database, which processes create once that start and write together', async () => {
     const url = freshDatabase();
-    await Promise.all(times(8, () => prepareCollections(databaseAt(url))));
+    const preparing = times(8, () => prepareCollections(databaseAt(url)));
+    const pets = await Promise.all(times(8, async () => added((await isReady(openStorage(url))).pets)));
+    await Promise.all(preparing);
+    expect(new Set(pets.map(({ id }) => id)).size).toBe(8);
     expect(await shapeOf(url)).toEqual(await shapeOf(await restored()));
   });
 
@@ -82,5 +64,43 @@ describeWithMongo('the stored format', () => {
     await expect.poll(async () => misconfigurationOf(await failureOf(ready))).toBe(line);
     await expect.poll(() => proxy.connections()).toBe(0);
     expect(await shapeOf(url)).toEqual(before);
+  });
+});
+
+describeWithMongo('a stored document', () => {
+  test('has the last date for a timestamp that no date can hold', async () => {
+    const storage = await freshStorage();
+    const key = apiKey({ expiresAt: Number.MAX_SAFE_INTEGER });
+    await storage.keys.add(key);
+    expect((await storage.keys.find(key.digest))?.expiresAt).toBe(8.64e15);
+  });
+
+  test('has an id below 2^53, and above the counter, which no restored pet lowers', async () => {
+    const { db, ...storage } = await freshStorage();
+    const counters = db.collection<{ _id: string }>('counters');
+    const last = Long.fromBigInt(2n ** 53n - 2n);
+    await counters.updateOne({ _id: 'pets' }, { $set: { last } }, { upsert: true });
+    await storage.archive?.restore([{ id: 5n, ...rex(), createdAt: 0 }]);
+    const wrong = { id: 6n, ...rex({ name: '' }), createdAt: 0 };
+    await expect(storage.archive?.restore([wrong])).rejects.toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
+    expect((await added(storage.pets)).id).toBe(2n ** 53n - 1n);
+    expect(await failureOf(() => added(storage.pets))).toMatchObject({ code: DOCUMENT_VALIDATION_FAILURE });
+    expect(await storage.pets.list({ after: 0n, limit: 9 })).toHaveLength(2);
+    expect(await counters.findOne()).toEqual({ _id: 'pets', last: 2n ** 53n - 1n });
+  });
+
+  test('loses its idempotency key, if it is old, by the statement of the manual', async () => {
+    const { db, pets } = await freshStorage();
+    const old = await added(pets, rex(), idempotencyOf(rex(), 'old'));
+    const young = await added(pets, rex(), idempotencyOf(rex(), 'young'));
+    const collection = db.collection<{ _id: bigint; createdAt: Date }>('pets');
+    const createdAt = new Date(Date.now() - 31 * 24 * 3_600_000);
+    await collection.updateOne({ _id: old.id }, { $set: { createdAt } });
+    const manual = await readFile(new URL('../../../docs/storage-mongodb.md', import.meta.url), 'utf8');
+    const [, statement = 'no statement'] = /--eval '(db\.pets\..+)'\n/.exec(manual) ?? [];
+    await runInNewContext(statement, { db: { pets: collection } });
+    expect(await pets.add(rex(), idempotencyOf(rex(), 'young'))).toEqual({ pet: young, created: false });
+    expect((await pets.add(rex(), idempotencyOf(rex(), 'old')))?.created).toBe(true);
+    expect(await pets.find(old.id)).toEqual(old);
   });
 });

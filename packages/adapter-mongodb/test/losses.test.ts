@@ -1,20 +1,16 @@
 import { inspect } from 'node:util';
 import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
+import type { PetStatus } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
-import {
-  databaseAt,
-  describeWithMongo,
-  freshDatabase,
-  type ReplicaSet,
-  startReplicaSet,
-} from '@animal-store/test-servers/mongodb';
-import type { Collection, CollectionInfo, Db, IndexDescription } from 'mongodb';
+import { databaseAt, describeWithMongo, type ReplicaSet, startReplicaSet } from '@animal-store/test-servers/mongodb';
+import type { Db } from 'mongodb';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';
+import { dumpsOf, freshStorage, isReady, openStorage, profiled, restoreDumps, times } from './fixtures.ts';
 
 const key = idempotencyOf(rex(), 'k1');
 const SECRET = 'customer-secret-77';
+const UNAVAILABLE = { status: 'rejected', reason: { code: 'storage_unavailable' } };
 const BY_KEY = 'idempotency.holder_1_idempotency.key_1';
 
 const whyNotReady = async ({ ready }: PetStorage) => misconfigurationOf(await failureOf(ready));
@@ -37,46 +33,24 @@ async function expectNoWrites(
   }
 }
 
-/** Drops a database, and restores it as mongorestore does: with the same documents, in collections with other UUIDs. */
-async function dropAndRestore(db: Db): Promise<void> {
-  const infos: CollectionInfo[] = await db.listCollections({ name: { $not: /^system\./ } }).toArray();
-  const dumps = await Promise.all(
-    infos.map(async ({ name, options }) => {
-      const collection = db.collection(name);
-      return { name, options, indexes: await collection.indexes(), documents: await collection.find().toArray() };
-    }),
-  );
-  await db.dropDatabase();
-  for (const { name, options, indexes, documents } of dumps) {
-    const collection = await db.createCollection(name, options);
-    await collection.createIndexes(indexes as IndexDescription[]);
-    if (documents.length > 0) await collection.insertMany(documents);
-  }
-}
-
 describeWithMongo('a database', () => {
-  test('that was dropped and restored while a process used it needs a new process, which finds all of it', async () => {
+  test('that was dropped is not created again, and once restored it needs a new process, which finds all of it', async () => {
     const { db, url, ...storage } = await freshStorage();
     const pet = await added(storage.pets, rex(), key);
-    await dropAndRestore(db);
-    await expectNoWrites(storage, /^the database is not the one that this process has used: restart the process$/);
-    expect(await failureOf(() => storage.pets.find(pet.id))).toMatchObject({ code: 'storage_unavailable' });
-    const next = await isReady(openStorage(url));
-    expect(await added(next.pets, rex(), key)).toEqual(pet);
-  });
-
-  test('that was dropped is not created again by a process that has used it', async () => {
-    const { db, ...storage } = await freshStorage();
-    await added(storage.pets);
+    const dumps = await dumpsOf(url);
     await db.dropDatabase();
     await expectNoWrites(storage, 'the collection pets is missing: restore the database');
-    for (const status of [undefined, 'sold'] as const) {
-      const list = (after: bigint) => storage.pets.list({ after, limit: 9, ...(status && { status }) });
-      for (const end of await Promise.allSettled([list(0n), list(0n), list(1n), list(2n)])) {
-        expect(end).toMatchObject({ status: 'rejected', reason: { code: 'storage_unavailable' } });
-      }
-    }
+    const list = (after: bigint, status?: PetStatus) =>
+      storage.pets.list({ after, limit: 9, ...(status && { status }) });
+    const reads = () => [storage.pets.find(pet.id), list(0n), list(0n), list(1n), list(0n, 'sold'), list(1n, 'sold')];
+    for (const call of await Promise.allSettled(reads())) expect(call).toMatchObject(UNAVAILABLE);
     expect(await db.listCollections().toArray()).toEqual([]);
+
+    await restoreDumps(url, dumps);
+    await expectNoWrites(storage, /^the database is not the one that this process has used: restart the process$/);
+    for (const call of await Promise.allSettled(reads())) expect(call).toMatchObject(UNAVAILABLE);
+    const next = await isReady(openStorage(url));
+    expect(await added(next.pets, rex(), key)).toEqual(pet);
   });
 
   test.each(['pets', 'api_keys', 'counters'])(
@@ -99,47 +73,63 @@ describeWithMongo('a database', () => {
     // Once for each collection.
     expect(work.filter(({ command }) => 'listIndexes' in command)).toHaveLength(3);
   });
+});
 
-  test('is created by processes that start while another one already writes to it', async () => {
-    const url = freshDatabase();
-    const work = async () => added((await isReady(openStorage(url))).pets);
-    const pets = await Promise.all(times(8, work));
-    expect(new Set(pets.map(({ id }) => id)).size).toBe(8);
+describeWithMongo('a change by an administrator', () => {
+  const NO_SCHEMA = 'the collection pets has no schema of Animal Store: restore it, or name another database';
+  const noIndex = (of: string) => `an index is missing, that of ${of}: restart the process to create it`;
+  const NO_KEYS = noIndex('pets by idempotency.holder, idempotency.key');
+  const change = (options: object) => (db: Db) => db.command({ collMod: 'pets', ...options });
+
+  test.each<[string, (db: Db) => Promise<unknown>, string | RegExp]>([
+    ['the index of idempotency keys is dropped', (db) => db.collection('pets').dropIndex(BY_KEY), NO_KEYS],
+    [
+      'the index of idempotency keys is no longer unique',
+      async (db) => {
+        await db.collection('pets').dropIndex(BY_KEY);
+        const partialFilterExpression = { 'idempotency.key': { $exists: true } };
+        await db
+          .collection('pets')
+          .createIndex({ 'idempotency.holder': 1, 'idempotency.key': 1 }, { partialFilterExpression });
+      },
+      NO_KEYS,
+    ],
+    [
+      'the index of pages by status is dropped',
+      (db) => db.collection('pets').dropIndex('status_1__id_1'),
+      noIndex('pets by status, _id'),
+    ],
+    [
+      'the index of API keys is dropped',
+      (db) => db.collection('api_keys').dropIndex('digest_1'),
+      noIndex('api_keys by digest'),
+    ],
+    [
+      'a schema has another format',
+      change({ validator: { $jsonSchema: { title: 'format 2' } } }),
+      /^the collection pets .*format 2/,
+    ],
+    ['a schema is removed', change({ validator: {} }), NO_SCHEMA],
+    ['a schema only warns', change({ validationAction: 'warn' }), NO_SCHEMA],
+    ['a schema is switched off', change({ validationLevel: 'off' }), NO_SCHEMA],
+  ])('stops writes, but no reading, until it is undone: %s', async (_, make, reason) => {
+    const { db, url, ...storage } = await freshStorage();
+    const pet = await added(storage.pets, rex(), key);
+    const dumps = await dumpsOf(url);
+    await make(db);
+    await expectNoWrites(storage, reason);
+    expect(await storage.pets.find(pet.id)).toEqual(pet);
+    for (const { name, options, indexes } of dumps) {
+      await db.command({ collMod: name, validationAction: 'error', validationLevel: 'strict', ...options });
+      await db.collection(name).dropIndexes();
+      await db.collection(name).createIndexes([...indexes]);
+    }
+    await isReady(storage);
+    expect(await added(storage.pets, rex(), key)).toEqual(pet);
   });
 });
 
 describeWithMongo('an index that is missing', () => {
-  test.each<[string, string, string, (collection: Collection) => Promise<unknown>]>([
-    ['pets', 'idempotency.holder, idempotency.key', 'dropped', (pets) => pets.dropIndex(BY_KEY)],
-    [
-      'pets',
-      'idempotency.holder, idempotency.key',
-      'no longer unique',
-      async (pets) => {
-        const [index] = (await pets.indexes()).filter(({ name }) => name === BY_KEY);
-        const { unique: _, v: __, ...rest } = index as IndexDescription & { v: number };
-        await pets.dropIndex(BY_KEY);
-        await pets.createIndexes([rest]);
-      },
-    ],
-    ['pets', 'status, _id', 'dropped', (pets) => pets.dropIndex('status_1__id_1')],
-    ['api_keys', 'digest', 'dropped', (keys) => keys.dropIndex('digest_1')],
-  ])('stops writes, and is named: that of %s by %s, %s', async (name, fields, _, take) => {
-    const { db, ...storage } = await freshStorage();
-    const pet = await added(storage.pets, rex(), key);
-    const indexes = (await db.collection(name).indexes()) as IndexDescription[];
-    await take(db.collection(name));
-    await expectNoWrites(
-      storage,
-      `an index is missing, that of ${name} by ${fields}: restart the process to create it`,
-    );
-    expect(await storage.pets.find(pet.id)).toEqual(pet);
-    await db.collection(name).dropIndexes();
-    await db.collection(name).createIndexes(indexes);
-    await isReady(storage);
-    expect(await added(storage.pets, rex(), key)).toEqual(pet);
-  });
-
   test('is created by the next process', async () => {
     const { db, url, ...storage } = await freshStorage();
     await db.collection('pets').dropIndexes();
@@ -164,27 +154,6 @@ describeWithMongo('an index that is missing', () => {
     expect(misconfigurationOf(failure)).toMatch(line);
     const everything = inspect(failure, { depth: 20, showHidden: true });
     for (const secret of [SECRET, digest]) expect(everything).not.toContain(secret);
-  });
-});
-
-describeWithMongo('a schema', () => {
-  const NO_SCHEMA = 'the collection pets has no schema of Animal Store: restore it, or name another database';
-
-  test.each<[string, object, string | RegExp]>([
-    ['has another format', { validator: { $jsonSchema: { title: 'format 2' } } }, /^the collection pets .*format 2/],
-    ['was removed', { validator: {} }, NO_SCHEMA],
-    ['only warns', { validationAction: 'warn' }, NO_SCHEMA],
-    ['is switched off', { validationLevel: 'off' }, NO_SCHEMA],
-  ])('stops writes while it %s', async (_, change, reason) => {
-    const { db, ...storage } = await freshStorage();
-    const pet = await added(storage.pets);
-    const [{ options }] = (await db.listCollections({ name: 'pets' }).toArray()) as [CollectionInfo];
-    await db.command({ collMod: 'pets', ...change });
-    await expectNoWrites(storage, reason);
-    expect(await storage.pets.find(pet.id)).toEqual(pet);
-    await db.command({ collMod: 'pets', validationAction: 'error', validationLevel: 'strict', ...options });
-    await isReady(storage);
-    expect((await added(storage.pets)).id).toBeGreaterThan(pet.id);
   });
 });
 
