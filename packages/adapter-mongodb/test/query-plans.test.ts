@@ -1,10 +1,11 @@
-import { added, apiKey, rex } from '@animal-store/adapter-contract';
+import { added, apiKey, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { PET_STATUSES, type PetStatus } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { describeWithMongo } from '@animal-store/test-servers/mongodb';
-import { Timestamp } from 'mongodb';
+import { type Db, Timestamp } from 'mongodb';
 import { describe, expect, test } from 'vitest';
-import { freshStorage, profiled, times } from './fixtures.ts';
+import type { PetDocument } from '../src/documents.ts';
+import { freshStorage, isReady, openStorage, profiled, times } from './fixtures.ts';
 
 const create = { holder: 'the zoo', key: 'k7', fingerprint: 'f7' };
 
@@ -29,6 +30,14 @@ async function workOf(work: (storage: PetStorage) => Promise<unknown>, options =
   const seen = await profiled(url, () => work(storage));
   return seen.filter(({ op }) => op === 'query' || op === 'command' || op === 'insert' || op === 'update');
 }
+
+/** Stores pets without the counter, as a restore does. */
+const restore = (db: Db, count: number, first: number) =>
+  db
+    .collection<PetDocument>('pets')
+    .insertMany(
+      times(count, (index) => ({ _id: BigInt(first + index), name: 'Max', categoryId: 1n, createdAt: new Date() })),
+    );
 
 describeWithMongo('every query', () => {
   describe('uses an index alone, without a collection scan, a sort or more keys than documents', () => {
@@ -113,6 +122,47 @@ describeWithMongo('every query', () => {
       expect(command.writeConcern).toMatchObject({ w: 'majority', j: true });
       expect(command.txnNumber).toBeGreaterThan(0n);
       expect(Number(command.maxTimeMS)).toBe(1_500);
+    }
+  });
+});
+
+describeWithMongo('many creations at once', () => {
+  test('raise the counter together if it is behind the pets, as after a restore, and find repeated ones', async () => {
+    const { pets, url, db } = await freshStorage();
+    const other = await isReady(openStorage(url));
+    const create = (index: number, key?: string) =>
+      added(index % 2 === 0 ? pets : other.pets, rex(), key === undefined ? key : idempotencyOf(rex(), key));
+    const earlier = await Promise.all(times(100, (index) => create(index, `old-${index}`)));
+    await restore(db, 5_000, 201);
+    const work = await profiled(url, async () => {
+      const calls = times(400, (index) => create(index, index % 3 === 0 ? undefined : `new-${index}`));
+      const repeated = await Promise.all(times(100, (index) => create(index, `old-${index}`)));
+      expect(repeated).toEqual(earlier);
+      expect(new Set((await Promise.all(calls)).map(({ id }) => id)).size).toBe(400);
+    });
+    expect(work.filter(({ op, ns }) => op === 'update' && ns.endsWith('.counters')).length).toBeLessThanOrEqual(12);
+    expect(await pets.list({ after: 0n, limit: 10_000 })).toHaveLength(5_500);
+  });
+
+  test('find the pets of repeated keys by a few queries, each call the pet of its own key', async () => {
+    const { pets, url } = await freshStorage();
+    const create = (index: number, fingerprint: string) =>
+      pets.add(
+        { name: `Rex ${index}`, categoryId: 7n },
+        { holder: `zoo ${index % 3}`, key: `${Math.floor(index / 3)}`, fingerprint },
+      );
+    const created = await Promise.all(times(1_500, (index) => create(index, 'first')));
+    const work = await profiled(url, async () => {
+      const calls = times(1_500, (index) => create(index, index % 10 === 0 ? 'another' : 'first'));
+      expect(await Promise.all(calls)).toEqual(
+        created.map((creation, index) => (index % 10 === 0 ? null : { pet: creation?.pet, created: false })),
+      );
+    });
+    const queries = work.filter(({ op }) => op === 'query');
+    expect(queries.length).toBeLessThanOrEqual(10);
+    for (const { planSummary, docsExamined } of queries) {
+      expect(planSummary).toMatch(/^(?:(?:, )?IXSCAN \{ idempotency.holder: 1, idempotency.key: 1 \})+$/);
+      expect(docsExamined).toBeLessThanOrEqual(500);
     }
   });
 
