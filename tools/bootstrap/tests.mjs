@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { bin, environment, exitCodeOf, interrupted, runProgram } from './programs.mjs';
+import { join, relative, sep } from 'node:path';
+import { bin, environment, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
 
 const RELEASE_TESTS = `
 Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients, the
@@ -24,6 +24,7 @@ export async function runTests(args) {
     const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env });
     if (interrupted()) process.exit(exitCodeOf(result) || 1);
     const results = read(report);
+    showSeconds(results.testResults);
     if (!env.ALL_TESTS) console.log(RELEASE_TESTS);
     return {
       passed: results.numPassedTests,
@@ -41,6 +42,17 @@ function read(report) {
   try {
     return JSON.parse(readFileSync(report, 'utf8'));
   } catch {
-    return { numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
+    return { testResults: [], numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
   }
+}
+
+/** Shows the seconds that the test files of each workspace took, the slowest first. Several files run at the same time. */
+function showSeconds(files) {
+  const seconds = new Map();
+  for (const { name, startTime, endTime } of files) {
+    const workspace = relative(root, name).split(sep, 2).join('/');
+    seconds.set(workspace, (seconds.get(workspace) ?? 0) + (endTime - startTime) / 1000);
+  }
+  const slowestFirst = [...seconds].sort(([, one], [, other]) => other - one);
+  for (const [workspace, sum] of slowestFirst) console.log(`${sum.toFixed(1).padStart(7)} s  ${workspace}`);
 }
