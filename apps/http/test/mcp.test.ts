@@ -136,6 +136,18 @@ describe('/mcp', () => {
     expect([rejected.status, rejected.json]).toEqual([429, errorLike('too_many_requests', 429)]);
   });
 
+  test('counts each call of a batch as a request in flight', async () => {
+    const { storage, release } = waitingStorage();
+    const app = await startApp({}, { storage });
+    const batch = sending(Array.from({ length: 30 }, (_, id) => callOf('list_pets', {}, id)));
+    const served = Array.from({ length: 33 }, () => app.call('POST', '/mcp', batch));
+    await expect.poll(() => metric(app, 'http_requests_in_flight')).toBe(991);
+    const rejected = await app.call('POST', '/mcp', batch);
+    expect([rejected.status, rejected.json]).toEqual([503, errorLike('service_unavailable', 503, /overloaded/)]);
+    release();
+    expect((await Promise.all(served)).map(({ status }) => status)).toEqual(Array(33).fill(200));
+  });
+
   test('gives scripts of an origin in CORS_ORIGINS access', async () => {
     const origin = 'https://agents.example';
     const { call } = await startApp({ CORS_ORIGINS: origin });
