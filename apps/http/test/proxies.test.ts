@@ -1,8 +1,8 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chownSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { freePort, KEY, OTHER_KEY, serviceAt } from './service.ts';
@@ -95,7 +95,7 @@ async function startProxy(
 ): Promise<Ports> {
   const { file, words, whole } = PROXIES[name];
   const ports = { plain: await freePort(), tls: await freePort() };
-  const folder = mkdtempSync(join(tmpdir(), `animal-store-${name}-`));
+  const folder = freshFolder();
   if (isRoot) chownSync(folder, NOBODY, NOBODY);
   makeCertificate(folder);
   writeFileSync(join(folder, 'configuration'), whole(adapt(configuration(file, ports, instances, folder))));
@@ -113,7 +113,6 @@ async function startProxy(
   onTestFinished(async () => {
     child.kill('SIGTERM');
     await exit;
-    rmSync(folder, { recursive: true });
   });
   const status = () =>
     serviceAt(ports.plain)
