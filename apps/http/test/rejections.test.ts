@@ -64,9 +64,8 @@ test('rejects malformed bytes after the response to the request before them', as
 });
 
 test('rejects a malformed body of a request that waits for its turn', async ({ service: { raw } }) => {
-  const malformed = request('POST /v1/pets', `${AUTHORIZATION}${JSON_TYPE}${CHUNKED}`, 'hello\r\n');
-  const text = await raw(request('GET /livez') + malformed);
-  expect(text.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 400']);
+  const malformed = request('POST /v1/pets', CREATION + CHUNKED, 'hello\r\n');
+  expect(statusesIn(await raw(request('GET /livez') + malformed))).toEqual([200, 400]);
 });
 
 test('closes the connection, without a second response, if the rest of a body that was rejected is malformed', async ({

@@ -73,14 +73,13 @@ test('rejects the body of a client that resets its connection before the body is
   timeout: 30_000,
 }, async () => {
   const { promise: body, resolve: read } = Promise.withResolvers<Promise<Buffer>>();
-  const server = await startServer(async (request) => {
+  const { port } = await startBareServer(async (incoming) => {
     socket.resetAndDestroy();
-    await new Promise((close) => request.on('error', () => {}).on('close', close));
-    read(request.readBody());
-  }, OPTIONS);
-  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  const socket = connect(server.address.port, '127.0.0.1').on('error', () => {});
-  socket.write('POST / HTTP/1.1\r\nHost: animals\r\nContent-Length: 9\r\n\r\n');
+    await new Promise((close) => incoming.on('error', () => {}).on('close', close));
+    read(incoming.readBody());
+  });
+  const socket = openSocket(port);
+  socket.write(request('POST /', length(9)));
   await expect(body).rejects.toThrow('the request ended before its body did');
 });
 
