@@ -116,14 +116,6 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
       const place = await adapter.freshPlace();
       // Of Vitest, and of a driver that keeps some until its second use.
       let before: string[] = [];
-      const left = () =>
-        before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
-      // Not `expect.poll`, which has timers of its own.
-      async function expectNothingLeft(): Promise<void> {
-        const end = performance.now() + CALL_LIMIT;
-        while (left().length > 0 && performance.now() < end) await sleep(20);
-        expect(left()).toEqual([]);
-      }
       for (let count = 0; count < 10; count += 1) {
         const storage = await adapter.open(place);
         await added(storage.pets);
@@ -133,16 +125,22 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
         await sleep(100);
         before = process.getActiveResourcesInfo();
       }
-      await expectNothingLeft();
+      const left = () =>
+        before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
+      // Not `expect.poll`, which has timers of its own.
+      const end = performance.now() + CALL_LIMIT;
+      while (left().length > 0 && performance.now() < end) await sleep(20);
+      expect(left()).toEqual([]);
 
       const proxy = adapter.proxyOf?.(place);
       if (proxy === undefined) return;
+      // The next opening gets no response.
       proxy.swallow();
       const storage = await adapter.open(place);
       const call = failureOf(() => storage.ready());
       await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CALL_LIMIT });
       await storage.close();
-      await expectNothingLeft();
+      await expect.poll(proxy.connections, { timeout: CALL_LIMIT, message: 'open after close' }).toBe(0);
       await call;
     });
 

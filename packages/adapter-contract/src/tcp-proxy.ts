@@ -1,6 +1,6 @@
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A TCP proxy in front of a server. At first everything passes. It keeps no process alive. */
+/** A TCP proxy in front of a server. At first everything passes. */
 export interface TcpProxy {
   /** `host:port` to connect to. */
   readonly address: string;
@@ -38,7 +38,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
   let generation = 0;
 
   function track(socket: Socket): void {
-    sockets.add(socket.unref());
+    sockets.add(socket);
     socket.on('error', () => {}).on('close', () => sockets.delete(socket));
   }
 
@@ -70,7 +70,7 @@ export async function startTcpProxy(target: string | (() => string | Promise<str
       forward(upstream, client, responsesPass);
     }
   });
-  await new Promise<void>((resolve) => server.unref().listen(0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
 
   /** Ends the open connections, and changes the mode. */
   const change =
