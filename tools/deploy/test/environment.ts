@@ -1,7 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { expect, onTestFinished } from 'vitest';
+import { readFileSync } from 'node:fs';
+import { freshFile } from '@animal-store/test-kit/fresh-folder';
+import { expect } from 'vitest';
 import { type Configuration, readConfiguration } from '../../../apps/http/src/configuration.ts';
 import { END_TIMEOUT, GRACE } from '../../../apps/http/src/service.ts';
 
@@ -33,14 +32,9 @@ export function withSecrets(
   given: Readonly<Record<string, string>>,
   secrets: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-secrets-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
   const moved = Object.entries(given).map(([name, value]) => {
     const content = secrets[value];
-    if (content === undefined) return [name, value];
-    const file = join(folder, name);
-    writeFileSync(file, content);
-    return [name, file];
+    return [name, content === undefined ? value : freshFile(name, content)];
   });
   return Object.fromEntries(moved);
 }

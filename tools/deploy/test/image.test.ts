@@ -1,18 +1,15 @@
 import { execFile } from 'node:child_process';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { OWNER, PROCESS } from '@animal-store/test-servers/containers';
-import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
-import { buildImage, docker, MONGODB_IMAGE } from './programs.ts';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { KEY } from '@animal-store/test-kit/service';
+import { beforeAll, describe, expect, inject, test } from 'vitest';
+import { addressOf, buildImage, callsTo, docker, documented, MONGODB_IMAGE, ROOT, startContainer } from './programs.ts';
 
-const run = promisify(execFile);
+/** Runs a script of tools/deploy/sqlite. */
+const run = (script: string, ...args: string[]) => promisify(execFile)(`${ROOT}/tools/deploy/sqlite/${script}`, args);
 
-const SQLITE = fileURLToPath(new URL('../sqlite/', import.meta.url));
-
-const KEY = 'the-key-of-the-tests';
 const BUILD = { VERSION: '1.2.3-test', REVISION: '0123abc', SOURCE: 'https://example.org/animal-store' };
 
 /** As few rights as operators grant. */
@@ -21,15 +18,13 @@ const RESTRICTED = ['--read-only', '--cap-drop=ALL', '--security-opt=no-new-priv
 /** More frequent health checks than the default of the image. */
 const FREQUENT_CHECKS = ['--health-interval=300ms'];
 
-const IN_MEMORY = '--env=STORAGE=memory';
-
 const PUBLISHED = ['--publish=127.0.0.1::3000'];
 
 let image: string;
 let files: readonly ListedFile[];
 
 test('the Dockerfile names the version of the packages', () => {
-  const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
+  const read = (path: string) => readFileSync(join(ROOT, path), 'utf8');
   const { version } = JSON.parse(read('packages/domain/package.json'));
   expect(read('tools/deploy/image/Dockerfile')).toContain(`\nARG VERSION=${version}\n`);
 });
@@ -96,55 +91,24 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   });
 
   test('becomes healthy and serves requests with restricted rights', async () => {
-    const container = await start(
-      ...RESTRICTED,
-      ...FREQUENT_CHECKS,
-      ...PUBLISHED,
-      IN_MEMORY,
-      `--env=API_KEYS=${KEY}`,
-      image,
-    );
-    await healthOf(container, 'healthy');
-    const { call, add } = await serviceOf(container);
-
-    expect((await call('/livez')).status).toBe(200);
-    expect((await call('/readyz')).status).toBe(200);
-    expect((await call('/v1/pets')).status).toBe(401);
+    const { call, add } = await serviceOf(await startHealthy(...PUBLISHED));
     expect((await call('/v1/pets', 'not the key that it has')).status).toBe(401);
     expect(await (await add('Rex')).text()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807}');
-    expect(await (await call('/v1/pets', KEY)).text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
-
     // Assets come from packages and from a folder beside the built modules.
     for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui-bundle.js', '/metrics', '/openapi.json']) {
       expect((await call(path)).status, path).toBe(200);
     }
-
-    // The rights of the first process, as the kernel reports them.
-    const status = await docker('exec', container, 'node', '--print', 'fs.readFileSync("/proc/1/status", "utf8")');
-    expect(status).toMatch(/^Uid:\t1000\t1000\t1000\t1000$/m);
-    expect(status).toMatch(/^CapEff:\t0+$/m);
-    expect(status).toMatch(/^NoNewPrivs:\t1$/m);
-    const write = 'try { fs.writeFileSync("/app/file", ""); "written" } catch (error) { error.code }';
-    expect(await docker('exec', container, 'node', '--print', write)).toBe('EROFS');
   });
 
   test.each([
     ['a name', ['--hostname=pets', '--env=HOST=pets']],
     ['all addresses, without IPv6 in the container', ['--sysctl=net.ipv6.conf.all.disable_ipv6=1']],
   ])('has a health check that follows PORT and HOST: %s', async (_, host) => {
-    const container = await start(
-      ...[...RESTRICTED, ...FREQUENT_CHECKS, ...host, '--env=PORT=3001', IN_MEMORY],
-      ...[`--env=API_KEYS=${KEY}`, image],
-    );
-    await healthOf(container, 'healthy');
+    await startHealthy(...host, '--env=PORT=3001');
   });
 
   test('serves IPv4 and IPv6', async () => {
-    const container = await start(
-      ...[...RESTRICTED, ...FREQUENT_CHECKS, '--sysctl=net.ipv6.conf.all.disable_ipv6=0', IN_MEMORY],
-      ...[`--env=API_KEYS=${KEY}`, image],
-    );
-    await healthOf(container, 'healthy');
+    const container = await startHealthy('--sysctl=net.ipv6.conf.all.disable_ipv6=0');
     for (const host of ['127.0.0.1', '[::1]']) {
       const status = `fetch('http://${host}:3000/livez').then(({ status }) => console.log(status))`;
       expect(await docker('exec', container, 'node', '--eval', status), host).toBe('200');
@@ -152,7 +116,7 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
   });
 
   test('is unhealthy if nothing listens', async () => {
-    const container = await start(
+    const container = await startContainer(
       ...[...RESTRICTED, ...FREQUENT_CHECKS, '--health-retries=1', '--health-start-period=1ms'],
       ...[image, 'node', '--eval', 'setInterval(() => {}, 1_000)'],
     );
@@ -161,21 +125,20 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
 
   test('keeps pets in MongoDB across containers, issues keys with its command line, and skips ids as after a restore', async () => {
     // The service shares the addresses of the server, which publishes its port.
-    const server = await start(...PUBLISHED, '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
+    const server = await startContainer(...PUBLISHED, '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
     const near = [`--network=container:${server}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
     const once = ['run', '--rm', ...RESTRICTED, ...near];
     await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', INITIATE);
 
     const issueKey = ['node', 'apps/cli/dist/main.js', 'keys', 'issue', '--holder', 'the zoo'];
-    const issued = await docker(...once, image, ...issueKey);
-    const { key } = JSON.parse(issued);
-    const first = await start(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
+    const { key } = JSON.parse(await docker(...once, image, ...issueKey));
+    const first = await startContainer(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
     expect((await (await serviceOf(server)).add('Rex', key)).status).toBe(201);
     await docker('stop', first);
     expect(await docker('wait', first)).toBe('0');
 
     await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', afterRestore());
-    await start(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
+    await startContainer(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
     const { call, add } = await serviceOf(server);
     expect(await (await call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
     expect(((await (await add('Max', key)).json()) as { id: number }).id).toBeGreaterThan(1_000_000);
@@ -183,32 +146,28 @@ describe.skipIf(inject('noContainers') !== null)('the container image', () => {
 
   test('keeps pets in a SQLite file in a volume across a restart, and restores a backup', async () => {
     const on = ['--volume=/data', '--env=STORAGE=sqlite', '--env=SQLITE_FILE=/data/zoo.db', `--env=API_KEYS=${KEY}`];
-    const container = await start(...RESTRICTED, ...PUBLISHED, ...on, image);
+    const container = await startContainer(...RESTRICTED, ...PUBLISHED, ...on, image);
     expect((await (await serviceOf(container)).add('Rex')).status).toBe(201);
     await docker('restart', container);
     const { call, add } = await serviceOf(container);
-    expect(await (await call('/v1/pets/1', KEY)).text()).toContain('"name":"Rex"');
+    expect(await (await call('/v1/pets/1')).text()).toContain('"name":"Rex"');
 
-    const copy = join(mkdtempSync(join(tmpdir(), 'animal-store-backup-')), 'backup.db');
-    onTestFinished(() => rmSync(dirname(copy), { recursive: true }));
-    const { stdout } = await run(join(SQLITE, 'backup-container.sh'), [container, copy]);
-    expect(stdout).toBe('ok\n');
+    const copy = join(freshFolder(), 'backup.db');
+    expect(await run('backup-container.sh', container, copy)).toMatchObject({ stdout: 'ok\n' });
     expect((await add('Max')).status).toBe(201);
-    const empty = join(dirname(copy), 'empty.db');
-    writeFileSync(empty, '');
-    await expect(run(join(SQLITE, 'restore-container.sh'), [empty, container])).rejects.toMatchObject({ code: 1 });
-    await run(join(SQLITE, 'restore-container.sh'), [copy, container]);
-    const pets = await (await serviceOf(container)).call('/v1/pets', KEY);
-    expect(await pets.text()).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
+    const empty = freshFile('empty.db', '');
+    await expect(run('restore-container.sh', empty, container)).rejects.toMatchObject({ code: 1 });
+    await run('restore-container.sh', copy, container);
+    const restored = await serviceOf(container);
+    expect(await (await restored.call('/v1/pets')).text()).toBe(
+      '[{"id":1,"name":"Rex","categoryId":9223372036854775807}]',
+    );
     // Clients may know the id of Max.
-    const tom = await (await serviceOf(container)).add('Tom');
-    expect(await tom.json()).toMatchObject({ id: 1_000_002 });
+    expect(await (await restored.add('Tom')).json()).toMatchObject({ id: 1_000_002 });
   });
 
   test('rejects a SQLite file that is mounted without its folder', async () => {
-    const file = join(mkdtempSync(join(tmpdir(), 'animal-store-mount-')), 'zoo.db');
-    onTestFinished(() => rmSync(dirname(file), { recursive: true }));
-    writeFileSync(file, '');
+    const file = freshFile('zoo.db', '');
     chmodSync(file, 0o666);
     const on = ['--env=STORAGE=sqlite', '--env=SQLITE_FILE=/data/zoo.db', `--env=API_KEYS=${KEY}`];
     await expect(docker('run', '--rm', `--volume=${file}:/data/zoo.db`, ...on, image)).rejects.toMatchObject({
@@ -261,8 +220,7 @@ const INITIATE = `
 
 /** Runs the statement that docs/storage-mongodb.md has for mongosh, with the driver in the image. */
 function afterRestore(): string {
-  const manual = readFileSync(new URL('../../../docs/storage-mongodb.md', import.meta.url), 'utf8');
-  const [, statement = ''] = /--eval '(db\.counters\..+)'\n/.exec(manual) ?? [];
+  const statement = documented('storage-mongodb.md', /--eval '(db\.counters\..+)'$/m);
   return `
     import('mongodb').then(async ({ MongoClient, Long: { fromString: Long } }) => {
       const client = new MongoClient(process.env.MONGODB_URL);
@@ -273,12 +231,11 @@ function afterRestore(): string {
   `;
 }
 
-/** Starts a container, which is removed when the running test ends, and returns its id. */
-async function start(...args: readonly string[]): Promise<string> {
-  const container = await docker('run', '--detach', `--label=${OWNER}=${PROCESS}`, ...args);
-  onTestFinished(async () => {
-    await docker('rm', '--force', '--volumes', container);
-  });
+/** Starts the service in memory with restricted rights, and waits until its health check succeeds. */
+async function startHealthy(...options: readonly string[]): Promise<string> {
+  const environment = ['--env=STORAGE=memory', `--env=API_KEYS=${KEY}`];
+  const container = await startContainer(...RESTRICTED, ...FREQUENT_CHECKS, ...environment, ...options, image);
+  await healthOf(container, 'healthy');
   return container;
 }
 
@@ -290,18 +247,8 @@ async function healthOf(container: string, health: string): Promise<void> {
 
 /** The service whose port a container publishes, once it listens. */
 async function serviceOf(container: string) {
-  const [, port = ''] = /:(\d+)$/.exec(await docker('port', container, '3000/tcp')) ?? [];
-  const call = (path: string, key?: string, init: RequestInit = {}) => {
-    const credentials = key === undefined ? {} : { authorization: `Bearer ${key}` };
-    return fetch(`http://127.0.0.1:${port}${path}`, { ...init, headers: { ...credentials, ...init.headers } });
-  };
-  const add = (name: string, key = KEY) =>
-    call('/v1/pets', key, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: `{"name":${JSON.stringify(name)},"categoryId":9223372036854775807}`,
-    });
-  const ready = () => call('/readyz').then(({ status }) => status, String);
+  const calls = callsTo(`http://${await addressOf(container, 3000)}`);
+  const ready = () => calls.call('/readyz').then(({ status }) => status, String);
   await expect.poll(ready, { interval: 100 }).toBe(200);
-  return { port, call, add };
+  return calls;
 }

@@ -1,8 +1,7 @@
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { readdirSync, readFileSync } from 'node:fs';
+import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { startService } from '@animal-store/test-kit/service';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { expect, inject, test } from 'vitest';
 import { parse } from 'yaml';
 import { configurationOf, IMAGE_ENVIRONMENT, memoryFor, stopTimeFor, withSecrets } from './environment.ts';
 import { MONITORING, promtool } from './programs.ts';
@@ -32,6 +31,7 @@ const environment: Readonly<Record<string, string>> = the('ConfigMap').data;
 const [{ mountPath }] = container.volumeMounts;
 const SECRETS = {
   [`${mountPath}/MONGODB_URL`]: 'mongodb://animals:secret@db-0.example,db-1.example/animals?replicaSet=rs0',
+  [`${mountPath}/POSTGRES_URL`]: 'postgres://animals:secret@db.example/animals',
   [`${mountPath}/API_KEYS`]: `sha256:${'0'.repeat(64)}`,
 };
 
@@ -51,29 +51,25 @@ test('the kustomization applies every manifest, and each reference by name has i
   expect(kustomization.images.map((image: { name: string }) => image.name)).toEqual([container.image]);
 });
 
-test('the example of a cluster adapts manifests that the kustomization has', () => {
-  const file = new URL('../cluster/kustomization.yaml', import.meta.url);
-  const { resources, images, patches } = parse(readFileSync(file, 'utf8'));
-  expect(resources.map((path: string) => new URL(`${path}/`, file).href)).toEqual([folder.href]);
-  expect(images.map(({ name }: { name: string }) => name)).toEqual([container.image]);
-  const patched = patches.map(({ patch }: { patch: string }) => parse(patch));
-  for (const { kind, metadata } of patched) expect(the(kind).metadata.name).toBe(metadata.name);
-  const data = Object.assign({}, ...patched.map(({ data }: { data: object }) => data));
-  configuration(data);
-});
+const example = readFileSync(new URL('../cluster/kustomization.yaml', import.meta.url), 'utf8');
 
-test('the example of a cluster configures a service on PostgreSQL, and lets it reach the server, once its lines are in', () => {
-  const text = readFileSync(new URL('../cluster/kustomization.yaml', import.meta.url), 'utf8');
-  const [{ patch: map }, { target, patch: policy }] = parse(text.replaceAll(/^# (?= )/gm, ' ')).patches.slice(1);
-  const { kind, metadata, data } = parse(map);
-  expect(the(kind).metadata.name).toBe(metadata.name);
-  const secrets = { [data.POSTGRES_URL_FILE]: 'postgres://animals:secret@db.example/animals', ...SECRETS };
-  const { storage } = configurationOf({ ...IMAGE_ENVIRONMENT, ...environment, ...data }, secrets);
-  expect([storage.name, data.POSTGRES_URL_FILE]).toEqual(['postgres', `${mountPath}/POSTGRES_URL`]);
-  const [{ op, path, value }] = parse(policy);
-  const names: string[] = path.slice(1).split('/');
-  const port = names.reduce((value, name) => value[name], the(target.kind));
-  expect([op, port, value]).toEqual(['replace', 27017, 5432]);
+test.each([
+  ['mongodb', 27017, example],
+  ['postgres', 5432, example.replaceAll(/^# (?= )/gm, ' ')],
+])('the example of a cluster configures a service on %s, and lets it reach port %i', (name, port, text) => {
+  const { images, patches } = parse(text);
+  expect(images.map((image: { name: string }) => image.name)).toEqual([container.image]);
+  const contents = patches.map(({ patch }: { patch: string }) => parse(patch));
+  const data = Object.assign({}, ...contents.map((content: { data?: object }) => content.data));
+  expect(configuration(data).storage.name).toBe(name);
+  const policy = structuredClone(the('NetworkPolicy'));
+  for (const { op, path, value } of contents.flat()) {
+    if (op !== 'replace') continue;
+    const names: string[] = path.slice(1).split('/');
+    const last = names.pop() as string;
+    names.reduce((part, name) => part[name], policy)[last] = value;
+  }
+  expect(policy.spec.egress.at(-1).ports).toEqual([{ port }]);
 });
 
 test('scrape.yaml finds the namespace, for the job of the alerts', () => {
@@ -107,10 +103,7 @@ function relabel(targets: object[]): { address: string; instance: string }[] {
   const [job] = configuration.scrape_configs;
   delete job.kubernetes_sd_configs;
   job.static_configs = targets;
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-scrape-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'prometheus.yaml');
-  writeFileSync(file, JSON.stringify(configuration));
+  const file = freshFile('prometheus.yaml', JSON.stringify(configuration));
   const { status, output } = promtool('check', 'service-discovery', '--timeout=1s', file, job.job_name);
   expect(status, output).toBe(0);
   return JSON.parse(output).flatMap(

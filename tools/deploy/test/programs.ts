@@ -2,9 +2,19 @@ import { execFile, spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { whyNoContainers } from '@animal-store/test-servers/containers';
+import { KEY } from '@animal-store/test-kit/service';
+import { OWNER, PROCESS, whyNoContainers } from '@animal-store/test-servers/containers';
+import { onTestFinished } from 'vitest';
 
-const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+/** The folder of the repository. */
+export const ROOT: string = fileURLToPath(new URL('../../..', import.meta.url));
+
+/** The part of a page of docs/ that matches a pattern: its group, or all of it if there is none. */
+export function documented(page: string, pattern: RegExp): string {
+  const [all, part = all] = pattern.exec(readFileSync(`${ROOT}/docs/${page}`, 'utf8')) ?? [];
+  if (part === undefined) throw new Error(`docs/${page} has no ${pattern}`);
+  return part;
+}
 
 /** Relative to the root of the repository, which is the build's context. */
 const DOCKERFILE = 'tools/deploy/image/Dockerfile';
@@ -20,6 +30,31 @@ const execute = promisify(execFile);
 export async function docker(...args: readonly string[]): Promise<string> {
   const { stdout } = await execute('docker', args, { maxBuffer: 64 * 1024 * 1024 });
   return stdout.trim();
+}
+
+/** Starts a container, which is removed when the running test ends, and returns its id. */
+export async function startContainer(...args: readonly string[]): Promise<string> {
+  const container = await docker('run', '--detach', `--label=${OWNER}=${PROCESS}`, ...args);
+  onTestFinished(async () => {
+    await docker('rm', '--force', '--volumes', container);
+  });
+  return container;
+}
+
+/** The address of this machine that leads to a port of a container: `127.0.0.1:1234`. */
+export const addressOf = (container: string, port: number): Promise<string> => docker('port', container, `${port}/tcp`);
+
+/** Calls the service at an origin. */
+export function callsTo(origin: string) {
+  const call = (path: string, key = KEY, init: RequestInit = {}) =>
+    fetch(`${origin}${path}`, {
+      ...init,
+      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
+    });
+  /** Creates a pet. */
+  const add = (name: string, key = KEY) =>
+    call('/v1/pets', key, { method: 'POST', body: `{"name":"${name}","categoryId":9223372036854775807}` });
+  return { call, add };
 }
 
 /** The image of the MongoDB server in the tests. */

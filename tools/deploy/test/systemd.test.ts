@@ -1,9 +1,10 @@
 import { spawnSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { expect, inject, onTestFinished, test } from 'vitest';
+import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { expect, inject, test } from 'vitest';
 import { configurationOf, stopTimeFor } from './environment.ts';
+import { documented } from './programs.ts';
 
 const text = readFileSync(new URL('../systemd/animal-store@.service', import.meta.url), 'utf8');
 
@@ -35,10 +36,8 @@ test('animal-store@.service leaves time for a graceful stop, and files for every
 });
 
 test('the commands of the manual put a new version in the place of the former, which they keep', () => {
-  const manual = readFileSync(new URL('../../../docs/deployment.md', import.meta.url), 'utf8');
-  const [command = ''] = /^rm -rf .* mv .*$/m.exec(manual) ?? [];
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-upgrade-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const command = documented('deployment.md', /^rm -rf .* mv .*$/m);
+  const folder = freshFolder();
   const build = (name: string, version: string) => {
     mkdirSync(join(folder, name));
     writeFileSync(join(folder, name, version), '');
@@ -53,11 +52,9 @@ test('the commands of the manual put a new version in the place of the former, w
 });
 
 test.skipIf(inject('noSystemd') !== null)('systemd accepts animal-store@.service and counts few rights', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-unit-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'animal-store@3000.service');
   // It checks that the program exists.
-  writeFileSync(file, text.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`));
+  const started = text.replace(/^ExecStart=\S+/m, `ExecStart=${process.execPath}`);
+  const file = freshFile('animal-store@3000.service', started);
   const analyze = (...words: string[]) => spawnSync('systemd-analyze', [...words, file], { encoding: 'utf8' });
   expect(analyze('verify', '--man=no')).toMatchObject({ status: 0, stderr: '' });
   // The score is from 0 to 100; a unit without restrictions has 96.
