@@ -6,9 +6,9 @@ import {
   type StorageUnderTest,
   storageContract,
 } from '@animal-store/adapter-contract';
-import { describeWithPostgres, lockTables, schemaOf, sql } from '@animal-store/test-servers/postgres';
+import { describeWithPostgres, lockTables, sql } from '@animal-store/test-servers/postgres';
 import { createPostgresStorage } from '../src/index.ts';
-import { asRole } from './fixtures.ts';
+import { asOwner, closeConnections } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 const password = 'a password that no user has';
@@ -25,11 +25,7 @@ const renamed = (name: string): Loss<ProxiedPlace> => ({
 
 describeWithPostgres('on a server', () => {
   const proxied = behindProxy({
-    async freshPlace() {
-      const { url, role } = await asRole(freshPlace());
-      await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${role}`);
-      return url;
-    },
+    freshPlace: async () => (await asOwner(freshPlace())).url,
     open: (url) => createPostgresStorage({ url }),
     misconfiguredPlaces: () => [freshPlace().replace(/\/\/.*@/, `//zoo:${encodeURIComponent(password)}@`)],
   });
@@ -45,7 +41,7 @@ describeWithPostgres('on a server', () => {
         begin: async ({ url }) => {
           const { username } = new URL(url);
           await sql(`ALTER ROLE ${username} SET default_transaction_read_only = on`);
-          await sql(`SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE usename = '${username}'`);
+          await closeConnections(username);
         },
         end: async ({ url }) => void (await sql(`ALTER ROLE ${new URL(url).username} RESET ALL`)),
       },

@@ -1,5 +1,6 @@
 import type { PetStorage } from '@animal-store/domain/ports';
-import { sql } from '@animal-store/test-servers/postgres';
+import { failureOf, misconfigurationOf } from '@animal-store/test-kit/failures';
+import { freshDatabase, schemaOf, sql } from '@animal-store/test-servers/postgres';
 import { onTestFinished } from 'vitest';
 import { createPostgresStorage, type PostgresStorageOptions } from '../src/index.ts';
 
@@ -10,6 +11,9 @@ export function openStorage(url: string, options?: Partial<PostgresStorageOption
   return storage;
 }
 
+/** What the operator reads about a call that fails; null if it succeeds, or fails for another reason. */
+export const lineOf = async (call: () => unknown): Promise<string | null> => misconfigurationOf(await failureOf(call));
+
 /** The same URL for a new role, which is dropped when the test ends. */
 export async function asRole(url: string, settings = ''): Promise<{ url: string; role: string }> {
   const role = `role_${crypto.randomUUID().slice(0, 8)}`;
@@ -18,4 +22,25 @@ export async function asRole(url: string, settings = ''): Promise<{ url: string;
     await sql(`DROP OWNED BY ${role}; DROP ROLE ${role}`);
   });
   return { url: url.replace(/\/\/[^@]*@/, `//${role}:secret@`), role };
+}
+
+/** The same URL for a new role, which may create the tables. */
+export async function asOwner(url: string): Promise<{ url: string; role: string }> {
+  const owner = await asRole(url);
+  await sql(`GRANT ALL ON SCHEMA ${schemaOf(url)} TO ${owner.role}`);
+  return owner;
+}
+
+/** A new database, in which tables exist. */
+export async function freshStorage(url = freshDatabase()) {
+  const storage = openStorage(url);
+  await storage.ready();
+  return { ...storage, url };
+}
+
+/** Closes the connections of a role, or of an application. */
+export async function closeConnections(of: string): Promise<void> {
+  await sql(
+    `SELECT pg_terminate_backend(pid, 1000) FROM pg_stat_activity WHERE '${of}' IN (usename, application_name)`,
+  );
 }

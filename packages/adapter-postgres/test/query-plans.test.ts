@@ -1,4 +1,4 @@
-import { describeWithPostgres, freshDatabase, sql, withOptions } from '@animal-store/test-servers/postgres';
+import { describeWithPostgres, sql, withOptions } from '@animal-store/test-servers/postgres';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { ARCHIVE_STATEMENTS } from '../src/archive.ts';
@@ -6,7 +6,7 @@ import { KEY_STATEMENTS } from '../src/keys.ts';
 import { PET_STATEMENTS } from '../src/pets.ts';
 import { LOCK_STATE } from '../src/schema.ts';
 import { startSession } from '../src/session.ts';
-import { openStorage } from './fixtures.ts';
+import { freshStorage } from './fixtures.ts';
 
 interface Plan {
   readonly 'Node Type': string;
@@ -36,8 +36,7 @@ async function planOf(url: string, text: string): Promise<Plan[]> {
 
 /** A new database, or a full one whose statistics are up to date. */
 async function preparedDatabase(isFull: boolean): Promise<string> {
-  const url = freshDatabase();
-  await openStorage(url).ready();
+  const { url } = await freshStorage();
   if (!isFull) return url;
   await sql(
     `INSERT INTO pets (name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint)

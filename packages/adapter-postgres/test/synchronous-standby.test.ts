@@ -1,8 +1,8 @@
-import { added, apiKey, everyPage, idempotencyOf, rex, startTcpProxy } from '@animal-store/adapter-contract';
+import { added, apiKey, everyPage, idempotencyOf, proxied, rex } from '@animal-store/adapter-contract';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { failureOf } from '@animal-store/test-kit/failures';
 import { describeWithPostgres, type Server, startServer } from '@animal-store/test-servers/postgres';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { openStorage } from './fixtures.ts';
 
 let server: Server;
@@ -84,11 +84,8 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
   });
 
   test('has 5 connections at most while every write fails, serves reads, and writes again', async () => {
-    const { host } = new URL(server.url);
-    const proxy = await startTcpProxy(host);
-    onTestFinished(() => proxy.close());
-    const storage = openStorage(`${server.url.replace(host, proxy.address)}?application_name=waiting`);
-    const { pets, keys, ready } = storage;
+    const { proxy, url } = await proxied(server.url);
+    const { pets, keys, ready } = openStorage(`${url}?application_name=waiting`);
     const { id } = await added(pets);
     const writes = [...Array(6).fill(() => added(pets)), ready, ...Array(6).fill(() => keys.add(apiKey()))];
     const confirm = await loseStandby();
