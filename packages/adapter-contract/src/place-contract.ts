@@ -120,10 +120,7 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
         const storage = await adapter.open(place);
         await added(storage.pets);
         await storage.close();
-        if (count !== 1) continue;
-        // A closed socket is there for some more turns.
-        await sleep(100);
-        before = process.getActiveResourcesInfo();
+        if (count === 1) before = process.getActiveResourcesInfo();
       }
       const left = () =>
         before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
