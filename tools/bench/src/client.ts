@@ -22,8 +22,8 @@ export function bytesOf({ method, path, body = '' }: HttpRequest, headers: Reado
 }
 
 /**
- * Sends requests, one after the other on each connection. A connection that ends is opened again, unless its first request
- * got no response.
+ * Sends requests, one after the other on each connection. A connection that the server closes after a response is opened
+ * again, one that ends without a response is not.
  *
  * @returns How many requests got no response.
  */
@@ -32,18 +32,15 @@ export async function sendRequests({ url, connections, next, onResponse }: Clien
   let lost = 0;
   async function sendOnOne(): Promise<void> {
     let connection = open(port);
-    for (;;) {
-      const request = next();
-      if (request === null) break;
+    for (let request = next(); request !== null; request = next()) {
       if (connection.isClosed()) connection = open(port);
       const sentAt = performance.now();
       const response = await connection.exchange(request);
-      if (response !== null) {
-        onResponse(response.status, performance.now() - sentAt, response.body);
-      } else {
+      if (response === null) {
         lost += 1;
-        if (connection.isUnused()) break;
+        break;
       }
+      onResponse(response.status, performance.now() - sentAt, response.body);
     }
     connection.close();
   }
@@ -61,7 +58,6 @@ interface Response {
 function open(port: number) {
   const socket = connect(port, '127.0.0.1').setNoDelay(true);
   let received = NOTHING;
-  let isUnused = true;
   let deliver: (response: Response | null) => void = () => {};
   socket.setTimeout(TIMEOUT, () => socket.destroy());
   socket.on('data', (chunk) => {
@@ -69,7 +65,6 @@ function open(port: number) {
     const response = parse(received);
     if (response === null) return;
     received = NOTHING;
-    isUnused = false;
     if (response.closes) socket.destroy();
     deliver(response);
   });
@@ -78,8 +73,6 @@ function open(port: number) {
   socket.on('error', () => {});
   return {
     isClosed: () => socket.destroyed,
-    /** Whether it has brought no response yet: it may not even have been opened. */
-    isUnused: () => isUnused,
     /** Sends a request. The result is null if the connection ends before its response. */
     exchange(request: Buffer): Promise<Response | null> {
       return new Promise((resolve) => {

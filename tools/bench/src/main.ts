@@ -5,6 +5,7 @@
 
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
+import { whyNoContainers } from '@animal-store/test-servers/containers';
 import { type Measurement, measure, type Plan } from './measure.ts';
 import { measureOverload } from './overload.ts';
 import { animalStore, preparePeers, serviceOf } from './peers.ts';
@@ -92,8 +93,9 @@ else for (const storage of storages as StorageName[]) await compare(STORAGES[sto
 
 /** Prints what a suite measures on one storage. */
 async function compare(storage: Storage, { contenders, sizes, ...plan }: Suite): Promise<void> {
+  const noContainers = storage.image === undefined ? null : await whyNoContainers(storage.image);
+  if (noContainers !== null) return notMeasured(storage.title, noContainers);
   const open = await storage.open();
-  if ('missing' in open) return notMeasured(storage.title, open.missing);
   try {
     const present = contenders(storage).filter(({ name, missing }) => {
       const reason = missing?.() ?? null;

@@ -1,7 +1,6 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { whyNoContainers } from '@animal-store/test-servers/containers';
 import {
   IMAGE as MONGODB_IMAGE,
   startServer as startMongo,
@@ -17,15 +16,17 @@ import { type Contender, show } from './server.ts';
 export interface Storage {
   /** For tables. */
   readonly title: string;
-  open(): Promise<OpenStorage | { readonly missing: string }>;
+  /** The image of the database server; absent if there is none. */
+  readonly image?: string;
+  open(): Promise<OpenStorage>;
   /** The ratios are those to the first one. It is the only one in a quick run. */
   readonly peers: readonly [Contender, ...Contender[]];
 }
 
 /** A storage for a run. */
 export interface OpenStorage {
-  /** The environment of a server that shares its pets with no other. */
-  environment(): NodeJS.ProcessEnv;
+  /** The environment of a server that shares its pets only with those of the same number. */
+  environment(number: number): NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
   /** How many commands a database server has run since its start; absent if that is not known. */
   commands?(): Promise<number>;
   /** Removes all of it. */
@@ -43,11 +44,13 @@ export const STORAGES = {
   sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase] },
   mongodb: {
     title: 'on MongoDB',
+    image: MONGODB_IMAGE,
     open: openMongo,
     peers: [peer('Fastify + driver'), EQUIPPED],
   },
   postgres: {
     title: 'on PostgreSQL',
+    image: POSTGRES_IMAGE,
     open: openPostgres,
     peers: [peer('Fastify + pg'), EQUIPPED],
   },
@@ -63,12 +66,8 @@ export function notMeasured(what: string, reason: string): void {
 
 async function openFolder(): Promise<OpenStorage> {
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));
-  let files = 0;
   return {
-    environment() {
-      files += 1;
-      return { STORAGE: 'sqlite', SQLITE_FILE: join(folder, `${files}.db`) };
-    },
+    environment: (number) => ({ STORAGE: 'sqlite', SQLITE_FILE: join(folder, `${number}.db`) }),
     close: async () => rmSync(folder, { recursive: true, force: true }),
   };
 }
@@ -77,17 +76,11 @@ async function openFolder(): Promise<OpenStorage> {
 const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
 /** A replica set of one in a container, its data in memory. */
-async function openMongo(): Promise<OpenStorage | { readonly missing: string }> {
-  const missing = await whyNoContainers(MONGODB_IMAGE);
-  if (missing !== null) return { missing };
+async function openMongo(): Promise<OpenStorage> {
   const { provided, stop } = await startMongo();
   const client = new MongoClient(provided.url);
-  let databases = 0;
   return {
-    environment() {
-      databases += 1;
-      return { STORAGE: 'mongodb', MONGODB_URL: withDatabase(provided.url, `bench_${databases}`) };
-    },
+    environment: (number) => ({ STORAGE: 'mongodb', MONGODB_URL: withDatabase(provided.url, `bench_${number}`) }),
     async commands() {
       const { metrics } = await client.db('admin').command({ serverStatus: 1 });
       return COMMANDS.reduce((sum, command) => sum + Number(metrics.commands[command].total), 0);
@@ -99,20 +92,13 @@ async function openMongo(): Promise<OpenStorage | { readonly missing: string }> 
   };
 }
 
-/** The contenders of a run need fewer. */
-const SCHEMAS = 100;
-
 /** A server in a container, its data in memory. */
-async function openPostgres(): Promise<OpenStorage | { readonly missing: string }> {
-  const missing = await whyNoContainers(POSTGRES_IMAGE);
-  if (missing !== null) return { missing };
+async function openPostgres(): Promise<OpenStorage> {
   const { url, run, stop } = await startPostgres();
-  await run(`DO $$ BEGIN FOR n IN 1..${SCHEMAS} LOOP EXECUTE 'CREATE SCHEMA bench_' || n; END LOOP; END $$`);
-  let schemas = 0;
   return {
-    environment() {
-      schemas += 1;
-      return { STORAGE: 'postgres', POSTGRES_URL: `${url}?options=-c%20search_path%3Dbench_${schemas}` };
+    async environment(number) {
+      await run(`CREATE SCHEMA bench_${number}`);
+      return { STORAGE: 'postgres', POSTGRES_URL: `${url}?options=-c%20search_path%3Dbench_${number}` };
     },
     close: stop,
   };
