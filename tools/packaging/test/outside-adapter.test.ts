@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
@@ -17,15 +16,10 @@ const INSTALLED = join(consumer, 'node_modules', NAME);
 const STARTER = join(ROOT, 'docs/adapter-starter');
 
 beforeAll(() => {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-acme-'));
-  run('npm', ['pack', '--pack-destination', folder], STARTER);
+  run('npm', ['pack', '--pack-destination', consumer], STARTER);
   mkdirSync(INSTALLED, { recursive: true });
-  run(
-    'tar',
-    ['-xzf', join(folder, 'acme-animal-store-shelves-1.0.0.tgz'), '--strip-components=1', '-C', INSTALLED],
-    folder,
-  );
-  return () => rmSync(folder, { recursive: true });
+  const packed = 'acme-animal-store-shelves-1.0.0.tgz';
+  run('tar', ['-xzf', packed, '--strip-components=1', '-C', INSTALLED], consumer);
 });
 
 /** Starts an application of this repository, and resolves to what it has written when that matches, or it has ended. */

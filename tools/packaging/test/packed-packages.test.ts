@@ -62,24 +62,6 @@ describe.each(PACKAGES)('%s, packed', (name) => {
   });
 });
 
-describe.each(PACKAGES)('package.json of %s', (name) => {
-  const manifest = readManifest(folderOf(name));
-
-  test('describes the package to registries and bundlers', () => {
-    expect(manifest).toMatchObject({
-      name: `@animal-store/${name}`,
-      description: expect.stringMatching(/^[A-Z].*[^.]$/),
-      keywords: expect.arrayContaining([expect.any(String)]),
-      license: 'MIT',
-      author: 'Animal Store contributors',
-      type: 'module',
-      sideEffects: false,
-      engines: { node: expect.any(String) },
-      publishConfig: { access: 'public' },
-    });
-  });
-});
-
 test.each([
   ['adapter-contract', 'vitest'],
   ['adapter-mongodb', 'mongodb'],

@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, inject, onTestFinished, test } from 'vitest';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { describe, expect, inject, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, libraries, PACKAGES, readManifest } from './packages.ts';
 import { installed } from './runtimes.ts';
@@ -15,8 +15,7 @@ const ADAPTERS = PACKAGES.filter(
 
 /** A project that depends on the packed packages, and on the oldest of each library that they support. */
 function oldConsumer(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-peers-'));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = freshFolder();
   cpSync(join(consumer, 'package.json'), join(folder, 'package.json'));
   mkdirSync(join(folder, 'node_modules'));
   cpSync(join(consumer, 'node_modules/@animal-store'), join(folder, 'node_modules/@animal-store'), { recursive: true });
