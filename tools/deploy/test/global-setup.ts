@@ -20,25 +20,18 @@ declare module 'vitest' {
 export default async function setup(project: TestProject): Promise<() => void> {
   const noContainers = await whyNoImage();
   const noCompose = noContainers ?? (await composeCommand().then(() => null, String));
-  const noPromtool = whyNoPromtool();
   const noSystemd = spawnSync('systemd-analyze', ['--version']).status === 0 ? null : 'there is no systemd-analyze';
-  project.provide('noContainers', noContainers);
-  project.provide('noCompose', noCompose);
-  project.provide('noPromtool', noPromtool);
-  project.provide('noSystemd', noSystemd);
-  const reports = [
-    reportMissing('the container image', noContainers, 'start Docker.'),
-    reportMissing('Compose', noCompose, "install Debian's package docker-compose."),
-    reportMissing('the alerts', noPromtool, "install Debian's package prometheus, or set PROMTOOL."),
-    reportMissing('the systemd unit', noSystemd, "install Debian's package systemd."),
-  ];
-  return () => {
-    process.stderr.write(reports.join(''));
-  };
-}
-
-function reportMissing(subject: string, reason: string | null, remedy: string): string {
-  return reason === null
-    ? ''
-    : notRun({ tests: `the tests of ${subject} in tools/deploy`, because: reason, remedy: `To run them, ${remedy}` });
+  const requirements = [
+    ['noContainers', noContainers, 'the container image', 'start Docker.'],
+    ['noCompose', noCompose, 'Compose', "install Debian's package docker-compose."],
+    ['noPromtool', whyNoPromtool(), 'the alerts', "install Debian's package prometheus, or set PROMTOOL."],
+    ['noSystemd', noSystemd, 'the systemd unit', "install Debian's package systemd."],
+  ] as const;
+  let report = '';
+  for (const [key, because, subject, remedy] of requirements) {
+    project.provide(key, because);
+    if (because === null) continue;
+    report += notRun({ tests: `the tests of ${subject} in tools/deploy`, because, remedy: `To run them, ${remedy}` });
+  }
+  return () => void process.stderr.write(report);
 }
