@@ -373,6 +373,15 @@ describe('a signal', () => {
     await expect(client.createPet(newRex, { signal })).rejects.toThrow('before');
     expect(requests).toHaveLength(0);
   });
+
+  test('ends a call before its next attempt, although the fetch of the caller ignores it', async () => {
+    const controller = new AbortController();
+    const fetch = vi.fn(async () => new Response('', { status: 503 }));
+    const onRetry = () => controller.abort(new Error('enough'));
+    const call = createClient({ ...OPTIONS, fetch, onRetry }).createPet(newRex, { signal: controller.signal });
+    await expect(call).rejects.toThrow('enough');
+    expect(fetch).toHaveBeenCalledOnce();
+  });
 });
 
 test('each deprecated operation is reported once, by its first response', async () => {

@@ -47,6 +47,8 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
   const deadline = performance.now() + timeout;
   for (let retry = 1; ; retry += 1) {
+    // Not every `fetch` of a caller looks at the signal before it sends.
+    signal?.throwIfAborted();
     const remaining = Math.max(0, Math.ceil(deadline - performance.now()));
     const attemptTimeout = AbortSignal.timeout(Math.min(ATTEMPT_TIMEOUT, remaining));
     const attemptSignal = signal === undefined ? attemptTimeout : AbortSignal.any([signal, attemptTimeout]);
