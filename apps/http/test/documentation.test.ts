@@ -41,6 +41,20 @@ describe('the documentation page', () => {
     expect(rejected).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
   });
 
+  test('has the same content compressed', async ({ service: { port, call } }) => {
+    for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']) {
+      // It decompresses.
+      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'accept-encoding': 'gzip' } });
+      expect(response.headers.get('content-encoding')).toBe('gzip');
+      expect(await response.text()).toBe((await call('GET', path, { key: null })).text);
+    }
+  });
+
+  test('has no scripts or styles in the page, and no addresses of others', async ({ app: { call } }) => {
+    const { text } = await call('GET', '/docs', { key: null });
+    expect(text).not.toMatch(/<style|<script(?![^>]* src=)|(?:src|href)="(?:https?:)?\//);
+  });
+
   test.for([
     ['/', 'docs'],
     ['/docs/', '../docs'],
@@ -175,6 +189,7 @@ describe('the OpenAPI document', () => {
       '/pets/{petId}': {
         get: {
           ...{ operationId: 'getPet', deprecated: true },
+          description: expect.stringContaining('Removed on 5 December 2030: use'),
           parameters: [{ name: 'petId', in: 'path', required: true, schema: { ...int64, minimum: 1 } }],
         },
       },
