@@ -18,8 +18,8 @@ export interface Machine {
   files: keyof typeof INODES;
   /** What is committed. */
   rows: readonly string[];
-  /** Full, broken: an insertion or the commit of the present transaction fails. Hanging: the thread waits. */
-  disk: 'works' | 'full' | 'broken' | 'hanging';
+  /** Whether the disk hangs, so that the thread waits. */
+  isHanging: boolean;
   /** Late: it has met the hanging disk. */
   transaction: 'none' | 'in flight' | 'late';
   /** How many threads were started. The last one is used. */
@@ -36,6 +36,8 @@ type CreateWriter = (place: never) => { commit(writes: never): Promise<unknown> 
 /** The fakes of the present run. */
 let present: {
   readonly machine: Machine;
+  /** Full, broken: the insertion or the commit of the present step fails. */
+  disk: 'works' | 'full' | 'broken';
   fail(message: string): void;
   startThread(thread: FakeWorker, data: never): void;
 };
@@ -52,7 +54,7 @@ export function createMachine(
   mayFail: (machine: Machine) => boolean,
 ): Machine {
   const machine = world.shared<Machine>({
-    ...{ isOpen: false, files: 'opened', rows: [], disk: 'works', transaction: 'none' },
+    ...{ isOpen: false, files: 'opened', rows: [], isHanging: false, transaction: 'none' },
     ...{ threads: 0, ended: 0, noticed: 0, failures: 0 },
   });
   const threads: FakeWorker[] = [];
@@ -63,19 +65,17 @@ export function createMachine(
     const { commit } = createWriter(data);
     const isRunning = () => machine.ended < number;
     thread.postMessage = async (writes) => {
-      machine.transaction = machine.disk === 'hanging' ? 'late' : 'in flight';
+      machine.transaction = machine.isHanging ? 'late' : 'in flight';
       const done = () => commit(writes);
-      const failing = (disk: 'full' | 'broken') => async () => {
+      const failing = (disk: 'full' | 'broken') => () => {
         machine.failures += 1;
-        machine.disk = disk;
-        const outcomes = await commit(writes);
-        machine.disk = 'works';
-        return outcomes;
+        present.disk = disk;
+        return commit(writes).finally(() => Object.assign(present, { disk: 'works' }));
       };
       const run = mayFail(machine)
         ? { done, 'the disk is full': failing('full'), 'the disk breaks': failing('broken') }
         : done;
-      const reply = await world.command('commit', run, () => isRunning() && machine.disk !== 'hanging');
+      const reply = await world.command('commit', run, () => isRunning() && !machine.isHanging);
       machine.transaction = 'none';
       // A thread that has ended after the commit did not send the reply.
       if (isRunning()) thread.emit('message', reply);
@@ -85,7 +85,7 @@ export function createMachine(
   const fail = (message: string) => {
     world.failure ??= new Error(message);
   };
-  present = { machine, fail, startThread };
+  present = { machine, disk: 'works', fail, startThread };
   world.event('the end of the thread is noticed', {
     process: 'main',
     can: () => machine.noticed < machine.ended,
@@ -128,7 +128,7 @@ class FakeDatabase {
       this.#transaction = [];
     } else if (sql === 'COMMIT') {
       if (this.#transaction === null) throw sqliteError('there is no transaction', 1);
-      if (present.machine.disk === 'broken') throw sqliteError('disk I/O error', 10);
+      if (present.disk === 'broken') throw sqliteError('disk I/O error', 10);
       this.#commit(this.#transaction);
       this.#transaction = null;
     } else if (sql.includes('CREATE')) {
@@ -153,7 +153,7 @@ class FakeDatabase {
   }
 
   #insert(id: string): string {
-    if (present.machine.disk === 'full' && this.#transaction?.length === 0) {
+    if (present.disk === 'full' && this.#transaction?.length === 0) {
       // SQLite rolls back some transactions that fail.
       this.#transaction = null;
       throw sqliteError('database or disk is full', 13);

@@ -28,7 +28,7 @@ const FAILURES: Readonly<
   },
   'the disk hangs': {
     can: ({ failures }) => failures === 0,
-    change: ({ transaction }) => ({ disk: 'hanging', transaction: transaction === 'none' ? 'none' : 'late' }),
+    change: ({ transaction }) => ({ isHanging: true, transaction: transaction === 'none' ? 'none' : 'late' }),
   },
   'the file is replaced': {
     can: ({ isOpen, failures }) => isOpen && failures === 0,
@@ -56,7 +56,7 @@ const scenario =
     /** Whether a write that begins now succeeds, if nothing goes wrong meanwhile. */
     const isWell = () =>
       machine.files === 'opened' &&
-      machine.disk === 'works' &&
+      !machine.isHanging &&
       machine.transaction !== 'late' &&
       machine.ended === machine.noticed;
 
@@ -71,9 +71,9 @@ const scenario =
       });
     }
     world.event('the disk works again', {
-      can: () => machine.disk === 'hanging',
+      can: () => machine.isHanging,
       run() {
-        machine.disk = 'works';
+        machine.isHanging = false;
       },
     });
     world.event('the file is put back', {
@@ -84,7 +84,7 @@ const scenario =
       },
     });
     // As long as a call may take.
-    world.pass(2_200, () => machine.disk === 'hanging' && world.now() < 2_200);
+    world.pass(2_200, () => machine.isHanging && world.now() < 2_200);
 
     /** Writes whose errors said that they were not made. */
     const notMade: string[] = [];
