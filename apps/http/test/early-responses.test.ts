@@ -7,8 +7,11 @@ import { startProcess } from './service-process.ts';
 const CREATION = AUTHORIZATION + JSON_TYPE;
 const REX = '{"name":"Rex","categoryId":1}';
 
-/** What comes back next. */
-const nextOf = async (socket: Socket): Promise<string> => String((await once(socket, 'data'))[0]);
+/** What comes back next, within the time that any response may take. */
+async function nextOf(socket: Socket): Promise<string> {
+  const [chunk] = await once(socket, 'data', { signal: AbortSignal.timeout(30_000) });
+  return String(chunk);
+}
 
 /** Sends a request, and reads nothing before all of it is sent. */
 async function sendThenRead(port: number, head: string, body: Buffer): Promise<string> {
