@@ -18,14 +18,22 @@ export interface NewPet {
 export const keyOf = ({ idempotency }: NewPet): string =>
   idempotency === undefined ? '' : `${idempotency.holder} ${idempotency.key}`;
 
-/** A write in the log of the primary. */
-export interface Entry {
+interface StoredPet {
   readonly id: number;
   readonly pet: NewPet;
-  readonly time: number;
   /** The insertion that has written it, whatever its number of tries; null: it was restored. */
   readonly by: string | null;
 }
+
+/** A write in the log of a primary. */
+interface Entry {
+  /** The term of the primary that has written it. */
+  readonly term: number;
+  /** Null: the write with which a new primary begins its term. */
+  readonly stored: StoredPet | null;
+}
+
+const petsOf = (log: readonly Entry[]): readonly StoredPet[] => log.flatMap(({ stored }) => stored ?? []);
 
 export interface ReplicaSetOptions {
   /** Pets that were restored without the counter of ids. */
@@ -42,13 +50,8 @@ interface Values {
   term: number;
   /** The writes that the primary has. */
   log: readonly Entry[];
-  /** How many of them a majority has, as far as the primary knows, and the time of the last of these. */
+  /** How many of them a majority has, as far as the primary knows. */
   committed: number;
-  committedTime: number;
-  /** The time of the primary's log. */
-  time: number;
-  /** Whether the primary has committed a write of its own term. */
-  hasOwn: boolean;
   /** The last id that was reserved. */
   counter: number;
   losses: number;
@@ -59,7 +62,7 @@ interface Values {
 interface Inserted {
   readonly rejected: readonly number[];
   readonly isConfirmed: boolean;
-  readonly time: number;
+  readonly time: Timestamp;
 }
 
 type Document = NewPet & { readonly _id: bigint };
@@ -73,47 +76,48 @@ export function createReplicaSet(
   { restored = [], losses = 0, timeouts = 0, elections = 1 }: ReplicaSetOptions,
 ) {
   const values = world.shared<Values>({
-    ...{ term: 0, log: restored.map((pet, index) => ({ id: index + 1, pet, time: 0, by: null })) },
-    ...{ committed: restored.length, committedTime: 0, time: 0, hasOwn: true },
-    ...{ counter: 0, losses: 0, timeouts: 0 },
+    ...{ term: 0, log: restored.map((pet, index) => ({ term: 0, stored: { id: index + 1, pet, by: null } })) },
+    ...{ committed: restored.length, counter: 0, losses: 0, timeouts: 0 },
   });
-
-  function commit(): void {
+  const allPets = () => petsOf(values.log);
+  /** The time of the write at this length of the log. No other write has it, not even one that a new primary has dropped. */
+  const timeAt = (length: number) => new Timestamp({ t: values.log[length - 1]?.term ?? 0, i: length });
+  const hasCommittedOwn = () => timeAt(values.committed).t === values.term;
+  const commit = () => {
     values.committed = values.log.length;
-    values.committedTime = values.time;
-  }
+  };
 
   /** Writes what the primary's indexes allow, and returns the indexes of the other documents. */
   function write(by: string, documents: readonly Document[]): readonly number[] {
     const rejected: number[] = [];
     for (const [index, { _id, name, categoryId, idempotency }] of documents.entries()) {
       const pet = { name, categoryId, ...(idempotency && { idempotency }) };
-      const entry = { id: Number(_id), pet, by: `${by}.${index}` };
+      const stored = { id: Number(_id), pet, by: `${by}.${index}` };
       // The server knows the insertions of a repeated command.
-      if (values.log.some((other) => other.by === entry.by)) continue;
-      const isTaken = (other: Entry) =>
-        other.id === entry.id || (idempotency !== undefined && keyOf(other.pet) === keyOf(pet));
-      if (values.log.some(isTaken)) rejected.push(index);
-      else values.log = [...values.log, { ...entry, time: ++values.time }];
+      if (allPets().some((other) => other.by === stored.by)) continue;
+      const isTaken = (other: StoredPet) =>
+        other.id === stored.id || (idempotency !== undefined && keyOf(other.pet) === keyOf(pet));
+      if (allPets().some(isTaken)) rejected.push(index);
+      else values.log = [...values.log, { term: values.term, stored }];
     }
     return rejected;
   }
 
   /** One try of the driver to insert. */
   async function insert(by: string, documents: readonly Document[]): Promise<Inserted> {
-    const done = () => ({ rejected: write(by, documents), time: values.time, term: values.term });
+    const done = () => ({ rejected: write(by, documents), time: timeAt(values.log.length) });
     const lost = (): never => {
       values.losses += 1;
       write(by, documents);
       throw new Error('the response was lost');
     };
-    const { rejected, time, term } = await world.command(
+    const { rejected, time } = await world.command(
       'insert',
       values.losses < losses ? { done, 'response lost': lost } : done,
     );
     if (rejected.length === documents.length) return { rejected, time, isConfirmed: true };
     const confirmed = () => {
-      if (values.term !== term) throw new Error('the primary has stepped down');
+      if (values.term !== time.t) throw new Error('the primary has stepped down');
       commit();
       return true;
     };
@@ -124,19 +128,19 @@ export function createReplicaSet(
     const isConfirmed = await world.command(
       'confirm',
       values.timeouts < timeouts ? { done: confirmed, 'times out': late } : confirmed,
-      () => values.term !== term || values.hasOwn,
+      () => values.term !== time.t || hasCommittedOwn(),
     );
     return { rejected, time, isConfirmed };
   }
 
   /** Waits until a majority has what the session has met, and reads what a majority has. */
-  function read(name: string, session: ClientSession, query: (entries: readonly Entry[]) => readonly Entry[]) {
-    const fence = session.operationTime?.t ?? 0;
+  function read(name: string, session: ClientSession, query: (all: readonly StoredPet[]) => readonly StoredPet[]) {
+    const isBehind = () => session.operationTime?.greaterThan(timeAt(values.committed)) ?? false;
     const run = () => {
-      if (values.committedTime < fence) commit();
-      return query(values.log.slice(0, values.committed));
+      if (isBehind()) commit();
+      return query(petsOf(values.log.slice(0, values.committed)));
     };
-    return world.command(name, run, () => values.committedTime >= fence || values.hasOwn);
+    return world.command(name, run, () => !isBehind() || hasCommittedOwn());
   }
 
   /** The database as one process sees it. */
@@ -152,7 +156,7 @@ export function createReplicaSet(
           .catch((error: Error) => bulkError(error.message, 0, 0));
         if (result instanceof Error) throw result;
         const { rejected, time, isConfirmed } = result;
-        session.advanceOperationTime(new Timestamp({ t: time, i: 0 }));
+        session.advanceOperationTime(time);
         const inserted = documents.length - rejected.length;
         if (!isConfirmed) throw bulkError('timed out', 64, inserted, [], false);
         if (rejected.length > 0) throw bulkError('duplicate key', DUPLICATE_KEY, inserted, rejected);
@@ -174,8 +178,8 @@ export function createReplicaSet(
       async command({ filter }: { filter?: { $or: readonly Condition[] } }, { session }: WithSession) {
         const found =
           filter === undefined
-            ? await read('find the highest id', session, (log) => log.toSorted((a, b) => b.id - a.id).slice(0, 1))
-            : await read('find', session, (log) => log.filter(({ pet }) => filter.$or.some((each) => isOf(pet, each))));
+            ? await read('find the highest id', session, (all) => all.toSorted((a, b) => b.id - a.id).slice(0, 1))
+            : await read('find', session, (all) => all.filter(({ pet }) => filter.$or.some((each) => isOf(pet, each))));
         const documents = found.map(({ id, pet }) => ({ _id: BigInt(id), ...pet }));
         return { cursor: { firstBatch: documents.map((document) => Buffer.from(BSON.serialize(document))) } };
       },
@@ -184,23 +188,16 @@ export function createReplicaSet(
 
   const elect = (hasAll: boolean) => () => {
     values.term += 1;
-    if (!hasAll) values.log = values.log.slice(0, values.committed);
-    values.hasOwn = false;
+    const kept = hasAll ? values.log : values.log.slice(0, values.committed);
+    values.log = [...kept, { term: values.term, stored: null }];
   };
   const election = { may: true, can: () => values.term < elections };
   world.event('elect a primary that has all', { ...election, run: elect(true) });
   world.event('elect a primary that has what the majority has', { ...election, run: elect(false) });
-  world.event('the new primary commits a write of its term', {
-    can: () => !values.hasOwn,
-    run() {
-      values.time += 1;
-      values.hasOwn = true;
-      commit();
-    },
-  });
+  world.event('the new primary commits a write of its term', { can: () => !hasCommittedOwn(), run: commit });
 
   const client = { withSession: <T>(_: object, work: (session: ClientSession) => T) => work(newSession()) };
-  return { values, client: client as MongoClient, databaseOf };
+  return { values, allPets, client: client as MongoClient, databaseOf };
 }
 
 function newSession(): ClientSession {

@@ -32,7 +32,7 @@ const scenario =
   (world: World) => {
     // No batch exceeds its time limit.
     TIME_LIMITS.batch = Number.POSITIVE_INFINITY;
-    const { values, client, databaseOf } = createReplicaSet(world, options);
+    const { values, allPets, client, databaseOf } = createReplicaSet(world, options);
     const outcomes = world.shared<Outcomes>({ pets: [], conflicts: [] });
 
     const creating = ({ create: insert }: Insertions, sent: NewPet) =>
@@ -63,9 +63,10 @@ const scenario =
 
     world.finally(() => {
       const { pets, conflicts } = outcomes;
-      const { log, losses, timeouts } = values;
+      const { losses, timeouts } = values;
+      const stored = allPets();
       for (const { sent, id } of pets) {
-        const isKept = log.some((entry) => entry.id === id && entry.pet.name === sent.name);
+        const isKept = stored.some((other) => other.id === id && other.pet.name === sent.name);
         if (!isKept) throw new Error(`${sent.name} is lost`);
         const isDoubled = pets.some((other) => keyOf(other.sent) === keyOf(sent) && other.id !== id);
         if (sent.idempotency !== undefined && isDoubled) throw new Error(`two pets of the key of ${sent.name}`);
@@ -73,12 +74,12 @@ const scenario =
       const created = pets.filter((pet) => pet.created);
       if (new Set(created.map(({ id }) => id)).size < created.length) throw new Error('a pet was created twice');
       for (const sent of conflicts) {
-        const isConflict = log.some(({ pet }) => keyOf(pet) === keyOf(sent) && pet.name !== sent.name);
+        const isConflict = stored.some(({ pet }) => keyOf(pet) === keyOf(sent) && pet.name !== sent.name);
         if (!isConflict) throw new Error(`no other pet has the key of ${sent.name}`);
       }
       const expected = Object.values(clients).flat().filter(hasNoKey).length;
-      const stored = log.filter(({ pet, by }) => hasNoKey(pet) && by !== null).length;
-      if (losses + timeouts === 0 && stored !== expected) throw new Error(`${stored} pets without a key`);
+      const found = stored.filter(({ pet, by }) => hasNoKey(pet) && by !== null).length;
+      if (losses + timeouts === 0 && found !== expected) throw new Error(`${found} pets without a key`);
     });
   };
 
