@@ -1,5 +1,6 @@
 import { ERROR_STATUS, type ErrorCode } from '../errors.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
+import type { SCHEMAS } from './schemas.ts';
 
 type Objects = Readonly<Record<string, object>>;
 
@@ -36,7 +37,7 @@ export function parameter(
 }
 
 /** A JSON body whose schema is a component. */
-export function jsonContent(schema: string, example: unknown) {
+export function jsonContent(schema: keyof typeof SCHEMAS, example: unknown) {
   return { 'application/json': { schema: ref('schemas', schema), example } };
 }
 
