@@ -52,8 +52,7 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
       const taken = await ids.take(batch.length);
       const createdAt = new Date();
       const documents = batch.map((pet, index) => ({ _id: taken[index] as bigint, ...pet, createdAt }));
-      const rejections = await fence.write((session) => insertAll(pets, documents, session));
-      return documents.map((document, index) => rejections.get(index) ?? petOf(document));
+      return fence.write((session) => insertAll(pets, documents, session));
     },
     { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout },
   );
@@ -92,8 +91,8 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
     await checkWritable();
     for (let done = 0; done < documents.length; done += MAX_INSERTED) {
       const some = documents.slice(done, done + MAX_INSERTED);
-      const rejections = await fence.write((session) => insertAll(pets, some, session));
-      const defect = [...rejections.values()].find((rejection) => !isDuplicateKey(rejection));
+      const outcomes = await fence.write((session) => insertAll(pets, some, session));
+      const defect = outcomes.find((outcome) => outcome instanceof Error && !isDuplicateKey(outcome));
       if (defect !== undefined) throw defect;
     }
     return raiseCounter();
@@ -103,21 +102,23 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
 }
 
 /**
- * Returns the server's errors by the indexes of the documents that it rejected; all others are stored. Throws unless every
- * document is either inserted or rejected: otherwise we don't know which exist.
+ * Inserts pets. Returns each of them, or the server's error if it was rejected, in their order. Throws unless every document
+ * is either inserted or rejected: otherwise we don't know which exist.
  */
 async function insertAll(pets: Collection<PetDocument>, documents: readonly PetDocument[], session: ClientSession) {
+  const outcomes: (Pet | MongoServerError)[] = documents.map(petOf);
   try {
     await pets.insertMany(documents, { ordered: false, session, maxTimeMS: TIME_LIMITS.operation });
-    return new Map<number, MongoServerError>();
   } catch (failure) {
     if (!(failure instanceof MongoBulkWriteError)) throw failure;
     const rejected = [failure.writeErrors].flat();
     // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
     const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
     if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
-    return new Map(
-      rejected.map(({ index, code, errmsg = '' }) => [index, new MongoServerError({ message: errmsg, code })]),
-    );
+    // The driver's WriteError is no Error.
+    for (const { index, code, errmsg = '' } of rejected) {
+      outcomes[index] = new MongoServerError({ message: errmsg, code });
+    }
   }
+  return outcomes;
 }
