@@ -4,10 +4,8 @@ import { type ClientSession, type Db, type Document, MongoNetworkError, MongoSer
 import { TIME_LIMITS } from './url.ts';
 
 /** A pet as it is stored. A bigint is an int64; one outside its range would be cut to 64 bits silently. */
-export interface PetDocument {
+export interface PetDocument extends Omit<Pet, 'id' | 'status'> {
   readonly _id: bigint;
-  readonly name: string;
-  readonly categoryId: bigint;
   /** Absent if none was given: undefined would be stored as null. */
   readonly status?: PetStatus;
   readonly createdAt: Date;
@@ -50,8 +48,8 @@ const DOCUMENT = 0x03;
 const DATE = 0x09;
 const INT64 = 0x12;
 
-export function petOf({ _id, name, categoryId, status }: PetDocument): Pet {
-  return status === undefined ? { id: _id, name, categoryId } : { id: _id, name, categoryId, status };
+export function petOf({ _id: id, name, categoryId, status }: PetDocument): Pet {
+  return status === undefined ? { id, name, categoryId } : ({ id, name, categoryId, status } satisfies Required<Pet>);
 }
 
 /** The pet in the bytes of a stored document, whose members may have any order. */
@@ -72,7 +70,7 @@ export function decodePet(document: Buffer): Pet {
     else if (member === 'categoryId') categoryId = int64Of(document, begin);
     else if (member === 'status') status = document.toString('latin1', begin + 4, at - 1) as PetStatus;
   }
-  return status === undefined ? { id, name, categoryId } : { id, name, categoryId, status };
+  return status === undefined ? { id, name, categoryId } : ({ id, name, categoryId, status } satisfies Required<Pet>);
 }
 
 function sizeOf(type: number | undefined, document: Buffer, begin: number): number {

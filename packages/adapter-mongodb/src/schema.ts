@@ -3,7 +3,7 @@ import { otherDatabase } from '@animal-store/adapter-kit';
 import { LIMITS, PET_STATUSES } from '@animal-store/domain';
 import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import { type Db, type Document, type IndexDescription, MongoServerError, type UUID } from 'mongodb';
-import { repeated } from './documents.ts';
+import { type PetDocument, repeated } from './documents.ts';
 import { isDenied, isDuplicateKey } from './failures.ts';
 
 /** The format that this version creates and works with, stored in the titles of the schemas (docs/releasing.md). */
@@ -51,7 +51,7 @@ const COLLECTIONS: Readonly<Record<string, { required: string[]; properties: Doc
             fingerprint: string,
           },
         },
-      },
+      } satisfies Record<keyof PetDocument, Document>,
       // Both leave out the pets that their queries never look for.
       indexes: [
         { key: BY_STATUS, partialFilterExpression: { status: { $exists: true } } },
