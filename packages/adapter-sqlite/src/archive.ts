@@ -1,6 +1,6 @@
 import type { Idempotency, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
-import { COLUMNS, petOf } from './pets.ts';
+import { COLUMNS, type PetRow, petOf } from './pets.ts';
 import type { Row, Statement } from './schema.ts';
 
 const ALL_COLUMNS = `${COLUMNS}, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint`;
@@ -28,7 +28,7 @@ export function createArchive({ read, write }: Connection): PetArchive {
 function storedPetsOf(rows: readonly Row[]): readonly StoredPet[] {
   return rows.map((row) => {
     const [createdAt, holder, key, fingerprint] = row.slice(4) as [bigint, ...(string | null)[]];
-    const pet = { ...petOf(row), createdAt: Number(createdAt) };
+    const pet = { ...petOf(row as PetRow), createdAt: Number(createdAt) };
     return key === null ? pet : { ...pet, idempotency: { holder, key, fingerprint } as Idempotency };
   });
 }

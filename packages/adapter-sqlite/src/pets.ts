@@ -4,6 +4,7 @@ import type { Connection } from './connection.ts';
 import type { Row, Statement } from './schema.ts';
 
 export const COLUMNS = 'id, name, category_id, status';
+export type PetRow = readonly [id: bigint, name: string, categoryId: bigint, status: PetStatus | null];
 
 const INSERT = `INSERT INTO pets
   (name, category_id, status, created_at, idempotency_holder, idempotency_key, idempotency_fingerprint)
@@ -50,9 +51,8 @@ export function createPetStore({ read, write }: Connection): PetStore {
   };
 }
 
-const petsOf = (rows: readonly Row[]): readonly Pet[] => rows.map(petOf);
+const petsOf = (rows: readonly Row[]): readonly Pet[] => (rows as readonly PetRow[]).map(petOf);
 
-export function petOf(row: Row): Pet {
-  const [id, name, categoryId, status] = row as [bigint, string, bigint, PetStatus | null];
-  return status === null ? { id, name, categoryId } : { id, name, categoryId, status };
+export function petOf([id, name, categoryId, status]: PetRow): Pet {
+  return status === null ? { id, name, categoryId } : ({ id, name, categoryId, status } satisfies Required<Pet>);
 }
