@@ -59,7 +59,7 @@ export function createWriterThread(place: Place) {
       const reply = Promise.withResolvers<Reply>();
       state = { name: 'committing', worker, reply };
       worker.postMessage(writes);
-      return (await reply.promise).map(resultOf);
+      return (await reply.promise).map(revived);
     },
 
     /**
@@ -79,7 +79,8 @@ export function createWriterThread(place: Place) {
   };
 }
 
-function resultOf(outcome: Outcome): readonly Row[] | Error {
+/** The rows, or the error whose members the thread has sent. */
+function revived(outcome: Outcome): readonly Row[] | Error {
   if (!('message' in outcome)) return outcome;
   const { name, message } = outcome;
   return name === 'StorageMisconfigured' ? new StorageMisconfigured(message) : Object.assign(new Error(), outcome);
