@@ -111,11 +111,12 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
       }
       const used = state;
+      // A call that has waited for most of its time has too little left to judge a new connection.
+      const canJudge = left > timeout / 2;
       try {
         return await withTimeout(work(used.value), left);
       } catch (failure) {
-        // A call that has waited for most of its time has too little left to judge a new connection.
-        if (left > timeout / 2 && isLost(failure)) discard(used);
+        if (canJudge && isLost(failure)) discard(used);
         throw errorOf(failure);
       }
     },
