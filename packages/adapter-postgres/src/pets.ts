@@ -23,7 +23,7 @@ const page = (columns: Columns, condition: string, order: string) =>
   );
 
 const KEY = { holder: 'text', key: 'text' };
-const NEW_PET = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY, fingerprint: 'text' };
+const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY, fingerprint: 'text' };
 
 /** Inserts the pets of a relation, except those whose idempotency key a pet has already. `id` is an expression. */
 const insertion = (id: string, relation: string) => `INSERT INTO pets
@@ -127,6 +127,6 @@ export function createPetBatches({ read, write }: Connection) {
 }
 
 export function petOf([id, name, categoryId, status]: PetRow): Pet {
-  const pet = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
+  const pet: Omit<Required<Pet>, 'status'> = { id: BigInt(id), name, categoryId: BigInt(categoryId) };
   return status === null ? pet : { ...pet, status };
 }

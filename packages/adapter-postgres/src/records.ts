@@ -1,8 +1,8 @@
 import type { Query } from './connection.ts';
 import { type Statement, statement } from './statement.ts';
 
-/** The members of a record, with their types in SQL. */
-export type Columns = Readonly<Record<string, string>>;
+/** The members of a record, all that `R` has, with their types in SQL. */
+export type Columns<R = Record<string, unknown>> = Readonly<Record<keyof R & string, string>>;
 
 /**
  * A statement that serves calls which were combined: each of them gives it a record. It has two forms, because that for one
