@@ -26,9 +26,9 @@ const KEY = { holder: 'text', key: 'text' };
 const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY, fingerprint: 'text' };
 
 /** Inserts the pets of a relation, except those whose idempotency key a pet has already. `id` is an expression. */
-const insertion = (id: string, relation: string) => `INSERT INTO pets
+const insertion = (id: string, relation: string, order = '') => `INSERT INTO pets
     (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint) OVERRIDING SYSTEM VALUE
-  SELECT ${id}, name, "categoryId", status, holder, key, fingerprint FROM ${relation}
+  SELECT ${id}, name, "categoryId", status, holder, key, fingerprint FROM ${relation} ${order}
   ON CONFLICT (idempotency_holder, idempotency_key) WHERE idempotency_key IS NOT NULL DO NOTHING RETURNING`;
 
 export const PET_STATEMENTS = {
@@ -39,7 +39,7 @@ export const PET_STATEMENTS = {
     // The order of the keys prevents deadlocks of processes that repeat the same creations.
     each: statement(`WITH numbered AS MATERIALIZED (
         SELECT nextval('pets_id_seq') AS id, number, given.* FROM ${eachRecord(NEW_PET)}
-      ), created AS (${insertion('id', 'numbered ORDER BY holder, key, id')} id)
+      ), created AS (${insertion('id', 'numbered', 'ORDER BY holder, key, id')} id)
       SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
   },
   findCreated: valueFor(
