@@ -53,7 +53,7 @@ export async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
 /**
  * Runs a statement, which is a transaction of its own, and again if the server wants it.
  *
- * @param onLost Takes a connection on which the server has not responded.
+ * @param onLost Takes a connection on which the server has not responded. Its error, if any, replaces the failure.
  * @returns The first column of each row, as the driver decodes it.
  * @throws Error of the server or the driver; DomainError `storage_unavailable` if no connection can be made.
  */
