@@ -38,18 +38,18 @@ export class Connection {
   }
 
   /**
-   * @param isLast Whether the response closes the connection.
+   * @param isStopping Whether the server stops, so that each response closes its connection.
    * @param serve Called when it is the request's turn.
    * @returns false if the connection has too many requests.
    */
-  accept(response: NodeResponse, isLast: boolean, serve: () => void): boolean {
+  accept(response: NodeResponse, isStopping: boolean, serve: () => void): boolean {
     if (this.#stage !== 'serving') return true;
     if (this.#turns.length === WAITING_MAX) {
       this.#socket.destroy();
       return false;
     }
     this.#last = response;
-    if (isLast) this.end();
+    if (isStopping || isLast(response.req)) this.end();
     // Node emits `close` after `finish`, and also if the connection is lost.
     response.once('close', () => {
       this.#turns.shift();
@@ -59,8 +59,7 @@ export class Connection {
       // Node leaves a connection open whose response had begun before the stop.
       if (next === undefined && !this.#server.listening) this.#socket.end();
     });
-    this.#turns.push(serve);
-    if (this.#turns.length === 1) serve();
+    if (this.#turns.push(serve) === 1) serve();
     return true;
   }
 
@@ -93,7 +92,14 @@ export class Connection {
       this.#socket.end(bytes());
       setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
     };
-    this.#turns.push(respond);
-    if (this.#turns.length === 1) respond();
+    if (this.#turns.push(respond) === 1) respond();
   }
+}
+
+/** Whether the response to a request closes its connection. */
+function isLast({ headers, httpVersion }: NodeRequest): boolean {
+  const { connection = '', upgrade } = headers;
+  // After an Upgrade other bytes may follow: serve this one as HTTP/1.1, then close (RFC 9110, section 7.8).
+  if (upgrade !== undefined || /\bclose\b/i.test(connection)) return true;
+  return httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection);
 }

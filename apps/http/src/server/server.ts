@@ -77,7 +77,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
     };
     // There is no connection if its socket is closed.
     const connection = connections.get(request.socket);
-    if (connection?.accept(response, isStopping || isLast(request), serve) === false) onDrop('requests');
+    if (connection?.accept(response, isStopping, serve) === false) onDrop('requests');
   }
 
   async function rejectRequest(error: HttpError, request: NodeRequest, response: NodeResponse): Promise<void> {
@@ -129,12 +129,4 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       return closedAtDeadline;
     },
   };
-}
-
-/** Whether the response to a request closes its connection. */
-function isLast({ headers, httpVersion }: NodeRequest): boolean {
-  const { connection = '', upgrade } = headers;
-  // After an Upgrade other bytes may follow: serve this one as HTTP/1.1, then close (RFC 9110, section 7.8).
-  if (upgrade !== undefined || /\bclose\b/i.test(connection)) return true;
-  return httpVersion === '1.0' && !/\bkeep-alive\b/i.test(connection);
 }
