@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { KEY, storageEnvironment } from './service.ts';
-import { startProcess } from './service-process.ts';
+import { type Running, startProcess } from './service-process.ts';
 
 test('shows a pet to another process at once, and keeps it when both have ended', async () => {
   const environment = { ...storageEnvironment(), API_KEYS: KEY };
@@ -25,7 +25,14 @@ test('says at the first start where it stores pets', async () => {
 });
 
 test('ends with code 2 in production without any key', async () => {
-  const rejected = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
-  expect(await rejected.exit).toBe(2);
-  expect(rejected.output.err).toBe('animal-store: there is no API key: set API_KEYS or issue a key\n');
+  /** Starts it again if its storage has responded too late, as on a busy machine: then it goes on without it. */
+  async function ended(): Promise<Running> {
+    const running = startProcess({ ...storageEnvironment(), NODE_ENV: 'production' });
+    const goesOn = () => running.output.out.includes('the storage is unavailable');
+    await expect.poll(() => running.process.exitCode !== null || goesOn()).toBe(true);
+    return running.process.exitCode === null ? ended() : running;
+  }
+  const { exit, output } = await ended();
+  expect(await exit).toBe(2);
+  expect(output.err).toBe('animal-store: there is no API key: set API_KEYS or issue a key\n');
 });
