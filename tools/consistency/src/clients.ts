@@ -4,7 +4,6 @@ import type { ServiceClient } from './service-client.ts';
 
 /** Clients of several processes, which record what they do. */
 export interface Clients {
-  readonly operations: readonly Operation[];
   /** How many pets were acknowledged. */
   acknowledged(): number;
   /** Rejects if a client gets a response that it does not expect: then all of them end. */
@@ -139,7 +138,6 @@ export function startClients(services: readonly [ServiceClient, ServiceClient], 
     ),
   );
   return {
-    operations,
     ended,
     acknowledged: () => acknowledged,
     async finish() {

@@ -6,16 +6,13 @@ import { expect } from 'vitest';
  *
  * @param create Creates a pet with this name, which no other call has.
  */
-export function startCallers(
-  count: number,
-  create: (name: string, caller: number) => Promise<{ readonly id: bigint }>,
-) {
+export function startCallers(count: number, create: (name: string) => Promise<{ readonly id: bigint }>) {
   const created = new Map<string, bigint>();
   let running = true;
   async function createInTurn(caller: number): Promise<void> {
     for (let round = 0; running; round += 1) {
       const name = `${caller}-${round}`;
-      created.set(name, (await create(name, caller)).id);
+      created.set(name, (await create(name)).id);
     }
   }
   const ended = Promise.all(Array.from({ length: count }, (_, caller) => createInTurn(caller)));

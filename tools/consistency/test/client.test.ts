@@ -1,7 +1,8 @@
 import { createClient } from '@animal-store/client';
 import { KEY, startService } from '@animal-store/test-kit/service';
 import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
-import { expect, onTestFinished, test } from 'vitest';
+import { onTestFinished, test } from 'vitest';
+import { startCallers } from './callers.ts';
 
 /** How often the service or its database is killed; the environment can ask for more. */
 const KILLS = Number(process.env['CONSISTENCY_KILLS'] ?? 12);
@@ -28,43 +29,21 @@ describeWithMongo('the client of a service on MongoDB', () => {
     onTestFinished(() => service[Symbol.asyncDispose]());
     const client = createClient({ url: service.url, key: KEY, timeout: CALL_TIMEOUT });
 
-    const created = new Map<string, bigint>();
-    let killing = true;
-    let kills = 0;
-    async function createUntilTheLastKill(caller: number): Promise<void> {
-      for (let round = 0; killing; round += 1) {
-        const name = `${caller}-${round}`;
-        created.set(name, (await client.createPet({ name, categoryId: 1n })).id);
+    const callers = startCallers(CALLERS, (name) => client.createPet({ name, categoryId: 1n }));
+    const { created } = callers;
+    for (let kill = 1; kill <= KILLS; kill += 1) {
+      const goal = created.size + PROGRESS * (1 + Math.random());
+      await callers.until(() => created.size > goal);
+      if (kill % DATABASE_SHARE === 0) {
+        await set.kill();
+        await set.start();
+      } else {
+        await service[Symbol.asyncDispose]();
+        service = await startService({ ...environment, PORT: new URL(service.url).port });
       }
     }
-    async function killEachInTurn(): Promise<void> {
-      while (killing && kills < KILLS) {
-        const goal = created.size + PROGRESS * (1 + Math.random());
-        await expect.poll(() => !killing || created.size > goal).toBe(true);
-        kills += 1;
-        if (kills % DATABASE_SHARE === 0) {
-          await set.kill();
-          await set.start();
-        } else {
-          await service[Symbol.asyncDispose]();
-          service = await startService({ ...environment, PORT: new URL(service.url).port });
-        }
-      }
-    }
-    const callers = Array.from({ length: CALLERS }, (_, caller) => createUntilTheLastKill(caller));
-    // A failure ends the others, too.
-    const ending = [killEachInTurn(), ...callers].map((each) =>
-      each.finally(() => {
-        killing = false;
-      }),
-    );
-    await Promise.allSettled(ending);
-    await Promise.all(ending);
-
-    const stored: [string, bigint][] = [];
-    for await (const { name, id } of client.allPets()) stored.push([name, id]);
-    process.stdout.write(`${stored.length} pets created through ${KILLS} kills\n`);
-    expect(stored.length).toBe(created.size);
-    expect(new Map(stored)).toEqual(created);
+    await callers.stop();
+    process.stdout.write(`${created.size} pets created through ${KILLS} kills\n`);
+    await callers.expectStored(client);
   });
 });

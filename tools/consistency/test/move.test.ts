@@ -1,13 +1,13 @@
 import { execFile } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { type Client, createClient } from '@animal-store/client';
+import { createClient } from '@animal-store/client';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { startService } from '@animal-store/test-kit/service';
 import { describeWithMongo, startReplicaSet } from '@animal-store/test-servers/mongodb';
 import { expect, onTestFinished, test } from 'vitest';
+import { startCallers } from './callers.ts';
 
 const COMMAND_LINE = fileURLToPath(new URL('../../../apps/cli/src/main.ts', import.meta.url));
 
@@ -28,49 +28,28 @@ async function run(environment: Record<string, string>, ...words: string[]): Pro
   return JSON.parse(stdout);
 }
 
-/** Callers that create pets one after the other, each with an idempotency key, until they are stopped. */
-function startCallers(client: Client) {
-  const created = new Map<string, bigint>();
-  let running = true;
-  async function create(caller: number): Promise<void> {
-    for (let round = 0; running; round += 1) {
-      const name = `${caller}-${round}`;
-      const { id } = await client.createPet({ name, categoryId: 1n }, { idempotencyKey: name, timeout: TIMEOUT });
-      created.set(name, id);
-    }
-  }
-  const callers = Promise.all(Array.from({ length: CALLERS }, (_, caller) => create(caller)));
-  return {
-    created,
-    async progress() {
-      const goal = created.size + PROGRESS;
-      await Promise.race([callers, expect.poll(() => created.size > goal).toBe(true)]);
-    },
-    async stop() {
-      running = false;
-      await callers;
-    },
-  };
-}
-
 describeWithMongo('a service that moves from SQLite to a replica set', () => {
   test('loses and doubles no pet of clients that retry, and their API key stays valid', async () => {
     const set = await startReplicaSet();
     onTestFinished(() => set.stop());
-    const folder = mkdtempSync(join(tmpdir(), 'animal-store-move-'));
-    onTestFinished(() => rmSync(folder, { recursive: true }));
-    const file = { SQLITE_FILE: join(folder, 'animals.db') };
+    const file = { SQLITE_FILE: join(freshFolder(), 'animals.db') };
     const cluster = { MONGODB_URL: set.url('moved') };
     const before = await startService({ STORAGE: 'sqlite', ...file });
     onTestFinished(() => before[Symbol.asyncDispose]());
     const { key } = await run(file, 'keys', 'issue', '--holder', 'the zoo');
     const client = createClient({ url: before.url, key: key as string });
-    const callers = startCallers(client);
-    await callers.progress();
+    const create = (name: string) =>
+      client.createPet({ name, categoryId: 1n }, { idempotencyKey: name, timeout: TIMEOUT });
+    const callers = startCallers(CALLERS, create);
+    const progress = () => {
+      const goal = callers.created.size + PROGRESS;
+      return callers.until(() => callers.created.size > goal);
+    };
+    await progress();
     // Its check may or may not see the pets that are created meanwhile.
     const { stderr = '' } = await run(file, 'copy', '--to', cluster.MONGODB_URL).catch((error) => error);
     expect(stderr).toMatch(/^$|a storage has changed/);
-    await callers.progress();
+    await progress();
     // Requests that have no response yet are repeated after the move.
     await before[Symbol.asyncDispose]();
     const { copied, alreadyCopied } = await run(file, 'copy', '--to', cluster.MONGODB_URL);
@@ -79,14 +58,10 @@ describeWithMongo('a service that moves from SQLite to a replica set', () => {
 
     const after = await startService({ STORAGE: 'mongodb', ...cluster, PORT: new URL(before.url).port });
     onTestFinished(() => after[Symbol.asyncDispose]());
-    await callers.progress();
+    await progress();
     await callers.stop();
-    const [first] = callers.created.keys() as MapIterator<string>;
-    const again = await client.createPet({ name: first as string, categoryId: 1n }, { idempotencyKey: first });
-    expect(again.id).toBe(callers.created.get(first as string));
-    const stored: [string, bigint][] = [];
-    for await (const { name, id } of client.allPets()) stored.push([name, id]);
-    expect(stored).toHaveLength(callers.created.size);
-    expect(new Map(stored)).toEqual(callers.created);
+    const [[first, id] = ['']] = [...callers.created];
+    expect(await create(first)).toMatchObject({ id });
+    await callers.expectStored(client);
   });
 });
