@@ -23,7 +23,7 @@ describe('toPortError', () => {
       'one, two',
       'ECONNREFUSED',
     ],
-  ])('reports %s as storage_unavailable, and as a misconfiguration if a pattern is given', (_, failure, line, code) => {
+  ])('reports %s as storage_unavailable, and what the operator must change', (_, failure, line, code) => {
     const error = toPortError(failure);
     expect(error).toMatchObject({ code: 'storage_unavailable' });
     const { cause } = error as DomainError;

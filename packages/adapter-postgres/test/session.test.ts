@@ -32,7 +32,7 @@ describeWithPostgres('a connection', () => {
     ['client_encoding', 'LATIN1', 'UTF8'],
     ['default_transaction_isolation', 'serializable', 'read committed'],
     ['plan_cache_mode', 'force_custom_plan', 'force_generic_plan'],
-  ])('has a %s of its own although that of its role is %s: %s', async (name, ofRole, own) => {
+  ])('has its own %s although its role has %s: %s', async (name, ofRole, own) => {
     const { url } = await asRole(freshDatabase(), `ALTER ROLE SET ${name} = '${ofRole}'`);
     const client = await connect(url);
     await startSession(client);
