@@ -6,6 +6,7 @@ import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
 import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
 import { NodeRequest, type NodeResponse } from './request.ts';
+import { normalizeTarget } from './target.ts';
 
 /** In milliseconds. */
 const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
@@ -71,7 +72,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   let isStopping = false;
   function accept(request: NodeRequest, response: NodeResponse): void {
     const serve = () => {
-      const error = request.normalize();
+      const error = normalizeTarget(request);
       if (error === null) listener(request, response);
       else rejectRequest(error, request, response);
     };
