@@ -194,7 +194,7 @@ function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<
       await end();
       await recovered(storage);
       await recovered(opening);
-      expect(await Promise.all(many.map(failureOf))).toEqual(Array(100).fill(null));
+      for (const call of many) expect(await failureOf(call)).toBeNull();
       // The lost call may have been executed or not.
       const repeated = await added(storage.pets, sold, idempotency);
       expect(await added(opening.pets, sold, idempotency)).toStrictEqual(repeated);
