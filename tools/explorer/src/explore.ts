@@ -1,5 +1,6 @@
 import { fakeTime } from '../fakes/time.ts';
-import { causeOf, type Effect, keyOf, type State, type Step, stateAfter } from './state.ts';
+import { causeOf } from './parts.ts';
+import { type Effect, keyOf, type State, type Step, stateAfter } from './state.ts';
 import { type Scenario, World } from './world.ts';
 
 /** Several times as many as the largest scenario has. */
@@ -92,9 +93,7 @@ class Search {
 
   /** Whether a state was found before. Then the same steps must be possible as before. */
   #isKnown(state: State, steps: readonly Step[]): boolean {
-    const names = Array.from(steps, ({ name }) => name)
-      .sort()
-      .join();
+    const names = String(steps.map(({ name }) => name).sort());
     const before = this.#found.get(keyOf(state));
     if (before !== undefined && before !== names) throw hidden(`${names} instead of ${before}`);
     this.#found.set(keyOf(state), names);

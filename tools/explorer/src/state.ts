@@ -33,19 +33,6 @@ export interface Effect {
   readonly written: ReadonlyMap<string, string | null>;
 }
 
-export const valuePart = (name: string): string => `value ${name}`;
-export const processPart = (name: string): string => `process ${name}`;
-export const commandPart = (id: string): string => `command ${id}`;
-
-/** What a step depends on in a state, besides the shared values that it reads. */
-export function causeOf(state: State, { name, process, command }: Step): string {
-  const versions = [
-    process === null ? '' : state.get(processPart(process)),
-    command === null ? '' : state.get(commandPart(command)),
-  ];
-  return [name, ...versions].join('|');
-}
-
 /** The state after a step. */
 export function stateAfter(state: State, { written }: Effect): State {
   const next = new Map(state);

@@ -1,14 +1,5 @@
-import {
-  causeOf,
-  commandPart,
-  digest,
-  type Effect,
-  processPart,
-  type State,
-  type Step,
-  stateAfter,
-  valuePart,
-} from './state.ts';
+import { Parts } from './parts.ts';
+import type { Effect, State, Step } from './state.ts';
 
 /** Builds a world. */
 export type Scenario = (world: World) => void;
@@ -59,12 +50,10 @@ const STEP = { process: null, command: null, may: false } as const;
 const { setImmediate: afterMicrotasks } = globalThis;
 
 export class World {
-  /** It is replaced by each step. */
-  state: State = new Map();
   /** The first error of the run. */
   failure: unknown = null;
 
-  readonly #values = new Map<string, unknown>();
+  readonly #parts = new Parts();
   readonly #clients: Client[] = [];
   readonly #commands = new Map<string, Command>();
   readonly #events: Event[] = [];
@@ -74,9 +63,6 @@ export class World {
   readonly #counts = new Map<string, number>();
   /** The process of the present step. */
   #process: string | null = null;
-  /** The shared values that the present step has read, unless it had written them, and written. */
-  readonly #read = new Set<string>();
-  readonly #written = new Set<string>();
   readonly #time = this.shared({ now: 0 });
 
   // For scenarios.
@@ -86,20 +72,7 @@ export class World {
    * writes is recorded, so that independent steps need no declaration.
    */
   shared<Values extends object>(initial: Values): Values {
-    const object = {};
-    for (const name of Object.keys(initial)) {
-      Object.defineProperty(object, name, {
-        get: () => {
-          if (!this.#written.has(name)) this.#read.add(name);
-          return this.#values.get(name);
-        },
-        set: (value: unknown) => {
-          this.#written.add(name);
-          this.#values.set(name, deepFrozen(value));
-        },
-      });
-    }
-    return Object.assign(Object.seal(object), initial);
+    return this.#parts.share(initial);
   }
 
   /** Calls async functions one after the other. A call that rejects is an error of the run. */
@@ -173,6 +146,10 @@ export class World {
 
   // For the search.
 
+  get state(): State {
+    return this.#parts.state;
+  }
+
   /** The possible steps. If there are only timers, time passes to the next one. */
   steps(): readonly Step[] {
     const steps = [...this.#calls(), ...this.#commandSteps(), ...this.#environment(), ...this.#dueTimers()];
@@ -191,14 +168,12 @@ export class World {
 
   /** Takes a step, with all code that it wakes. */
   async take(step: Step): Promise<Effect> {
-    this.#read.clear();
-    this.#written.clear();
+    this.#parts.beginStep();
     this.#process = step.process;
     this.#verify([step.run]);
     // Every microtask has run by then.
     await new Promise(afterMicrotasks);
-    const effect = this.#effectOf(step);
-    this.state = stateAfter(this.state, effect);
+    const effect = this.#parts.endStep(step, this.#commands);
     this.#verify(this.#checks);
     return effect;
   }
@@ -281,22 +256,6 @@ export class World {
     }
   }
 
-  #effectOf(step: Step): Effect {
-    const { process, command } = step;
-    const version = (part: string) => this.state.get(part) ?? '';
-    const read = new Map(Array.from(this.#read, (name) => [valuePart(name), version(valuePart(name))]));
-    const written = new Map<string, string | null>();
-    for (const name of this.#written) written.set(valuePart(name), digest(this.#values.get(name)));
-    const history = digest(causeOf(this.state, step), [...read]);
-    if (process !== null) written.set(processPart(process), history);
-    for (const [id, { outcome }] of this.#commands) {
-      if (!this.state.has(commandPart(id))) written.set(commandPart(id), digest(history));
-      else if (id === command) written.set(commandPart(id), digest(version(commandPart(id)), outcome));
-    }
-    if (command !== null && !this.#commands.has(command)) written.set(commandPart(command), null);
-    return { read, written };
-  }
-
   #running(name: string): string {
     if (this.#process !== null) return this.#process;
     this.failure = new Error(`${name}: a step without a process called code of one`);
@@ -319,12 +278,4 @@ export class World {
       this.failure ??= error;
     }
   }
-}
-
-function deepFrozen<T>(value: T): T {
-  if (typeof value === 'object' && value !== null && !Object.isFrozen(value)) {
-    Object.values(value).forEach(deepFrozen);
-    Object.freeze(value);
-  }
-  return value;
 }
