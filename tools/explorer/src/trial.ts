@@ -40,12 +40,10 @@ export async function trial<Modules>(
   const imported = await Promise.all(entries.map(({ href }) => import(href)));
   // Node.js opens them when they are used first, which would look like real work.
   void [process.stdout, process.stderr];
-  const originals: Modules = Object.assign({}, ...imported);
-  if (!errorsOnly) report(title, null, await explore(scenarioOf(originals)));
+  if (!errorsOnly) report(title, null, await explore(scenarioOf(Object.assign({}, ...imported))));
   for (const [seeded, path, from, to] of errors) {
     const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
-    const changed: Modules = Object.assign({}, ...mutants);
-    report(title, seeded, await explore(scenarioOf(changed)));
+    report(title, seeded, await explore(scenarioOf(Object.assign({}, ...mutants))));
   }
 }
 
