@@ -210,12 +210,8 @@ function newSession(): ClientSession {
   return session as unknown as ClientSession;
 }
 
-function isOf(
-  { idempotency }: NewPet,
-  { 'idempotency.holder': holder, 'idempotency.key': { $in } }: Condition,
-): boolean {
-  return idempotency !== undefined && idempotency.holder === holder && $in.includes(idempotency.key);
-}
+const isOf = ({ idempotency }: NewPet, { 'idempotency.holder': holder, 'idempotency.key': { $in } }: Condition) =>
+  idempotency !== undefined && idempotency.holder === holder && $in.includes(idempotency.key);
 
 function bulkError(
   message: string,
