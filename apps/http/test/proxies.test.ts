@@ -230,14 +230,16 @@ for (const name of Object.keys(PROXIES) as (keyof typeof PROXIES)[]) {
       }
     });
 
-    test.runIf(name === 'nginx')('rejects a body that it does not buffer as the service does', async () => {
+    if (name !== 'nginx') return;
+
+    test('rejects a body that it does not buffer as the service does', async () => {
       const { direct, proxied } = await startBehind(name);
       const headers = { 'content-type': 'application/json' };
       const { status, json } = await direct.call('POST', '/v1/pets', { headers, body: Buffer.alloc(2 ** 17) });
       expect(await proxied.call('POST', '/v1/pets', { body: Buffer.alloc(2 ** 21) })).toMatchObject({ status, json });
     });
 
-    test.runIf(name === 'nginx')('limits the requests of a key, if an operator asks for it', async () => {
+    test('limits the requests of a key, if an operator asks for it', async () => {
       const limited = (text: string) => text.replaceAll(/^( *)#(?=\S)/gm, '$1').replace('rate=100r/s', 'rate=1r/m');
       const { call } = (await startBehind(name, limited)).proxied;
       // The burst is 50. A repeatable creation has a location of its own.
