@@ -49,6 +49,7 @@ describe('createAuthentication', () => {
     ['configured keys that are no digests', { ...VALID, configuredKeys: new Map([['a key', 'me']]) }, CONFIGURED],
     ['a whole storage as issued keys', { ...VALID, issuedKeys: { keys: VALID.issuedKeys } }, ISSUED],
     ['the pets of a storage as issued keys', { ...VALID, issuedKeys: petsInMemory() }, ISSUED],
+    ['issued keys without methods', { ...VALID, issuedKeys: { revoke: [] } }, ISSUED],
     ['another digest', { ...VALID, digest: (text: string) => text }, DIGEST],
     ['no clock', { ...VALID, clock: undefined }, `clock ${CLOCK}`],
     ['a monotonic clock without its object', { ...VALID, monotonicClock: performance.now }, `monotonicClock ${CLOCK}`],

@@ -46,7 +46,7 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
   requireThat('configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits', () =>
     [...configuredKeys.keys()].every(isDigest),
   );
-  requireThat('issuedKeys must be those of a storage: storage.keys', () => 'revoke' in issuedKeys);
+  requireThat('issuedKeys must be those of a storage: storage.keys', () => typeof issuedKeys.revoke === 'function');
   requireFunctions(digest, { clock, monotonicClock });
   const configured = new Map(Array.from(configuredKeys, ([hex, holder]) => [hex, { id: apiKeyId(hex), holder }]));
   // A record may be as old as its query, so its age counts from the start.

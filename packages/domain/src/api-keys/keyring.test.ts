@@ -75,6 +75,7 @@ describe('createKeyring', () => {
     ['the keys of a storage in the place of its options', ({ keys }) => keys, KEYS],
     ['a whole storage as keys', ({ keys, ...valid }) => ({ ...valid, keys: { keys } }), KEYS],
     ['the pets of a storage as keys', (valid) => ({ ...valid, keys: petsInMemory() }), KEYS],
+    ['keys without methods', (valid) => ({ ...valid, keys: { revoke: [] } }), KEYS],
     ['no digest', (valid) => ({ ...valid, digest: undefined }), DIGEST],
     ['the text itself as digest', (valid) => ({ ...valid, digest: (text: string) => text }), DIGEST],
     ['digests in upper case', (valid) => ({ ...valid, digest: (text: string) => digest(text).toUpperCase() }), DIGEST],

@@ -82,7 +82,7 @@ export interface KeyringOptions {
  */
 export function createKeyring(options: KeyringOptions): Keyring {
   const { keys, digest, randomBytes, clock }: KeyringOptions = Object(options);
-  requireThat('keys must be those of a storage: storage.keys', () => 'revoke' in keys);
+  requireThat('keys must be those of a storage: storage.keys', () => typeof keys.revoke === 'function');
   requireFunctions(digest, { clock });
   requireThat('randomBytes must return bytes', () => ArrayBuffer.isView(randomBytes(1)));
   const now = () => Math.floor(clock());

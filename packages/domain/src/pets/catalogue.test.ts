@@ -13,6 +13,7 @@ describe('createCatalogue', () => {
     ['nothing', undefined],
     ['a whole storage', { pets: petsInMemory() }],
     ['the keys of a storage', keysInMemory()],
+    ['a list that is no method', { list: [] }],
   ])('rejects %s in the place of its pets, from JavaScript', (_, given) => {
     const error = new TypeError('pets must be those of a storage: storage.pets');
     expect(() => createCatalogue(given as PetStore)).toThrow(error);

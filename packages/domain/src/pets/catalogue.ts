@@ -49,7 +49,10 @@ export interface Catalogue {
  * @example const catalogue = createCatalogue(createMemoryStorage().pets)
  */
 export function createCatalogue(pets: PetStore): Catalogue {
-  requireThat('pets must be those of a storage: storage.pets', () => 'list' in pets && !('revoke' in pets));
+  requireThat(
+    'pets must be those of a storage: storage.pets',
+    () => typeof pets.list === 'function' && !('revoke' in pets),
+  );
   return {
     async listPets(query = {}) {
       const { status, after, limit } = checkedPetQuery(query);
