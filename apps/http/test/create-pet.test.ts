@@ -68,6 +68,7 @@ describe('the body of createPet', () => {
     [', gzip', 415],
     ['xidentity', 415],
     ['identityx', 415],
+    ['identity\u00a0', 415],
   ] as const)('with the Content-Encoding %j gets %d', async ([coding, status], { app: { add } }) => {
     const reply = await add(REX, { 'content-encoding': coding });
     expect(reply.status).toBe(status);

@@ -43,6 +43,8 @@ export function fromFetch({ headers, body }: Request): Incoming {
 const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
 /** Content codings that mean none: an empty element of the list counts as such (RFC 9110, section 5.6.1.2). */
 const IDENTITY: readonly string[] = ['', 'identity'];
+/** Otherwise `trim` would remove more than spaces and tabs (RFC 9110, section 5.6.3). */
+const PRINTABLE_ASCII = /^[\t -~]*$/;
 const BYTE_ORDER_MARK = 0xfeff;
 
 /**
@@ -53,8 +55,9 @@ export function requireJson(incoming: Incoming): void {
   if (!JSON_MEDIA_TYPE.test(incoming.header('content-type') ?? '')) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
   }
-  const codings = incoming.header('content-encoding')?.split(',') ?? [];
-  if (!codings.every((coding) => IDENTITY.includes(coding.trim().toLowerCase()))) {
+  const codings = incoming.header('content-encoding') ?? '';
+  const isPlain = codings.split(',').every((coding) => IDENTITY.includes(coding.trim().toLowerCase()));
+  if (!(isPlain && PRINTABLE_ASCII.test(codings))) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
   }
   const transferCoding = incoming.header('transfer-encoding');
