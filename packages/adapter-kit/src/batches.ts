@@ -22,9 +22,9 @@ interface Waiting<T, R> {
 }
 
 /**
- * Combines calls into batches. All calls of one turn of the event loop make one batch; calls that come while `parallel` batches run wait
- * for the next one, in their order. No call joins a batch that began before it: a read sees everything that was
- * acknowledged before it was called, and a write is acknowledged when it is done.
+ * Combines calls into batches. All calls of one turn of the event loop make one batch; calls that come while `parallel`
+ * batches run wait for the next one, in their order. No call joins a batch that began before it: a read sees everything that
+ * was acknowledged before it was called, and a write is acknowledged when it is done.
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
  * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
