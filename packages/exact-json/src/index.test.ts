@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, test, vi } from 'vitest';
-import { parse, stringify } from './index.ts';
+import { exact, parse, stringify } from './index.ts';
 
 describe('parse', () => {
   test.each<[string, unknown]>([
@@ -82,6 +82,7 @@ describe('stringify', () => {
     fc.assert(
       fc.property(fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }), (id) => {
         expect(stringify({ id, nested: [id] })).toBe(`{"id":${id},"nested":[${id}]}`);
+        expect(JSON.stringify({ id: exact(id), nested: [exact(id)] })).toBe(stringify({ id, nested: [id] }));
         expect(parse(stringify({ id, nested: [id] }))).toEqual({ id, nested: [id] });
       }),
     );

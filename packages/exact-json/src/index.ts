@@ -1,7 +1,7 @@
 /** @module @animal-store/exact-json */
 
 /** JSON text that `JSON.stringify` copies as it is (ECMA-262, JSON.parse source text access). */
-const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): unknown };
+const { rawJSON } = JSON as typeof JSON & { rawJSON(text: string): object };
 
 if (rawJSON === undefined) throw new Error('@animal-store/exact-json needs JSON.rawJSON, as Node.js 22 has it');
 
@@ -27,7 +27,18 @@ export function parse(text: string): unknown {
 
 /** Like `JSON.stringify`, with each bigint as a number of all its digits. */
 export function stringify(value: unknown): string {
-  return JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? rawJSON(String(member)) : member));
+  return JSON.stringify(value, (_name, member) => (typeof member === 'bigint' ? exact(member) : member));
+}
+
+/**
+ * What `JSON.stringify` writes as a number with all digits of an integer. For known members that is several times as fast as
+ * {@link stringify}, which looks at each.
+ *
+ * @example JSON.stringify({ id: exact(2n ** 63n - 1n) }) // {"id":9223372036854775807}
+ */
+export function exact(integer: bigint): number | object {
+  const number = Number(integer);
+  return Number.isSafeInteger(number) ? number : rawJSON(String(integer));
 }
 
 function integerOf(literal: string): bigint | null {

@@ -13,7 +13,7 @@ import {
   ref,
 } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { petJson } from './pet-json.ts';
+import { toJson } from './pet-json.ts';
 
 const { maxLength: MAX_LENGTH, pattern: PATTERN } = LIMITS.idempotencyKey;
 
@@ -32,7 +32,7 @@ export function createPet({ catalogue, basePath }: OperationDependencies): Opera
       const { pet, created } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder, key });
       const location = `${basePath}/pets/${pet.id}`;
       const headers = created ? { location } : { location, 'idempotent-replayed': 'true' };
-      return { status: 201, headers: { ...JSON_TYPE, ...headers }, body: petJson(pet) };
+      return { status: 201, headers: { ...JSON_TYPE, ...headers }, body: JSON.stringify(toJson(pet)) };
     },
     description: {
       operationId: 'createPet',

@@ -4,7 +4,7 @@ import { HttpError, JSON_TYPE } from '../errors.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { petJson } from './pet-json.ts';
+import { toJson } from './pet-json.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);
@@ -40,7 +40,8 @@ export function getPet({ catalogue, clock, basePath }: OperationDependencies): O
       const text = req.param('petId') ?? '';
       if (!DECIMAL.test(text) || BigInt(text) > LIMITS.id.max)
         throw new HttpError('pet_not_found', CLIENT_MESSAGES.noPet(quote(text)));
-      return { status: 200, headers: JSON_TYPE, body: petJson(await catalogue.getPet(BigInt(text))) };
+      const pet = await catalogue.getPet(BigInt(text));
+      return { status: 200, headers: JSON_TYPE, body: JSON.stringify(toJson(pet)) };
     },
     description: {
       operationId: 'getPet',

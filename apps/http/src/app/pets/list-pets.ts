@@ -5,7 +5,7 @@ import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
 import { CURSOR_PATTERN, cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { petJson } from './pet-json.ts';
+import { toJson } from './pet-json.ts';
 
 const DECIMAL = /^[1-9]\d*$/;
 const { min, max, default: fallback } = LIMITS.page;
@@ -26,7 +26,7 @@ export function listPets({ catalogue, basePath }: OperationDependencies): Operat
       const { pets, next } = await catalogue.listPets(query);
       // A page that is not the last is full.
       const headers = next === null ? JSON_TYPE : { ...JSON_TYPE, link: linkToNext(pets.length, query.status, next) };
-      return { status: 200, headers, body: `[${pets.map(petJson).join(',')}]` };
+      return { status: 200, headers, body: JSON.stringify(pets.map(toJson)) };
     },
     description: {
       operationId: 'listPets',

@@ -1,7 +1,10 @@
 import type { Pet } from '@animal-store/domain';
+import { exact } from '@animal-store/exact-json';
 
-/** A pet as JSON text, its 64-bit integers digit for digit; `status` only if it has one. */
-export function petJson({ id, name, categoryId, status }: Pet): string {
-  const end = status === undefined ? '}' : `,"status":"${status}"}`;
-  return `{"id":${id},"name":${JSON.stringify(name)},"categoryId":${categoryId}${end}`;
-}
+/** A pet as `JSON.stringify` writes it: 64-bit integers digit for digit, `status` only if it has one. */
+export const toJson = ({ id, name, categoryId, status }: Pet) => ({
+  id: exact(id),
+  name,
+  categoryId: exact(categoryId),
+  status,
+});
