@@ -55,15 +55,19 @@ export function requireJson(incoming: Incoming): void {
   if (!JSON_MEDIA_TYPE.test(incoming.header('content-type') ?? '')) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
   }
-  const codings = incoming.header('content-encoding') ?? '';
-  const isPlain = codings.split(',').every((coding) => IDENTITY.includes(coding.trim().toLowerCase()));
-  if (!(isPlain && PRINTABLE_ASCII.test(codings))) {
+  const codings = incoming.header('content-encoding');
+  if (codings !== undefined && !isIdentity(codings)) {
     throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
   }
   const transferCoding = incoming.header('transfer-encoding');
   if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
     throw invalidRequest(CLIENT_MESSAGES.transferEncoding);
   }
+}
+
+function isIdentity(codings: string): boolean {
+  const isPlain = codings.split(',').every((coding) => IDENTITY.includes(coding.trim().toLowerCase()));
+  return isPlain && PRINTABLE_ASCII.test(codings);
 }
 
 /**
