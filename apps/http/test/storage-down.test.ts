@@ -3,6 +3,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { DomainError } from '@animal-store/domain';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { createMetrics } from '../src/observability/metrics.ts';
 import { createStorageCheck } from '../src/observability/readiness.ts';
 import { errorLike, failingStorage, KEY, metric, startApp } from './service.ts';
 import { startProcess } from './service-process.ts';
@@ -103,31 +104,29 @@ describe('the check of the storage', () => {
 
   /** A check of a storage that fails with an error while there is one. */
   function createCheck() {
-    const failure: { with?: Error } = {};
-    const ready = vi.fn(async () => {
-      if (failure.with !== undefined) throw failure.with;
-    });
+    const { storage, failure } = failingStorage();
+    const ready = vi.fn(storage.ready);
     const logged: unknown[] = [];
     const note = ({ reason }: { reason?: string }, message: string) =>
       logged.push(message, ...(reason ? [reason] : []));
-    const log = { info: note, warn: note } as never;
-    return { ...createStorageCheck({ location: 'memory', ready }, log), failure, ready, logged };
+    const storageCheck = createStorageCheck({ location: 'memory', ready }, { info: note, warn: note } as never);
+    return { storageCheck, storage, failure, ready, logged };
   }
 
   test('is shared by readiness probes at the same time', async () => {
-    const { check, ready } = createCheck();
-    await Promise.all([check(), check()]);
+    const { storageCheck, ready } = createCheck();
+    await Promise.all([storageCheck.check(), storageCheck.check()]);
     expect(ready).toHaveBeenCalledTimes(1);
-    await check();
+    await storageCheck.check();
     expect(ready).toHaveBeenCalledTimes(2);
   });
 
   test('logs an outage, its end, and another reason, but not another number in the same reason', async () => {
-    const { check, failure, logged } = createCheck();
+    const { storageCheck, failure, logged } = createCheck();
     for (const reason of ['', 'shutting down', 'after 700 ms', 'after 710 ms', 'shutting down', '', '']) {
       if (reason === '') delete failure.with;
       else failure.with = outage(reason);
-      expect(await check().catch((error) => error)).toBe(failure.with);
+      expect(await storageCheck.check().catch((error) => error)).toBe(failure.with);
     }
     expect(logged).toEqual([BEGIN, 'shutting down', BEGIN, 'after 700 ms', BEGIN, 'shutting down', END]);
   });
@@ -135,17 +134,22 @@ describe('the check of the storage', () => {
   test('runs because of calls alone, without probes, when an outage seems to begin or end', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
-    const { onCall, failure, ready, logged } = createCheck();
-    onCall(null);
-    onCall(new TypeError('a defect'));
+    const { storageCheck, storage, failure, ready, logged } = createCheck();
+    const zero = () => 0;
+    const metrics = createMetrics({ version: { version: '1.0.0' }, inFlight: zero, droppedLines: zero, storageCheck });
+    const { pets } = metrics.instrument(storage);
+    const call = () => pets.find(1n).catch(() => {});
+    await call();
+    failure.with = new TypeError('a defect');
+    await call();
     expect(ready).not.toHaveBeenCalled();
     failure.with = outage('down');
-    for (let count = 0; count < 3; count += 1) onCall(failure.with);
+    for (let count = 0; count < 3; count += 1) await call();
     await vi.advanceTimersByTimeAsync(1_000);
     delete failure.with;
-    for (let count = 0; count < 3; count += 1) onCall(null);
+    for (let count = 0; count < 3; count += 1) await call();
     await vi.advanceTimersByTimeAsync(0);
-    onCall(null);
+    await call();
     expect([logged, ready.mock.calls.length]).toEqual([[BEGIN, 'down', END], 2]);
   });
 });

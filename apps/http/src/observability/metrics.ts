@@ -78,16 +78,17 @@ export function createMetrics({ version, inFlight, droppedLines, storageCheck }:
   const timed =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>, operation: string) =>
     async (...given: Given): Promise<R> => {
-      const end = calls.startTimer({ operation });
+      const startedAt = performance.now();
+      let outcome = 'ok';
       try {
-        const result = await method(...given);
-        end({ outcome: 'ok' });
-        storageCheck.onCall(null);
-        return result;
+        return await method(...given);
       } catch (error) {
-        end({ outcome: DomainError.is(error) ? 'unavailable' : 'error' });
-        storageCheck.onCall(error);
+        outcome = DomainError.is(error) ? 'unavailable' : 'error';
         throw error;
+      } finally {
+        calls.observe({ operation, outcome }, (performance.now() - startedAt) / 1000);
+        // A defect tells nothing about the storage.
+        if (outcome === (storageCheck.outage === null ? 'unavailable' : 'ok')) storageCheck.recheck();
       }
     };
 

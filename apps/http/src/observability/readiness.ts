@@ -1,18 +1,19 @@
-import { DomainError } from '@animal-store/domain';
 import type { PetStorage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import type { Log } from './log.ts';
 
 /** The state of a storage, in the log. */
 export interface StorageCheck {
+  /** Why it was unavailable when it was last checked, without numbers, which vary; null: it was available. */
+  readonly outage: string | null;
   /**
    * Resolves if the storage can be read and written now. Calls at the same time share one check.
    *
    * @throws DomainError `storage_unavailable`
    */
   check(): Promise<void>;
-  /** Called with the error of each call of the storage, or null. Checks the storage if its state seems to have changed. */
-  onCall(error: unknown): void;
+  /** Checks, because the outcome of a call differs from the state; at most once a second. */
+  recheck(): void;
 }
 
 const UNAVAILABLE = 'the storage is unavailable: requests that need it are rejected with 503';
@@ -28,8 +29,6 @@ export function createStorageCheck(
   { location: at, ready }: Pick<PetStorage, 'location' | 'ready'>,
   log: Pick<Log, 'info' | 'warn'>,
 ): StorageCheck {
-  /** Without its numbers, which vary; null: the storage is available. */
-  let reason: string | null = null;
   let checkedAt = Number.NEGATIVE_INFINITY;
   let current: Promise<void> | undefined;
 
@@ -37,29 +36,28 @@ export function createStorageCheck(
     checkedAt = performance.now();
     try {
       await ready();
-      if (reason !== null) log.info({ at }, 'the storage is available');
-      reason = null;
+      if (state.outage !== null) log.info({ at }, 'the storage is available');
+      state.outage = null;
     } catch (error) {
-      const now = reasonOf(error);
-      if (reason !== now.replaceAll(/\d+/g, '')) log.warn({ at, reason: now }, UNAVAILABLE);
-      reason = now.replaceAll(/\d+/g, '');
+      const reason = reasonOf(error);
+      const outage = reason.replaceAll(/\d+/g, '');
+      if (state.outage !== outage) log.warn({ at, reason }, UNAVAILABLE);
+      state.outage = outage;
       throw error;
     }
   }
 
-  function check(): Promise<void> {
-    current ??= run().finally(() => {
-      current = undefined;
-    });
-    return current;
-  }
-
-  return {
-    check,
-    onCall(error) {
-      const isOutage = error !== null && DomainError.is(error) && error.code === 'storage_unavailable';
-      const seemsChanged = reason === null ? isOutage : error === null;
-      if (seemsChanged && performance.now() - checkedAt >= PAUSE) check().catch(() => {});
+  const state = {
+    outage: null as string | null,
+    check() {
+      current ??= run().finally(() => {
+        current = undefined;
+      });
+      return current;
+    },
+    recheck() {
+      if (performance.now() - checkedAt >= PAUSE) state.check().catch(() => {});
     },
   };
+  return state;
 }
