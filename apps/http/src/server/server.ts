@@ -4,9 +4,8 @@ import type { AddressInfo, Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
-import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
+import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, normalizeTarget, parserRejection } from './rejection.ts';
 import { NodeRequest, type NodeResponse } from './request.ts';
-import { normalizeTarget } from './target.ts';
 
 /** In milliseconds. */
 const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
