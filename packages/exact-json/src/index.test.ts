@@ -6,6 +6,7 @@ describe('parse', () => {
   test.each<[string, unknown]>([
     ['9223372036854775807', 9223372036854775807n],
     ['-9223372036854775808', -9223372036854775808n],
+    ['9007199254740993', 9007199254740993n],
     ['-0', 0n],
     ['1.0', 1n],
     ['1E+3', 1000n],
@@ -24,6 +25,16 @@ describe('parse', () => {
   ])('reads %s', (text, value) => {
     expect(parse(text)).toBe(value);
     expect(parse(`{"id":[${text}],"other":"${text}"}`)).toEqual({ id: [value], other: text });
+  });
+
+  // The second text has a number that takes the slower way.
+  test.each(['', ',"weight":1.5'])('reads integers at any depth, also under the name __proto__%s', (more) => {
+    const value = parse(`{"__proto__":{"id":1},"list":[[-2,"3"],999999999999999,null,true]${more}}`) as object;
+    expect(Object.entries(value).slice(0, 2)).toEqual([
+      ['__proto__', { id: 1n }],
+      ['list', [[-2n, '3'], 999999999999999n, null, true]],
+    ]);
+    expect(Object.getPrototypeOf(value)).toBe(Object.prototype);
   });
 
   test('reads an integer although more than 100 zeros end it', () => {
