@@ -33,17 +33,32 @@ export interface Violation {
 type Report = (rule: Rule, message: string) => void;
 
 /** Returns every violation in a history: none if its calls are consistent. */
-export function checkHistory(history: History): Violation[] {
+export function checkHistory({ operations, stored }: History): Violation[] {
   const violations = new Map<string, Violation>();
   const report: Report = (rule, message) => violations.set(`${rule}: ${message}`, { rule, message });
-  const sightings = [...sightingsIn(history)];
-  checkIdentities(history, sightings, report);
-  checkSources(history, sightings, report);
-  checkOrder(history, report);
-  checkSelections(history, report);
-  checkReads(history, report);
+  // What is stored at the end counts as the last page that is read.
+  const end: Read = { type: 'list', after: 0, ...AFTER_ALL, result: { pets: stored, isLast: true } };
+  const reads = [...operations.filter(isRead), end];
+  const adds = Map.groupBy(operations.filter(isAdd), ({ name }) => name);
+  const sightings = [...operations, end].flatMap((operation) =>
+    petsIn(operation).map((pet) => ({ pet, at: operation.completed, isAcknowledgement: operation.type === 'add' })),
+  );
+  checkIdentities(adds, sightings, report);
+  checkSources(adds, sightings, report);
+  for (const read of reads) checkSelection(read, report);
+  checkCompleteness(reads, sightings, report);
   return [...violations.values()];
 }
+
+const AFTER_ALL = { invoked: Number.POSITIVE_INFINITY, completed: Number.POSITIVE_INFINITY };
+
+/** A read that returned pets, or that there is none. */
+type Read = (Find & { readonly result: Pet | null }) | (List & { readonly result: Page });
+
+const isAdd = (operation: Operation): operation is Add => operation.type === 'add';
+
+const isRead = (operation: Operation): operation is Read =>
+  operation.type !== 'add' && typeof operation.result !== 'string';
 
 /** A pet in a response. */
 interface Sighting {
@@ -52,85 +67,56 @@ interface Sighting {
   readonly isAcknowledgement: boolean;
 }
 
-function* sightingsIn({ operations, stored }: History): Generator<Sighting> {
-  for (const operation of operations) {
-    const isAcknowledgement = operation.type === 'add';
-    for (const pet of petsIn(operation)) yield { pet, at: operation.completed, isAcknowledgement };
-  }
-  for (const pet of stored) yield { pet, at: Number.POSITIVE_INFINITY, isAcknowledgement: false };
-}
-
-function petsIn(operation: Operation): readonly Pet[] {
-  const { type, result } = operation;
+function petsIn({ type, result }: Operation): readonly Pet[] {
   if (typeof result === 'string' || result === null) return [];
-  return type === 'list' ? result.pets : [result as Pet];
+  return type === 'list' ? (result as Page).pets : [result as Pet];
 }
 
-function checkIdentities({ operations }: History, sightings: readonly Sighting[], report: Report): void {
-  const idsByName = Map.groupBy(sightings, ({ pet }) => pet.name);
+/** The creations by the names that they sent. */
+type Adds = ReadonlyMap<string, readonly Add[]>;
+
+function checkIdentities(addsByName: Adds, sightings: readonly Sighting[], report: Report): void {
   for (const [id, seen] of Map.groupBy(sightings, ({ pet }) => pet.id)) {
     const names = new Set(seen.map(({ pet }) => pet.name));
     if (names.size > 1) report('repeated id', `${id} is ${[...names].join(' and ')}`);
   }
-  for (const [key, adds] of Map.groupBy(operations.filter(isAdd), (add) => add.key)) {
-    const idsOf = ({ name, result }: Add) => [
-      ...(idsByName.get(name) ?? []).map(({ pet }) => pet.id),
-      ...(typeof result === 'string' ? [] : [result.id]),
-    ];
-    if (key !== undefined) {
-      const ids = new Set(adds.flatMap(idsOf));
-      if (ids.size > 1) report('repeated key', `${key} stands for ${[...ids].join(' and ')}`);
-      continue;
-    }
-    for (const add of adds) {
-      const ids = new Set(idsOf(add));
-      if (ids.size > 1) report('doubled pet', `${add.name} is stored as ${[...ids].join(' and ')}`);
-    }
+  for (const [name, seen] of Map.groupBy(sightings, ({ pet }) => pet.name)) {
+    const ids = new Set(seen.map(({ pet }) => pet.id));
+    const isRepeated = addsByName.get(name)?.some(({ key }) => key !== undefined);
+    if (ids.size > 1) report(isRepeated ? 'repeated key' : 'doubled pet', `${name} is ${[...ids].join(' and ')}`);
   }
 }
 
-function checkSources({ operations }: History, sightings: readonly Sighting[], report: Report): void {
-  const addsByName = Map.groupBy(operations.filter(isAdd), ({ name }) => name);
-  for (const { result, name } of operations.filter(isAdd)) {
-    if (typeof result !== 'string' && result.name !== name) {
-      report('altered pet', `${name} was acknowledged as ${result.name}`);
+function checkSources(addsByName: Adds, sightings: readonly Sighting[], report: Report): void {
+  for (const [name, adds] of addsByName) {
+    for (const pet of adds.flatMap(petsIn)) {
+      if (pet.name !== name) report('altered pet', `${name} was acknowledged as ${pet.name}`);
     }
   }
   for (const { pet, at } of sightings) {
-    const adds = (addsByName.get(pet.name) ?? []).filter(({ invoked, result }) => invoked <= at && result !== 'failed');
-    const [add] = adds;
+    const adds = addsByName.get(pet.name) ?? [];
+    const add = adds.find(({ invoked, result }) => invoked <= at && result !== 'failed');
     if (add === undefined) report('invented pet', `nobody had added ${pet.name}, number ${pet.id}`);
     else if (add.status !== pet.status) report('altered pet', `${pet.name} is ${pet.status}, not ${add.status}`);
   }
 }
 
-function checkOrder({ operations, stored }: History, report: Report): void {
-  const pages = operations.flatMap((one) =>
-    one.type === 'list' && typeof one.result !== 'string' ? [{ after: one.after, pets: one.result.pets }] : [],
-  );
-  for (const { after, pets } of [...pages, { after: 0, pets: stored }]) {
-    const ids = pets.map(({ id }) => id);
-    if (ids.some((id, index) => id <= (ids[index - 1] ?? after))) {
-      report('descending page', `after ${after} come ${ids.join(', ')}`);
-    }
+/** Checks that a read shows pets that were asked for, in their order. */
+function checkSelection(read: Read, report: Report): void {
+  const pets = petsIn(read);
+  if (read.type === 'find') {
+    for (const { id } of pets) if (id !== read.id) report('unasked pet', `${id} instead of ${read.id}`);
+    return;
   }
-}
-
-function checkSelections({ operations }: History, report: Report): void {
-  for (const read of operations.filter(isRead)) {
-    const pets = petsIn(read);
-    if (read.type === 'find') {
-      for (const { id } of pets) if (id !== read.id) report('unasked pet', `${id} instead of ${read.id}`);
-      continue;
-    }
-    for (const { id, status } of pets) {
-      if (read.status !== undefined && status !== read.status) {
-        report('unasked pet', `${id}, which is ${status}, on a page of ${read.status}`);
-      }
-    }
-    if (typeof read.result !== 'string' && pets.length === 0 && !read.result.isLast) {
-      report('empty page', `after ${read.after} comes nothing, but another page`);
-    }
+  const { after, status, result } = read;
+  const ids = pets.map(({ id }) => id);
+  if (ids.some((id, index) => id <= (ids[index - 1] ?? after))) {
+    report('descending page', `after ${after} come ${ids.join(', ')}`);
+  }
+  if (ids.length === 0 && !result.isLast) report('empty page', `after ${after} comes nothing, but another page`);
+  for (const pet of pets) {
+    if (status === undefined || pet.status === status) continue;
+    report('unasked pet', `${pet.id}, which is ${pet.status}, on a page of ${status}`);
   }
 }
 
@@ -142,22 +128,18 @@ interface Known {
   seen: number;
 }
 
-function checkReads({ operations, stored }: History, report: Report): void {
+/** Checks that reads show each pet that had been acknowledged or read before they began. */
+function checkCompleteness(reads: readonly Read[], sightings: readonly Sighting[], report: Report): void {
   const known = new Map<number, Known>();
-  for (const { pet, at, isAcknowledgement } of sightingsIn({ operations, stored: [] })) {
+  for (const { pet, at, isAcknowledgement } of sightings) {
     const one = known.get(pet.id) ?? { pet, acknowledged: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
     known.set(pet.id, one);
     if (isAcknowledgement) one.acknowledged = Math.min(one.acknowledged, at);
     else one.seen = Math.min(one.seen, at);
   }
-  const atTheEnd = new Set(stored.map(({ id }) => id));
-  for (const { pet, acknowledged } of known.values()) {
-    if (atTheEnd.has(pet.id)) continue;
-    if (acknowledged < Number.POSITIVE_INFINITY) report('lost pet', `${pet.name}, number ${pet.id}`);
-    else report('vanished pet', `${pet.name}, number ${pet.id}, which had been read, is not stored`);
-  }
-
-  for (const read of operations.filter(isRead)) {
+  const lost = new Set<Pet>();
+  // The last read comes first: a pet that is lost is reported once.
+  for (const read of reads.toReversed()) {
     const shown = new Set(petsIn(read).map(({ id }) => id));
     const [after, last] = rangeOf(read);
     for (const { pet, acknowledged, seen } of known.values()) {
@@ -167,21 +149,16 @@ function checkReads({ operations, stored }: History, report: Report): void {
       if (read.type === 'list' && read.status !== undefined && read.status !== pet.status) continue;
       const missed = `${pet.name}, number ${pet.id}, missed by the ${read.type} from ${read.invoked} to ${read.completed}`;
       if (acknowledged >= read.invoked) report('vanished pet', missed);
-      // A pet that is lost is reported once.
-      else if (atTheEnd.has(pet.id)) report('stale read', `${missed}: acknowledged at ${acknowledged}`);
+      else if (read.invoked === Number.POSITIVE_INFINITY) lost.add(pet);
+      else if (!lost.has(pet)) report('stale read', `${missed}: acknowledged at ${acknowledged}`);
     }
   }
+  for (const { name, id } of lost) report('lost pet', `${name}, number ${id}`);
 }
 
-const isAdd = (operation: Operation): operation is Add => operation.type === 'add';
-
-const isRead = (operation: Operation): operation is Find | List => {
-  return operation.type !== 'add' && typeof operation.result !== 'string';
-};
-
 /** The ids that a read shows completely: those after the first number, up to the second. */
-function rangeOf(read: Find | List): readonly [after: number, last: number] {
+function rangeOf(read: Read): readonly [after: number, last: number] {
   if (read.type === 'find') return [read.id - 1, read.id];
-  const { pets, isLast } = read.result as Page;
+  const { pets, isLast } = read.result;
   return [read.after, isLast ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id))];
 }
