@@ -58,7 +58,7 @@ const validHistory: fc.Arbitrary<History> = fc.array(plan, { minLength: 1, maxLe
     }
     const rest = stored.filter((pet) => pet.id > at && (status === undefined || pet.status === status));
     const pets = rest.slice(0, limit);
-    const result = ended ? { pets, isLast: pets.length === rest.length } : 'failed';
+    const result = ended ? { pets, next: pets.length === rest.length ? null : 'next' } : 'failed';
     return { type: 'list', after: at, ...(status === undefined ? {} : { status }), ...times, result };
   }
 
@@ -92,8 +92,8 @@ const add = (from: From, { id: _, ...sent }: Pet, result: Add['result'], key?: s
 
 const find = (from: From, id: number, result: Find['result']): Find => ({ type: 'find', id, ...later(from), result });
 
-const page = (from: From, pets: readonly Pet[], isLast = true, status?: string): List => {
-  return { type: 'list', after: 9_000, ...(status && { status }), ...later(from), result: { pets, isLast } };
+const page = (from: From, pets: readonly Pet[], next: string | null = null, status?: string): List => {
+  return { type: 'list', after: 9_000, ...(status && { status }), ...later(from), result: { pets, next } };
 };
 
 type Case = readonly [title: string, operations: readonly Operation[], stored: readonly Pet[]];
@@ -110,8 +110,8 @@ const ERRORS: Readonly<Record<Rule, readonly Case[]>> = {
   'stale read': [
     ['of the pet', [...both, find([3, 4], rex.id, null)], [rex, max]],
     ['of the last page', [...both, page([3, 4], [max])], [rex, max]],
-    ['of a page before the last', [...both, page([3, 4], [max], false)], [rex, max]],
-    ['of a page of its status', [...both, page([3, 4], [], true, 'sold')], [rex, max]],
+    ['of a page before the last', [...both, page([3, 4], [max], 'next')], [rex, max]],
+    ['of a page of its status', [...both, page([3, 4], [], null, 'sold')], [rex, max]],
   ],
   'vanished pet': [
     ['from a later page', [...seen, page([5, 6], [])], [rex]],
@@ -121,10 +121,10 @@ const ERRORS: Readonly<Record<Rule, readonly Case[]>> = {
     ['in another order', [...both, page([3, 4], [max, rex])], [rex, max]],
     ['with a pet twice', [...both, page([5, 6], [rex, rex, max])], [rex, max]],
   ],
-  'empty page': [['before the last', [page([1, 2], [], false)], []]],
+  'empty page': [['before the last', [page([1, 2], [], 'next')], []]],
   'unasked pet': [
     ['with another id', [addRex, find([3, 4], 9_009, rex)], [rex]],
-    ['of another status', [...both, page([3, 4], [rex, max], true, 'sold')], [rex, max]],
+    ['of another status', [...both, page([3, 4], [rex, max], null, 'sold')], [rex, max]],
   ],
   'altered pet': [
     ['at the end', [addRex], [{ ...rex, status: 'pending' }]],

@@ -1,4 +1,13 @@
-import type { Add, Find, History, List, Operation, Page, Pet } from './history.ts';
+import {
+  type Add,
+  type Find,
+  type History,
+  type List,
+  type Operation,
+  type Page,
+  type Pet,
+  petsIn,
+} from './history.ts';
 
 /** The rules that a history can violate. */
 export type Rule =
@@ -37,7 +46,7 @@ export function checkHistory({ operations, stored }: History): Violation[] {
   const violations = new Map<string, Violation>();
   const report: Report = (rule, message) => violations.set(`${rule}: ${message}`, { rule, message });
   // What is stored at the end counts as the last page that is read.
-  const end: Read = { type: 'list', after: 0, ...AFTER_ALL, result: { pets: stored, isLast: true } };
+  const end: Read = { type: 'list', after: 0, ...AFTER_ALL, result: { pets: stored, next: null } };
   const reads = [...operations.filter(isRead), end];
   const adds = Map.groupBy(operations.filter(isAdd), ({ name }) => name);
   const sightings = [...operations, end].flatMap((operation) =>
@@ -65,11 +74,6 @@ interface Sighting {
   readonly pet: Pet;
   readonly at: number;
   readonly isAcknowledgement: boolean;
-}
-
-function petsIn({ type, result }: Operation): readonly Pet[] {
-  if (typeof result === 'string' || result === null) return [];
-  return type === 'list' ? (result as Page).pets : [result as Pet];
 }
 
 /** The creations by the names that they sent. */
@@ -113,7 +117,7 @@ function checkSelection(read: Read, report: Report): void {
   if (ids.some((id, index) => id <= (ids[index - 1] ?? after))) {
     report('descending page', `after ${after} come ${ids.join(', ')}`);
   }
-  if (ids.length === 0 && !result.isLast) report('empty page', `after ${after} comes nothing, but another page`);
+  if (ids.length === 0 && result.next !== null) report('empty page', `after ${after} comes nothing, but another page`);
   for (const pet of pets) {
     if (status === undefined || pet.status === status) continue;
     report('unasked pet', `${pet.id}, which is ${pet.status}, on a page of ${status}`);
@@ -159,6 +163,6 @@ function checkCompleteness(reads: readonly Read[], sightings: readonly Sighting[
 /** The ids that a read shows completely: those after the first number, up to the second. */
 function rangeOf(read: Read): readonly [after: number, last: number] {
   if (read.type === 'find') return [read.id - 1, read.id];
-  const { pets, isLast } = read.result;
-  return [read.after, isLast ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id))];
+  const { pets, next } = read.result;
+  return [read.after, next === null ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id))];
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import type { History, Operation, Pet } from './history.ts';
-import type { ServiceClient } from './service-client.ts';
+import { type Call, type History, type Operation, type Page, type Pet, petsIn } from './history.ts';
+import type { ServiceClient, Walk } from './service-client.ts';
 
 /** Clients of several processes, which record what they do. */
 export interface Clients {
@@ -23,111 +23,78 @@ const BACKOFF = 50;
 /** How many pages may fail after the faults have ended: each failure takes seconds. */
 const MAX_FAILURES = 5;
 
-const FIRST_PAGE = '/v1/pets?limit=100';
-
-/** A list that a client follows page by page; at its end it reads the last page again and again. */
-interface Walk {
-  readonly status?: string;
-  target: string;
-  after: number;
-}
-
 export function startClients(services: readonly [ServiceClient, ServiceClient], count: number): Clients {
   const operations: Operation[] = [];
-  /** The latest pets that any client has seen. */
+  /** The latest pets that any client has created, or seen at the end of a page. */
   const seen: Pet[] = [];
   let acknowledged = 0;
   let done = false;
 
-  function see(pet: Pet): void {
-    seen.push(pet);
+  /** Records a call, and returns its result if it succeeds. */
+  async function record<T>(call: Promise<Operation & Call<T>>): Promise<T | undefined> {
+    const operation = await call;
+    operations.push(operation);
+    const { type, result } = operation;
+    if (typeof result === 'string') return undefined;
+    if (type === 'add') acknowledged += 1;
+    if (type !== 'find') seen.push(...petsIn(operation).slice(-1));
     if (seen.length > 100) seen.shift();
-  }
-
-  async function add(service: ServiceClient, pet: Omit<Pet, 'id'>, key?: string): Promise<Pet | null> {
-    const [result, times] = await timed(() => service.add(pet, key));
-    operations.push({ type: 'add', ...pet, ...(key && { key }), ...times, result });
-    if (typeof result === 'string') return null;
-    acknowledged += 1;
-    see(result);
     return result;
   }
 
-  async function find(service: ServiceClient, id: number): Promise<boolean> {
-    const [result, times] = await timed(() => service.find(id));
-    operations.push({ type: 'find', id, ...times, result });
-    return result !== 'failed';
-  }
-
-  async function list(service: ServiceClient, walk: Walk): Promise<readonly Pet[] | null> {
-    const { target, after, status } = walk;
-    const [page, times] = await timed(() => service.list(target));
-    const call = { type: 'list', after, ...withStatus(status), ...times } as const;
-    if (page === 'failed') {
-      operations.push({ ...call, result: page });
-      return null;
+  /** Reads a page, and moves on to the next one; at its end the walk reads the last page again and again. */
+  async function list(service: ServiceClient, walk: Walk): Promise<Page | undefined> {
+    const page = await record<Page>(service.list(walk));
+    if (page !== undefined && page.next !== null) {
+      walk.target = page.next;
+      walk.after = page.pets.at(-1)?.id ?? walk.after;
     }
-    const { pets, isLast, next } = page;
-    operations.push({ ...call, result: { pets, isLast } });
-    const last = pets.at(-1);
-    if (last !== undefined) see(last);
-    if (next !== null) {
-      walk.target = next;
-      walk.after = last?.id ?? after;
-    }
-    return pets;
+    return page;
   }
 
   /** Adds a pet with an idempotency key, until it is acknowledged or the client gives up; sometimes at both processes at once. */
-  async function addWithKey(first: number, pet: Omit<Pet, 'id'>): Promise<Pet | null> {
+  async function addWithKey(first: number, pet: Omit<Pet, 'id'>): Promise<Pet | undefined> {
     const key = pet.name;
-    if (chance(0.05)) return (await Promise.all(services.map((service) => add(service, pet, key))))[0] ?? null;
+    if (chance(0.05)) return (await Promise.all(services.map((service) => record<Pet>(service.add(pet, key)))))[0];
     for (let tried = 0; tried < MAX_TRIES; tried += 1) {
-      const added = await add(services[(first + tried) % 2] as ServiceClient, pet, key);
-      if (added !== null) return added;
+      const added = await record<Pet>((services[(first + tried) % 2] as ServiceClient).add(pet, key));
+      if (added !== undefined) return added;
       await pause(BACKOFF);
     }
-    return null;
+    return undefined;
   }
 
   async function client(number: number): Promise<void> {
-    const status = STATUSES[number % STATUSES.length];
-    const walk: Walk = { ...withStatus(status), target: targetOf(status), after: 0 };
+    const walk = walkOf(STATUSES[number % STATUSES.length]);
     for (let round = 0; !done; round += 1) {
       const process = chance(0.5) ? 1 : 0;
       const [here, elsewhere] = [services[process], services[1 - process]] as [ServiceClient, ServiceClient];
       const what = Math.random();
-      let succeeded: boolean;
+      let result: unknown;
       if (what < 0.6) {
         const pet = { name: `${number}-${round}`, ...withStatus(anyOf(STATUSES)) };
-        const added = what < 0.3 ? await add(here, pet) : await addWithKey(process, pet);
-        succeeded = added !== null;
-        if (added !== null && chance(0.2)) await find(elsewhere, added.id);
+        const added = await (what < 0.3 ? record<Pet>(here.add(pet)) : addWithKey(process, pet));
+        if (added !== undefined && chance(0.2)) await record(elsewhere.find(added.id));
+        result = added;
       } else if (what < 0.8) {
-        succeeded = await find(here, anyOf(seen)?.id ?? 1);
+        result = await record(here.find(anyOf(seen)?.id ?? 1));
       } else {
-        succeeded = (await list(here, walk)) !== null;
+        result = await list(here, walk);
       }
-      if (!succeeded) await pause(BACKOFF);
+      if (result === undefined) await pause(BACKOFF);
     }
   }
 
   async function everything(service: ServiceClient): Promise<Pet[]> {
     const pets: Pet[] = [];
-    const walk: Walk = { target: FIRST_PAGE, after: 0 };
-    let failures = 0;
-    for (let before = ''; before !== walk.target; ) {
-      const { target } = walk;
+    const walk = walkOf(undefined);
+    for (let failures = 0; failures < MAX_FAILURES; ) {
       const page = await list(service, walk);
-      if (page === null) {
-        failures += 1;
-        if (failures === MAX_FAILURES) throw new Error('the storage is unavailable though all faults have ended');
-        continue;
-      }
-      before = target;
-      pets.push(...page);
+      if (page === undefined) failures += 1;
+      else pets.push(...page.pets);
+      if (page?.next === null) return pets;
     }
-    return pets;
+    throw new Error('the storage is unavailable though all faults have ended');
   }
 
   const ended = Promise.all(
@@ -149,19 +116,15 @@ export function startClients(services: readonly [ServiceClient, ServiceClient], 
   };
 }
 
-/** The result of a call, and when it began and ended. */
-async function timed<T>(
-  call: () => Promise<T>,
-): Promise<[T, { readonly invoked: number; readonly completed: number }]> {
-  const invoked = performance.now();
-  return [await call(), { invoked, completed: performance.now() }];
-}
-
 const chance = (probability: number): boolean => Math.random() < probability;
 
 const anyOf = <T>(values: readonly T[]): T | undefined => values[Math.floor(Math.random() * values.length)];
 
 const withStatus = (status: string | undefined) => ({ ...(status && { status }) });
 
-const targetOf = (status: string | undefined): string =>
-  status === undefined ? FIRST_PAGE : `${FIRST_PAGE}&status=${status}`;
+/** The walk to all pets, or to those with a status. */
+const walkOf = (status: string | undefined): Walk => ({
+  ...withStatus(status),
+  target: `/v1/pets?${new URLSearchParams({ limit: '100', ...withStatus(status) })}`,
+  after: 0,
+});

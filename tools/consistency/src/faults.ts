@@ -52,12 +52,7 @@ export async function injectFaults(
   return counts;
 }
 
-/** Fisher and Yates. */
 export function shuffled<T>(values: readonly T[]): T[] {
-  const result = [...values];
-  for (let last = result.length - 1; last > 0; last -= 1) {
-    const other = Math.floor(Math.random() * (last + 1));
-    [result[last], result[other]] = [result[other] as T, result[last] as T];
-  }
-  return result;
+  const keyed = values.map((value) => ({ value, key: Math.random() }));
+  return keyed.sort((one, other) => one.key - other.key).map(({ value }) => value);
 }

@@ -6,7 +6,7 @@ export interface Pet {
 }
 
 /** One call of a client. Times are in milliseconds of one monotonic clock. */
-interface Call<T> {
+export interface Call<T> {
   readonly invoked: number;
   readonly completed: number;
   /** Failed: it had no effect, and a read returned nothing. Unknown: it may have had its effect, or have it later. */
@@ -37,11 +37,17 @@ export interface List extends Call<Page> {
 
 export interface Page {
   readonly pets: readonly Pet[];
-  /** Whether the response named no next page. */
-  readonly isLast: boolean;
+  /** The target of the next page, or null after the last one. */
+  readonly next: string | null;
 }
 
 export type Operation = Add | Find | List;
+
+/** The pets in the response of a call. */
+export function petsIn({ type, result }: Operation): readonly Pet[] {
+  if (typeof result === 'string' || result === null) return [];
+  return type === 'list' ? (result as Page).pets : [result as Pet];
+}
 
 /** The calls of clients, in any order, and all pets that were stored after the last call had ended. */
 export interface History {

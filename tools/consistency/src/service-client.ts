@@ -1,56 +1,68 @@
 import { KEY } from '@animal-store/test-kit/service';
-import type { Page, Pet } from './history.ts';
+import type { Add, Call, Find, List, Pet } from './history.ts';
 
-/** Failed: the request was not sent, because the service does not listen. Unknown: it may have been executed. */
-type Result<T> = T | 'failed' | 'unknown';
+/** A list that a client follows page by page. */
+export interface Walk {
+  readonly status?: string;
+  /** The target of the next page as the service gave it, or of the first page. */
+  target: string;
+  /** The id after which that page begins. */
+  after: number;
+}
 
-/** One process of the service, called over HTTP. Every method throws if a status is not one that it expects. */
+/** One process of the service, called over HTTP. Every method records its call, and throws if it does not expect a status. */
 export interface ServiceClient {
-  add(pet: { name: string; status?: string }, key?: string): Promise<Result<Pet>>;
-  find(id: number): Promise<Pet | null | 'failed'>;
-  /** @param target The target of a page as the service gave it, or of the first page. */
-  list(target: string): Promise<(Page & { next: string | null }) | 'failed'>;
+  add(pet: Omit<Pet, 'id'>, key?: string): Promise<Add>;
+  find(id: number): Promise<Find>;
+  list(walk: Walk): Promise<List>;
 }
 
 /** The service takes less for any request. In milliseconds. */
 const TIMEOUT = 10_000;
 
 export function createServiceClient(url: string): ServiceClient {
-  async function call(method: string, target: string, headers = {}, body?: string): Promise<Result<Reply>> {
+  /** Not sent: the service does not listen. Unknown: it may have been executed. */
+  async function send(target: string, { headers, ...init }: RequestInit): Promise<Reply | 'not sent' | 'unknown'> {
     try {
       const response = await fetch(new URL(target, url), {
-        method,
         headers: { authorization: `Bearer ${KEY}`, ...headers },
         signal: AbortSignal.timeout(TIMEOUT),
-        ...(body !== undefined && { body }),
+        ...init,
       });
       const reply = { status: response.status, text: await response.text(), link: response.headers.get('link') ?? '' };
       return reply.status === 503 ? 'unknown' : reply;
     } catch (error) {
       const { code } = ((error as Error).cause ?? {}) as NodeJS.ErrnoException;
-      return code === 'ECONNREFUSED' ? 'failed' : 'unknown';
+      return code === 'ECONNREFUSED' ? 'not sent' : 'unknown';
     }
+  }
+
+  async function call<T>(target: string, read: (reply: Reply) => T, init: RequestInit = {}): Promise<Call<T>> {
+    const invoked = performance.now();
+    const reply = await send(target, init);
+    const failure = reply === 'unknown' && init.method === 'POST' ? 'unknown' : 'failed';
+    return { invoked, completed: performance.now(), result: typeof reply === 'string' ? failure : read(reply) };
   }
 
   return {
     async add(pet, key) {
+      const sent = { ...pet, ...(key && { key }) };
       const headers = { 'content-type': 'application/json', ...(key && { 'idempotency-key': key }) };
-      const reply = await call('POST', '/v1/pets', headers, JSON.stringify({ ...pet, categoryId: 1 }));
-      return typeof reply === 'string' ? reply : petIn(expectStatus(reply, 201));
+      const init = { method: 'POST', headers, body: JSON.stringify({ ...pet, categoryId: 1 }) };
+      return { type: 'add', ...sent, ...(await call('/v1/pets', (reply) => petOf(jsonOf(reply, 201)), init)) };
     },
 
     async find(id) {
-      const reply = await call('GET', `/v1/pets/${id}`);
-      if (typeof reply === 'string') return 'failed';
-      return reply.status === 404 ? null : petIn(expectStatus(reply, 200));
+      const read = (reply: Reply) => (reply.status === 404 ? null : petOf(jsonOf(reply, 200)));
+      return { type: 'find', id, ...(await call(`/v1/pets/${id}`, read)) };
     },
 
-    async list(target) {
-      const reply = await call('GET', target);
-      if (typeof reply === 'string') return 'failed';
-      const pets = (JSON.parse(expectStatus(reply, 200).text) as Pet[]).map(petOf);
-      const [, next = null] = /<([^>]+)>; rel="next"/.exec(reply.link) ?? [];
-      return { pets, isLast: next === null, next };
+    async list({ target, ...selection }) {
+      const read = (reply: Reply) => {
+        const [, next = null] = /<([^>]+)>; rel="next"/.exec(reply.link) ?? [];
+        return { pets: jsonOf<Pet[]>(reply, 200).map(petOf), next };
+      };
+      return { type: 'list', ...selection, ...(await call(target, read)) };
     },
   };
 }
@@ -61,11 +73,9 @@ interface Reply {
   readonly link: string;
 }
 
-function expectStatus(reply: Reply, status: number): Reply {
+function jsonOf<T = Pet>(reply: Reply, status: number): T {
   if (reply.status !== status) throw new Error(`${reply.status} instead of ${status}: ${reply.text}`);
-  return reply;
+  return JSON.parse(reply.text);
 }
-
-const petIn = ({ text }: Reply): Pet => petOf(JSON.parse(text) as Pet);
 
 const petOf = ({ id, name, status }: Pet): Pet => (status === undefined ? { id, name } : { id, name, status });

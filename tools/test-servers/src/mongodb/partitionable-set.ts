@@ -1,9 +1,8 @@
-import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@animal-store/test-kit/free-ports';
-import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
+import type { Document } from 'mongodb';
 import { startMemberProcesses } from './member-processes.ts';
 import { type MemberProxy, type Source, startMemberProxy } from './member-proxy.ts';
-import { initiate } from './server.ts';
+import { initiate, run, until } from './server.ts';
 
 /**
  * A replica set of three whose members reach each other, and are reached, by way of proxies. A member is named by the
@@ -14,8 +13,6 @@ export type PartitionableSet = Awaited<ReturnType<typeof startPartitionableSet>>
 /** The first member is the primary whenever it can be, the second can follow it, and the third votes and is never elected. */
 const RANKED = [2, 1, 0] as const;
 
-const STATUS = { replSetGetStatus: 1 } as const;
-
 const SETTINGS = {
   heartbeatIntervalMillis: 200,
   heartbeatTimeoutSecs: 1,
@@ -24,12 +21,6 @@ const SETTINGS = {
   // Every member follows the primary.
   chainingAllowed: false,
 };
-
-/** A member that steps down closes its connections. */
-function unlessClosed(failure: unknown): null {
-  if (failure instanceof MongoNetworkError) return null;
-  throw failure;
-}
 
 /**
  * Needs the host's network for its container, because members must reach proxies in this process.
@@ -51,55 +42,35 @@ export async function startPartitionableSet(
     await processes.stop();
   }
 
-  const urlPastProxies = (member: number, database: string) =>
+  const urlPastProxies = (member: number, database = '') =>
     `mongodb://127.0.0.1:${member}/${database}?directConnection=true`;
   const proxyOf = (member: number) => proxies.get(member) as MemberProxy;
   const addressOf = (member: number) => `127.0.0.1:${proxyOf(member).port}`;
 
   try {
     for (const member of members) proxies.set(member, await startMemberProxy(member));
-    const configured = members.map((member, index) => ({
-      host: addressOf(member),
-      priority: priorities[index] as number,
-    }));
-    await initiate(urlPastProxies(members[0], ''), configured, { ...SETTINGS, electionTimeoutMillis });
+    const configured = members.map((member, index) => ({ host: addressOf(member), priority: priorities[index] }));
+    await initiate(urlPastProxies(members[0]), configured, { ...SETTINGS, electionTimeoutMillis });
   } catch (error) {
     await stop();
     throw error;
   }
 
-  /** Waits until the response of a member to a command is right, and returns it. */
-  async function until(member: number, command: Document, isRight: (response: Document) => boolean): Promise<Document> {
-    const client = new MongoClient(urlPastProxies(member, 'admin'));
-    try {
-      const deadline = Date.now() + 400_000;
-      for (;;) {
-        const response = await client.db().command(command).catch(unlessClosed);
-        if (response !== null && isRight(response)) return response;
-        if (Date.now() > deadline) throw new Error(`member ${member} after 400 seconds: ${JSON.stringify(response)}`);
-        await pause(20);
-      }
-    } finally {
-      await client.close();
-    }
-  }
-
   /** Waits until each member has a status as it should be. */
-  async function all(isRight: (status: Document) => boolean): Promise<Document[]> {
-    return Promise.all(members.map((member) => until(member, STATUS, isRight)));
-  }
+  const all = (isRight: (status: Document) => boolean): Promise<Document[]> =>
+    Promise.all(members.map((member) => until(urlPastProxies(member), { replSetGetStatus: 1 }, isRight)));
 
   function reconnect(): void {
     for (const proxy of proxies.values()) proxy.heal();
   }
 
-  const { kill, start, pause: pauseMember, resume } = processes;
+  const { kill, start, pause, resume } = processes;
   return {
     /** The ports in the order of their priorities; the first member is the primary at the start. */
     members,
     kill,
     start,
-    pause: pauseMember,
+    pause,
     resume,
 
     /** The URL of a database on it. */
@@ -107,6 +78,9 @@ export async function startPartitionableSet(
 
     /** The URL of a database on one member, whatever it is, past the proxies: no partition concerns it. */
     urlPastProxies,
+
+    /** Runs a command of administrators on a member. */
+    run: (member: number, command: Document) => run(urlPastProxies(member), command),
 
     /** Drops the requests of a source to a member, and the responses to them, from now on. */
     silence: (from: Source, to: number) => proxyOf(to).silence(from),
@@ -139,7 +113,7 @@ export async function startPartitionableSet(
 
     /** Waits until a member is the primary and can be written. */
     async becomesPrimary(member: number): Promise<void> {
-      await until(member, { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true);
+      await until(urlPastProxies(member), { hello: 1 }, ({ isWritablePrimary }) => isWritablePrimary === true);
     },
 
     stop,

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@animal-store/test-kit/free-ports';
-import { MongoClient } from 'mongodb';
+import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
 import { hasHostNetwork } from '../containers.ts';
 import type { StartedServer } from '../shared-server.ts';
 import { KEY_FILE, startMemberProcesses } from './member-processes.ts';
@@ -15,36 +15,45 @@ export const databaseOf = (url: string): string => NAME.exec(url)?.[0] ?? '';
 /** The same URL with another database. */
 export const withDatabase = (url: string, name: string): string => url.replace(NAME, name);
 
-/** A member as the configuration of the replica set has it. */
-export interface ConfiguredMember {
-  /** `host:port`, by which members and clients reach it. */
-  readonly host: string;
-  /** 0: it votes and is never elected. */
-  readonly priority?: number;
+/** Runs a command of administrators on a server. */
+export async function run(url: string, command: Document): Promise<Document> {
+  const client = new MongoClient(url, { serverSelectionTimeoutMS: 120_000 });
+  try {
+    return await client.db('admin').command(command);
+  } finally {
+    await client.close();
+  }
+}
+
+/** Waits until the response of a server to a command is right, and returns it. */
+export async function until(
+  url: string,
+  command: Document,
+  isRight: (response: Document) => boolean,
+): Promise<Document> {
+  for (const deadline = Date.now() + 400_000; ; await pause(20)) {
+    const response = await run(url, command).catch(unlessClosed);
+    if (response !== null && isRight(response)) return response;
+    if (Date.now() > deadline) throw new Error(`${url} after 400 seconds: ${JSON.stringify(response)}`);
+  }
+}
+
+/** A member that steps down closes its connections. */
+function unlessClosed(failure: unknown): null {
+  if (failure instanceof MongoNetworkError) return null;
+  throw failure;
 }
 
 /**
  * Makes a replica set of running servers and waits for its primary.
  *
  * @param url Leads to the first of the members directly.
+ * @param members As replSetInitiate takes them, without `_id`.
  */
-export async function initiate(
-  url: string,
-  members: readonly ConfiguredMember[],
-  settings: object = {},
-): Promise<void> {
-  const client = new MongoClient(url, { serverSelectionTimeoutMS: 120_000 });
-  const admin = client.db('admin');
-  try {
-    const configured = members.map((member, _id) => ({ _id, ...member }));
-    await admin.command({ replSetInitiate: { _id: 'rs0', members: configured, settings } });
-    for (const until = Date.now() + 300_000; Date.now() < until; await pause(50)) {
-      if ((await admin.command({ hello: 1 }))['primary'] !== undefined) return;
-    }
-    throw new Error('the replica set elected no primary within 300 seconds');
-  } finally {
-    await client.close();
-  }
+export async function initiate(url: string, members: readonly Document[], settings: object = {}): Promise<void> {
+  const configured = members.map((member, _id) => ({ _id, ...member }));
+  await run(url, { replSetInitiate: { _id: 'rs0', members: configured, settings } });
+  await until(url, { hello: 1 }, ({ primary }) => primary !== undefined);
 }
 
 /** Elections within a second or two, not ten. */
