@@ -30,62 +30,51 @@ export function bytesOf({ method, path, body = '' }: HttpRequest, headers: Reado
 export async function sendRequests({ url, connections, next, onResponse }: ClientOptions): Promise<number> {
   const port = Number(new URL(url).port);
   let lost = 0;
-  async function sendOnOne(): Promise<void> {
-    let connection = open(port);
-    for (let request = next(); request !== null; request = next()) {
-      if (connection.isClosed()) connection = open(port);
-      const sentAt = performance.now();
-      const response = await connection.exchange(request);
-      if (response === null) {
-        lost += 1;
-        break;
-      }
-      onResponse(response.status, performance.now() - sentAt, response.body);
+
+  /**
+   * Sends requests on a connection until it closes.
+   *
+   * @returns The request to go on with, or null after the last one; undefined if the latest one got no response.
+   */
+  function sendOnConnection(first: Buffer): Promise<Buffer | null | undefined> {
+    const socket = connect(port, '127.0.0.1').setNoDelay(true);
+    let received = NOTHING;
+    let sentAt = 0;
+    /** Undefined while a response is due. */
+    let following: Buffer | null | undefined;
+    function send(request: Buffer): void {
+      following = undefined;
+      sentAt = performance.now();
+      socket.write(request);
     }
-    connection.close();
+    socket.setTimeout(TIMEOUT, () => socket.destroy());
+    socket.on('data', (chunk) => {
+      received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
+      const response = parse(received);
+      if (response === null) return;
+      received = NOTHING;
+      onResponse(response.status, performance.now() - sentAt, response.body);
+      following = next();
+      if (following === null || response.closes) socket.destroy();
+      else send(following);
+    });
+    // Its event `close` follows.
+    socket.on('error', () => {});
+    send(first);
+    return new Promise((resolve) => socket.on('close', () => resolve(following)));
   }
-  await Promise.all(Array.from({ length: connections }, sendOnOne));
+
+  async function sendInTurn(): Promise<void> {
+    let request: Buffer | null | undefined = next();
+    while (request) request = await sendOnConnection(request);
+    if (request === undefined) lost += 1;
+  }
+  await Promise.all(Array.from({ length: connections }, sendInTurn));
   return lost;
 }
 
-interface Response {
-  readonly status: number;
-  readonly body: Buffer;
-  /** Whether the server closes the connection. */
-  readonly closes: boolean;
-}
-
-function open(port: number) {
-  const socket = connect(port, '127.0.0.1').setNoDelay(true);
-  let received = NOTHING;
-  let deliver: (response: Response | null) => void = () => {};
-  socket.setTimeout(TIMEOUT, () => socket.destroy());
-  socket.on('data', (chunk) => {
-    received = received.length === 0 ? chunk : Buffer.concat([received, chunk]);
-    const response = parse(received);
-    if (response === null) return;
-    received = NOTHING;
-    if (response.closes) socket.destroy();
-    deliver(response);
-  });
-  socket.on('close', () => deliver(null));
-  // Its event `close` follows.
-  socket.on('error', () => {});
-  return {
-    isClosed: () => socket.destroyed,
-    /** Sends a request. The result is null if the connection ends before its response. */
-    exchange(request: Buffer): Promise<Response | null> {
-      return new Promise((resolve) => {
-        deliver = resolve;
-        socket.write(request);
-      });
-    },
-    close: () => void socket.destroy(),
-  };
-}
-
 /** @returns The response that these bytes hold, or null if it is not complete. There is never more than one. */
-function parse(bytes: Buffer): Response | null {
+function parse(bytes: Buffer) {
   const headEnd = bytes.indexOf('\r\n\r\n');
   if (headEnd === -1) return null;
   const head = bytes.toString('latin1', 0, headEnd);
