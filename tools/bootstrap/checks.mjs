@@ -1,4 +1,4 @@
-import { bin, environment, exitCodeOf, interrupted, pnpm, runProgram } from './programs.mjs';
+import { bin, exitCodeOf, interrupted, pnpm, runProgram } from './programs.mjs';
 
 /** The slowest check is first. */
 const checks = {
@@ -18,14 +18,13 @@ const AT_ONCE = 2;
 
 /** Runs all checks, two at a time, and shows the output of those that fail. */
 export async function runChecks() {
-  const waiting = Object.entries(checks);
+  const waiting = Object.entries(checks).values();
   let failed = 0;
   const work = async () => {
-    for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-      const [name, program] = next;
+    for (const [name, program] of waiting) {
       const begin = performance.now();
       // All tests are included, because they use files that nothing else imports.
-      const result = await runProgram(program(), { env: { ...environment(), ALL_TESTS: 'nightly' }, capture: true });
+      const result = await runProgram(program(), { env: { ALL_TESTS: 'nightly' }, capture: true });
       if (interrupted()) process.exit(exitCodeOf(result) || 1);
       const seconds = ((performance.now() - begin) / 1000).toFixed(1);
       if (result.code === 0) {

@@ -32,13 +32,9 @@ export async function ensureInstalled() {
     process.exit(1);
   }
   process.on('exit', releaseLock);
-  try {
-    // Another process may have installed meanwhile.
-    if (!isInstalled()) await install();
-  } finally {
-    process.off('exit', releaseLock);
-    releaseLock();
-  }
+  // Another process may have installed meanwhile.
+  if (!isInstalled()) await install();
+  releaseLock();
 }
 
 async function install() {
@@ -47,6 +43,7 @@ async function install() {
   rmSync(STAMP, { force: true });
   // --trust-lockfile: to check the repository's own lockfile against the registry would triple the time.
   const program = pnpm('pnpm', 'install', '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--yes');
+  // The PATH of this process: the programs of node_modules are being installed.
   const result = await runProgram(program, { env: { ...SHORT_RETRIES, ...process.env }, capture: true });
   const code = exitCodeOf(result);
   if (code !== 0) {
@@ -58,9 +55,7 @@ async function install() {
   writeFileSync(STAMP, fingerprint());
 }
 
-function isInstalled() {
-  return read(STAMP) === fingerprint();
-}
+const isInstalled = () => read(STAMP) === fingerprint();
 
 /** A digest of the files that decide what is installed. */
 function fingerprint() {

@@ -34,7 +34,7 @@ export function chooseNode() {
 }
 
 /** The environment of developer tools: installed programs first in PATH, colors only on a terminal, no telemetry. */
-export function environment() {
+function environment() {
   const { env, stdout } = process;
   return {
     ...env,
@@ -64,13 +64,14 @@ export const interrupted = () => received !== null;
 /**
  * Runs a program to its end.
  *
+ * @param env Variables beside those of developer tools.
  * @param capture Whether to collect its output, in order, instead of showing it.
  * @returns {Promise<{ code: number | null, signal: string | null, output: string }>}
  */
-export function runProgram([command, ...args], { env, capture = false }) {
+export function runProgram([command, ...args], { env = {}, capture = false } = {}) {
   return new Promise((resolve) => {
     const stdio = capture ? ['ignore', 'pipe', 'pipe'] : 'inherit';
-    const child = spawn(command, args, { cwd: root, env, stdio });
+    const child = spawn(command, args, { cwd: root, env: { ...environment(), ...env }, stdio });
     let output = '';
     child.stdout?.setEncoding('utf8').on('data', (text) => (output += text));
     child.stderr?.setEncoding('utf8').on('data', (text) => (output += text));

@@ -1,7 +1,7 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
-import { bin, environment, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
+import { bin, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
 
 const RELEASE_TESTS = `
 Not run: the tests of a release (the image and its deployment, packed packages on other runtimes, generated clients, the
@@ -15,35 +15,24 @@ installed is a failure. ALL_TESTS=nightly adds the longest: see tools/README.md.
  * @returns The numbers of tests by result.
  */
 export async function runTests(args) {
-  const env = environment();
-  if (args.length > 0) env.ALL_TESTS ??= 'on';
+  const { ALL_TESTS = args.length > 0 ? 'on' : '' } = process.env;
   const folder = mkdtempSync(join(tmpdir(), 'animal-store-tests-'));
+  process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const report = join(folder, 'report.json');
-  try {
-    const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
-    const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env });
-    if (interrupted()) process.exit(exitCodeOf(result) || 1);
-    const results = read(report);
-    showSeconds(results.testResults);
-    if (!env.ALL_TESTS) console.log(RELEASE_TESTS);
-    return {
-      passed: results.numPassedTests,
-      // A file that can't be imported and an error outside of tests have no failed test.
-      failed: results.numFailedTests || (result.code === 0 ? 0 : 1),
-      skipped: results.numPendingTests + results.numTodoTests,
-    };
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-}
-
-/** The report of Vitest; without tests if it ended before it could write one. */
-function read(report) {
-  try {
-    return JSON.parse(readFileSync(report, 'utf8'));
-  } catch {
-    return { testResults: [], numPassedTests: 0, numFailedTests: 0, numPendingTests: 0, numTodoTests: 0 };
-  }
+  const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
+  const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env: { ALL_TESTS } });
+  if (interrupted()) process.exit(exitCodeOf(result) || 1);
+  // Vitest may end before it can write a report.
+  const results = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {};
+  const { testResults = [], numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, numTodoTests = 0 } = results;
+  showSeconds(testResults);
+  if (!ALL_TESTS) console.log(RELEASE_TESTS);
+  return {
+    passed: numPassedTests,
+    // A file that can't be imported and an error outside of tests have no failed test.
+    failed: numFailedTests || (result.code === 0 ? 0 : 1),
+    skipped: numPendingTests + numTodoTests,
+  };
 }
 
 /** Shows the seconds that the test files of each workspace took, the slowest first. Several files run at the same time. */

@@ -1,6 +1,6 @@
-import { spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { installOwnPackages } from '@animal-store/test-kit/own-packages';
 import { type Contender, program } from './server.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -17,18 +17,8 @@ export function peer(name: string, environment: NodeJS.ProcessEnv = {}): Contend
   return program(name, [process.execPath, `${PEERS}dist/fastify.js`], { environment });
 }
 
-/**
- * Installs and compiles the server of peers/src. It has a lockfile of its own, because only the benchmark needs its
- * dependencies.
- */
+/** Installs and compiles the server of peers/src. */
 export function preparePeers(): void {
-  const { packageManager } = JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8'));
-  const install = ['pnpm', 'install', '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--silent'];
-  run('npx', '--yes', `--package=${packageManager}`, '--', ...install);
-  run(`${ROOT}node_modules/.bin/tsc`);
-}
-
-function run(command: string, ...args: string[]): void {
-  const { status, error } = spawnSync(command, args, { cwd: PEERS, stdio: ['ignore', 'inherit', 'inherit'] });
-  if (status !== 0) throw new Error(`${command} ${args.join(' ')} failed`, { cause: error });
+  installOwnPackages(PEERS);
+  execFileSync(`${ROOT}node_modules/.bin/tsc`, { cwd: PEERS, stdio: ['ignore', 'inherit', 'inherit'] });
 }

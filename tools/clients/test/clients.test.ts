@@ -7,7 +7,7 @@ import { type ServiceForClients, startServiceForClients } from '../src/service.t
 import { createWorkspace, EXAMPLES, installPythonPackages, type Workspace } from '../src/workspace.ts';
 import { startUnreliableProxy } from './unreliable-proxy.ts';
 
-const testIn = (needs?: Language) => test.skipIf(needs !== undefined && inject('missingLanguages').includes(needs));
+const testIn = (needs?: Language) => test.skipIf(needs !== undefined && inject('missing').includes(needs));
 
 /** Prepares the environment of an example, runs it, and returns its output. */
 async function runExample(name: string, environment: ServiceForClients['environment']): Promise<string> {

@@ -1,8 +1,8 @@
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
 import { createServer, request as sendRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { installOwnPackages } from '@animal-store/test-kit/own-packages';
 import { KEY, startService } from '@animal-store/test-kit/service';
 import { beforeAll, expect, inject, onTestFinished, test } from 'vitest';
 import { createWorkspace, installPythonPackages } from '../src/workspace.ts';
@@ -56,12 +56,7 @@ async function startServiceWithoutKeys(): Promise<string> {
   return `${origin}/mcp`;
 }
 
-beforeAll(async () => {
-  using workspace = createWorkspace();
-  const { packageManager } = JSON.parse(readFileSync(join(SUITE, '../../../package.json'), 'utf8'));
-  const options = ['--dir', SUITE, '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--silent'];
-  await workspace.run('npx', ['--yes', packageManager, 'install', ...options]);
-});
+beforeAll(() => installOwnPackages(SUITE));
 
 test.each(
   Object.entries(SCENARIOS).flatMap(([version, scenarios]) =>
@@ -80,7 +75,7 @@ test.each(
   expect(failures.filter(({ id }) => !NOT_OFFERED.includes(id))).toEqual([]);
 });
 
-test.skipIf(inject('missingLanguages').includes('Python'))('serves the SDK in Python', async () => {
+test.skipIf(inject('missing').includes('Python'))('serves the SDK in Python', async () => {
   using workspace = createWorkspace('mcp');
   await installPythonPackages(workspace);
   await using service = await startService();

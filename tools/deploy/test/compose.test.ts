@@ -57,7 +57,7 @@ const PROJECT = 'animal-store-test';
 /** The image of the manual keeps its name. */
 const IMAGE = 'animal-store:compose-test';
 
-test.skipIf(inject('noCompose') !== null)(
+test.skipIf(inject('missing').includes('Compose'))(
   'the commands of the manual start the service, issue a key, and keep pets until they are removed',
   async () => {
     const compose = await composeCommand();

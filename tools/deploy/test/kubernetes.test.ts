@@ -78,7 +78,7 @@ test('scrape.yaml finds the namespace, for the job of the alerts', () => {
   expect(job.kubernetes_sd_configs[0].namespaces.names).toEqual([the('Namespace').metadata.name]);
 });
 
-test.skipIf(inject('noPromtool') !== null)(
+test.skipIf(inject('missing').includes('promtool'))(
   'Prometheus scrapes the port of the metrics alone, of pods that have not ended, and names instances by their pods',
   () => {
     const phases = ['Pending', 'Running', 'Succeeded', 'Failed', 'Unknown'];

@@ -24,7 +24,7 @@ async function startServer() {
   return { asPostgres, as, cli };
 }
 
-test.skipIf(inject('noContainers') !== null)(
+test.skipIf(inject('missing').includes('image'))(
   'the commands of the manual create a database, grant a role its rights, and dump and restore every pet',
   async () => {
     const { asPostgres, as, cli } = await startServer();

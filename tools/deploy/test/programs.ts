@@ -94,18 +94,14 @@ export async function buildImage(given: Readonly<Record<string, string>>): Promi
   return docker('build', '--quiet', `--file=${ROOT}/${DOCKERFILE}`, '--tag=animal-store:test', ...options, ROOT);
 }
 
-const PROMTOOL = process.env['PROMTOOL'] ?? 'promtool';
+/** Prometheus' tool. */
+export const PROMTOOL: string = process.env['PROMTOOL'] ?? 'promtool';
 
 /** The folder of the alerts and the dashboard. */
 export const MONITORING: URL = new URL('../monitoring/', import.meta.url);
 
-/** Runs Prometheus' tool in that folder. */
+/** Runs {@link PROMTOOL} in that folder. */
 export function promtool(...words: string[]): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(PROMTOOL, words, { cwd: fileURLToPath(MONITORING), encoding: 'utf8' });
   return { status, output: `${stdout}${stderr}` };
-}
-
-/** Why the tool can't be run here; null if it can. */
-export function whyNoPromtool(): string | null {
-  return promtool('--version').status === 0 ? null : `"${PROMTOOL} --version" fails`;
 }

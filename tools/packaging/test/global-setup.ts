@@ -1,31 +1,35 @@
-import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { notRun } from '@animal-store/test-kit/not-run';
+import { checkRequirements } from '@animal-store/test-kit/not-run';
 import type { TestProject } from 'vitest/node';
 import { folderOf, libraries, PACKAGES, packAll, readManifest, run, tarball } from './packages.ts';
-import { installRuntimes, missingRuntimes } from './runtimes.ts';
+import { installRuntimes, RUNTIMES } from './runtimes.ts';
 
 declare module 'vitest' {
   interface ProvidedContext {
     /** The folder of a project that depends on the packed packages. It contains the tarballs, too. */
     consumer: string;
-    /** The names of the runtimes whose tests can't run. */
-    missingRuntimes: readonly string[];
   }
 }
 
+const checkRuntimes = checkRequirements(
+  Object.fromEntries(
+    RUNTIMES.map(({ name, command: [program] }) => [
+      name,
+      {
+        tests: `the tests of the packages in ${name}`,
+        whyMissing: () => (existsSync(program) ? null : 'this platform lacks it'),
+        remedy: 'They run on Linux (x64), which downloads these programs, half a gigabyte when they are installed.',
+      },
+    ]),
+  ),
+);
+
 /** Packs the packages and installs them in a project outside of the repository. */
-export default function setup(project: TestProject): () => void {
+export default async function setup(project: TestProject): Promise<() => void> {
   installRuntimes();
-  const missing = missingRuntimes().map(({ name }) => name);
-  const report =
-    missing.length > 0 &&
-    notRun({
-      tests: `the tests of the packages in ${missing.join(', ')}`,
-      because: 'this platform lacks them',
-      remedy: 'They run on Linux (x64), which downloads these programs, half a gigabyte when they are installed.',
-    });
+  const report = await checkRuntimes(project);
   const consumer = mkdtempSync(join(tmpdir(), 'animal-store-consumer-'));
   const remove = () => rmSync(consumer, { recursive: true, force: true });
   try {
@@ -36,10 +40,9 @@ export default function setup(project: TestProject): () => void {
     throw error;
   }
   project.provide('consumer', consumer);
-  project.provide('missingRuntimes', missing);
   return () => {
     remove();
-    if (report) process.stderr.write(report);
+    report();
   };
 }
 

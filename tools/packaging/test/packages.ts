@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PNPM } from '@animal-store/test-kit/own-packages';
 
 export const ROOT: string = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -53,13 +54,6 @@ export function packAll(to: string): void {
   const filters = PACKAGES.map((name) => `--filter=./packages/${name}`);
   run(command, [...pnpm, '--recursive', ...filters, 'pack', '--pack-destination', to], ROOT);
 }
-
-/** The pinned pnpm, as command and first arguments. */
-export const PNPM: readonly [string, ...string[]] = [
-  'npx',
-  '--yes',
-  JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).packageManager,
-];
 
 export const readmeOf = (name: string): string => readFileSync(join(folderOf(name), 'README.md'), 'utf8');
 

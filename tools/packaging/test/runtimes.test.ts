@@ -48,7 +48,7 @@ test.each(PACKAGES)('%s is tested on the oldest Node.js in its engines', (name) 
   expect(RUNTIMES.map(({ node }) => node)).toContainEqual(expect.stringMatching(`^${oldestNode(name)}(?:\\.|$)`));
 });
 
-test.skipIf(inject('missingRuntimes').includes('Bun'))(
+test.skipIf(inject('missing').includes('Bun'))(
   'Bun serves the HTTP application as docs/examples/bun.ts shows',
   async () => {
     const [bun] = RUNTIMES.flatMap(({ name, command }) => (name === 'Bun' ? command : []));
@@ -69,7 +69,7 @@ test.skipIf(inject('missingRuntimes').includes('Bun'))(
 for (const runtime of RUNTIMES) {
   const slug = runtime.name.replace(/\W+/g, '-');
 
-  describe.skipIf(inject('missingRuntimes').includes(runtime.name))(`in ${runtime.name}`, () => {
+  describe.skipIf(inject('missing').includes(runtime.name))(`in ${runtime.name}`, () => {
     const runProgram = (file: string, program: string, environment: NodeJS.ProcessEnv = {}) => {
       const [command, ...args] = runtime.command;
       writeFileSync(join(consumer, file), program);

@@ -1,6 +1,6 @@
-import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { folderOf, PNPM, readManifest, run } from './packages.ts';
+import { installOwnPackages } from '@animal-store/test-kit/own-packages';
+import { folderOf, readManifest } from './packages.ts';
 
 const FOLDER = join(import.meta.dirname, '../runtimes');
 
@@ -38,23 +38,10 @@ export function supports(name: string, { node }: Runtime): boolean {
   return node.localeCompare(oldestNode(name), 'en', { numeric: true }) >= 0;
 }
 
-/** Installs the runtimes. They have a lockfile of their own, because they are large and nothing else needs them. */
-export function installRuntimes(): void {
-  if (read('pnpm-lock.yaml') === read('node_modules/.pnpm/lock.yaml')) return;
-  const [command, ...pnpm] = PNPM;
-  run(command, [...pnpm, 'install', '--frozen-lockfile', '--trust-lockfile', '--prefer-offline', '--silent'], FOLDER);
-}
-
-/** The runtimes that this platform lacks. */
-export const missingRuntimes = (): readonly Runtime[] => RUNTIMES.filter(({ command: [path] }) => !existsSync(path));
+/** Installs the runtimes, which are large. */
+export const installRuntimes = (): void => installOwnPackages(FOLDER);
 
 /** The path of a program or a folder that {@link installRuntimes} installs. */
 export function installed(path: string): string {
   return join(FOLDER, 'node_modules', path);
-}
-
-/** The text of a file of runtimes/, or null if there is none. */
-function read(file: string): string | null {
-  const path = join(FOLDER, file);
-  return existsSync(path) ? readFileSync(path, 'utf8') : null;
 }
