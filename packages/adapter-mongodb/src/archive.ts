@@ -1,8 +1,7 @@
 import type { Resource } from '@animal-store/adapter-kit';
 import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
-import { BSON } from 'mongodb';
 import type { Database } from './connection.ts';
-import { decodePet, type PetDocument } from './documents.ts';
+import { decodeDocument, type PetDocument } from './documents.ts';
 import { rangeOf } from './read.ts';
 
 export function createMongoArchive({ call }: Resource<Pick<Database, 'insertions' | 'query' | 'barrier'>>): PetArchive {
@@ -16,11 +15,11 @@ export function createMongoArchive({ call }: Resource<Pick<Database, 'insertions
   };
 }
 
-function documentOf({ id, createdAt, idempotency, ...pet }: StoredPet): PetDocument {
-  return { _id: id, ...pet, createdAt: new Date(createdAt), ...(idempotency && { idempotency }) } as PetDocument;
+function documentOf({ id, createdAt, ...pet }: StoredPet): PetDocument {
+  return { _id: id, ...pet, createdAt: new Date(createdAt) };
 }
 
 function storedPetOf(document: Buffer): StoredPet {
-  const { createdAt, idempotency } = BSON.deserialize(document) as Pick<PetDocument, 'createdAt' | 'idempotency'>;
-  return { ...decodePet(document), createdAt: createdAt.getTime(), ...(idempotency && { idempotency }) };
+  const { _id: id, createdAt, ...pet } = decodeDocument(document);
+  return { id, ...pet, createdAt: createdAt.getTime() };
 }

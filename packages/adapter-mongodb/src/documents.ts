@@ -1,16 +1,15 @@
 import type { Pet, PetStatus } from '@animal-store/domain';
-import type { Idempotency } from '@animal-store/domain/ports';
-import { type ClientSession, type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
+import type { StoredPet } from '@animal-store/domain/ports';
+import { BSON, type ClientSession, type Db, type Document, MongoNetworkError, MongoServerError } from 'mongodb';
 import { TIME_LIMITS } from './url.ts';
 
-/** A pet as it is stored. A bigint is an int64; one outside its range would be cut to 64 bits silently. */
-export interface PetDocument extends Omit<Pet, 'id' | 'status'> {
+/**
+ * A pet as it is stored: one write stores it with its idempotency key, or neither. A bigint is an int64; one outside its range
+ * would be cut to 64 bits silently.
+ */
+export interface PetDocument extends Omit<StoredPet, 'id' | 'createdAt'> {
   readonly _id: bigint;
-  /** Absent if none was given: undefined would be stored as null. */
-  readonly status?: PetStatus;
   readonly createdAt: Date;
-  /** The idempotency key that it was created with, if any: one write stores both or neither. */
-  readonly idempotency?: Idempotency;
 }
 
 export type NewDocument = Omit<PetDocument, '_id' | 'createdAt'>;
@@ -52,7 +51,9 @@ export function petOf({ _id: id, name, categoryId, status }: PetDocument): Pet {
   return status === undefined ? { id, name, categoryId } : ({ id, name, categoryId, status } satisfies Required<Pet>);
 }
 
-/** The pet in the bytes of a stored document, whose members may have any order. */
+export const decodeDocument = (document: Buffer) => BSON.deserialize(document, { useBigInt64: true }) as PetDocument;
+
+/** The pet in the bytes of a stored document, whose members may have any order. It takes half as long as decoding all of it. */
 export function decodePet(document: Buffer): Pet {
   let id = 0n;
   let name = '';

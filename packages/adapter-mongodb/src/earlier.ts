@@ -1,7 +1,7 @@
 import type { Pet } from '@animal-store/domain';
 import type { Idempotency } from '@animal-store/domain/ports';
-import { BSON, type Filter } from 'mongodb';
-import { decodePet, type PetDocument } from './documents.ts';
+import type { Filter } from 'mongodb';
+import { decodeDocument, decodePet, type PetDocument } from './documents.ts';
 import type { Fence } from './fence.ts';
 import type { Query } from './read.ts';
 
@@ -26,7 +26,7 @@ export async function findEarlierPets(
   const documents = await fence.read((session) => query(keys.length, { filter: { $or: rangesOf(keys) } }, session));
   const earlier = new Map(
     documents.map((bytes) => {
-      const { idempotency } = BSON.deserialize(bytes) as Required<Pick<PetDocument, 'idempotency'>>;
+      const { idempotency } = decodeDocument(bytes) as { readonly idempotency: Idempotency };
       return [nameOf(idempotency), { pet: decodePet(bytes), fingerprint: idempotency.fingerprint }];
     }),
   );

@@ -5,6 +5,7 @@ import { type PetStorage, requireText } from '@animal-store/domain/ports';
 import { type MongoClient, MongoServerSelectionError } from 'mongodb';
 import { createMongoArchive } from './archive.ts';
 import { openDatabase } from './connection.ts';
+import type { NewDocument } from './documents.ts';
 import { toPortError } from './failures.ts';
 import { createMongoKeyStore } from './keys.ts';
 import type { CollectionIds } from './schema.ts';
@@ -45,10 +46,10 @@ export function createMongoStorage(options: MongoStorageOptions): PetStorage {
   });
   return {
     pets: {
-      add: ({ name, categoryId, status }, idempotency) =>
-        database.call(({ insertions }) =>
-          insertions.create({ name, categoryId, ...(status && { status }), ...(idempotency && { idempotency }) }),
-        ),
+      add({ name, categoryId, status }, idempotency) {
+        const pet = { name, categoryId, status, idempotency } satisfies Record<keyof NewDocument, unknown>;
+        return database.call(({ insertions }) => insertions.create(pet));
+      },
       find: (id) => database.call(({ reads }) => reads.find(id)),
       list: (selection) => database.call(({ reads }) => reads.list(selection)),
     },

@@ -108,7 +108,12 @@ export function createInsertions(db: Db, query: Query, fence: Fence, checkWritab
 async function insertAll(pets: Collection<PetDocument>, documents: readonly PetDocument[], session: ClientSession) {
   const outcomes: (Pet | MongoServerError)[] = documents.map(petOf);
   try {
-    await pets.insertMany(documents, { ordered: false, session, maxTimeMS: TIME_LIMITS.operation });
+    await pets.insertMany(documents, {
+      ordered: false,
+      ignoreUndefined: true,
+      session,
+      maxTimeMS: TIME_LIMITS.operation,
+    });
   } catch (failure) {
     if (!(failure instanceof MongoBulkWriteError)) throw failure;
     const rejected = [failure.writeErrors].flat();
