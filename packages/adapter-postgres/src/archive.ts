@@ -3,8 +3,7 @@ import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
 import { PET, type PetRow, petOf } from './pets.ts';
-import { jsonOf } from './records.ts';
-import { type Statement, statement } from './statement.ts';
+import { jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN

@@ -1,14 +1,19 @@
-import type pg from 'pg';
-import { type Abandoned, closeEnded } from './abandoned.ts';
-import { createPool, dropIdle, run, takeConnection } from './pool.ts';
-import { startSession } from './session.ts';
-import type { Statement } from './statement.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { unavailable } from '@animal-store/domain/ports';
+import pg from 'pg';
+import { causeOfConnecting, kindOf } from './failures.ts';
+import { startSession, TIME_LIMITS } from './session.ts';
+import { type Query, type Statement, statement } from './statements.ts';
 import type { Server } from './url.ts';
 
-/** Runs a statement on a connection of a pool, as `run` of `pool.ts` does. */
-export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T[]>;
+/** How often a statement is tried that the server wants to be repeated. */
+const MAX_TRIES = 10;
 
-/** Statements that may wait for a standby go to `write`. */
+/** What processes of the server wait for that still work on a statement. */
+const WORKING = statement(`SELECT coalesce(wait_event, 'nothing') FROM pg_stat_activity
+  WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
+
+/** Statements that may wait for a standby go to `write`. Both throw errors of the server and of the driver. */
 export interface Connection {
   readonly read: Query;
   readonly write: Query;
@@ -27,15 +32,17 @@ export function poolSizes(max = 5): { readonly read: number; readonly write: num
 }
 
 /**
- * Opens a pool of connections for reads, and one for writes.
+ * Opens a pool of connections for reads, and one for writes. They replace lost connections.
  *
  * @param openDatabase Prepares and checks the database of each new connection.
+ * @throws DomainError `storage_unavailable` if no connection can be made.
  */
 export async function openConnection(
   { config }: Server,
   sizes: ReturnType<typeof poolSizes>,
   openDatabase: (client: pg.ClientBase) => Promise<void>,
 ) {
+  /** The processes of connections on the server. */
   const processIds = new WeakMap<pg.ClientBase, number>();
   async function onConnect(client: pg.ClientBase): Promise<void> {
     processIds.set(client, await startSession(client));
@@ -43,29 +50,66 @@ export async function openConnection(
   }
   const readers = createPool(config, sizes.read, onConnect);
   const writers = createPool(config, sizes.write, onConnect);
-  const abandoned: Abandoned = new Map();
 
-  /** The server may be silent on every connection. */
-  function dropAllIdle(): void {
-    for (const pool of [readers, writers]) dropIdle(pool).catch(() => {});
+  /**
+   * Connections on which a write got no response. The server keeps them until their commits end, whatever the client does: if
+   * each such write got a new one, they would take all connections of the server.
+   */
+  const abandoned = new Set<pg.PoolClient>();
+
+  /**
+   * Closes abandoned connections whose statement has ended on the server.
+   *
+   * @throws DomainError `storage_unavailable` while the server works on one of them.
+   */
+  async function closeEnded(): Promise<void> {
+    const asked = [...abandoned];
+    const ids = asked.map((client) => processIds.get(client));
+    const events = await read<string>(WORKING, ids);
+    if (events.length > 0) {
+      const reason = events.includes('SyncRep') ? 'a synchronous standby' : events.join(', ');
+      throw unavailable(new Error(`a write still waits on the server for ${reason}`));
+    }
+    for (const client of asked) if (abandoned.delete(client)) client.release(true);
   }
 
-  function onLostRead(client: pg.PoolClient): void {
-    dropAllIdle();
-    client.release(true);
+  /** Takes a connection on which the server has not responded. Its error, if any, replaces that of the statement. */
+  async function onLost(pool: pg.Pool, client: pg.PoolClient): Promise<void> {
+    // The server may be silent on every connection.
+    for (const each of [readers, writers]) closeIdle(each).catch(() => {});
+    if (pool === readers || pool.ending) return client.release(true);
+    abandoned.add(client);
+    await closeEnded();
   }
 
-  async function onLostWrite(client: pg.PoolClient): Promise<void> {
-    dropAllIdle();
-    if (writers.ending) return client.release(true);
-    abandoned.set(client, processIds.get(client) ?? 0);
-    await closeEnded(abandoned, read);
+  /** Runs a statement on a connection of a pool, and again if the server wants it. */
+  async function run<T>(pool: pg.Pool, statement: Statement, values: unknown[]): Promise<T[]> {
+    const begin = performance.now();
+    for (let tried = 1; ; tried += 1) {
+      const client = await takeConnection(pool);
+      if (performance.now() - begin > TIME_LIMITS.queue) {
+        // The caller has given up.
+        client.release();
+        throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
+      }
+      try {
+        const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
+        client.release();
+        return rows.map(([value]) => value);
+      } catch (failure) {
+        const kind = kindOf(failure);
+        if (kind === 'no response') await onLost(pool, client);
+        else client.release(kind !== 'rolled back' && kind !== 'rejection');
+        const isRepeated = kind === 'rolled back' || kind === 'read-only';
+        if (!isRepeated || tried === MAX_TRIES) throw failure;
+      }
+    }
   }
 
-  const read: Query = (statement, ...values) => run(readers, statement, values, onLostRead);
+  const read: Query = (statement, ...values) => run(readers, statement, values);
   const write: Query = async (statement, ...values) => {
-    if (abandoned.size > 0) await closeEnded(abandoned, read);
-    return run(writers, statement, values, onLostWrite);
+    if (abandoned.size > 0) await closeEnded();
+    return run(writers, statement, values);
   };
 
   // Pools whose first connection fails hold nothing.
@@ -74,9 +118,55 @@ export async function openConnection(
     read,
     write,
     end() {
-      for (const client of abandoned.keys()) client.release(true);
+      for (const client of abandoned) client.release(true);
       abandoned.clear();
       return Promise.all([readers.end(), writers.end()]);
     },
   };
+}
+
+/** @param onConnect Prepares each new connection, and rejects it if it is unsuitable. */
+function createPool(
+  config: pg.ClientConfig,
+  max: number,
+  onConnect: (client: pg.ClientBase) => Promise<void>,
+): pg.Pool {
+  const pool = new pg.Pool({
+    ...config,
+    fallback_application_name: 'animal-store',
+    max,
+    connectionTimeoutMillis: TIME_LIMITS.connect,
+    query_timeout: TIME_LIMITS.response,
+    idleTimeoutMillis: TIME_LIMITS.idle,
+    maxLifetimeSeconds: TIME_LIMITS.lifetime / 1_000,
+    keepAlive: true,
+    // Idle connections keep no process alive, even if the server is silent when they are closed.
+    allowExitOnIdle: true,
+    // Since pg 8.20 the pool waits for it (https://node-postgres.com/apis/pool).
+    onConnect,
+  });
+  // A connection was lost: the pool removes an idle one, and the statement on a busy one fails.
+  pool.on('error', () => {});
+  pool.on('connect', (client) => client.on('error', () => {}));
+  return pool;
+}
+
+/**
+ * Takes a connection from a pool. If the server is read-only, a proxy may lead the next connection to another one.
+ *
+ * @throws DomainError `storage_unavailable`
+ */
+async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
+  for (const begin = performance.now(); ; await sleep(TIME_LIMITS.pause)) {
+    try {
+      return await pool.connect();
+    } catch (failure) {
+      const isLast = performance.now() - begin > TIME_LIMITS.elsewhere;
+      if (isLast || kindOf(failure) !== 'read-only') throw unavailable(causeOfConnecting(failure));
+    }
+  }
+}
+
+async function closeIdle(pool: pg.Pool): Promise<void> {
+  while (pool.idleCount > 0) (await pool.connect()).release(true);
 }

@@ -32,14 +32,6 @@ const MISCONFIGURATIONS: Readonly<Record<string, string>> = {
 /** Classes of rejected statements: unsupported features, invalid data, violated constraints, wrong SQL, limits, triggers. */
 const REJECTIONS: ReadonlySet<string> = new Set(['0A', '21', '22', '23', '42', '44', '54', 'P0']);
 
-/** The code of a server that can't be written to. A proxy may lead the next connection to another one. */
-export const READ_ONLY = '25006';
-
-/** The code of an error of the server; empty for any other error. */
-export function codeOf(failure: unknown): string {
-  return (failure instanceof pg.DatabaseError && failure.code) || '';
-}
-
 /**
  * The codes of a statement that the server has rolled back, and that may succeed when it is repeated: serialization failure,
  * deadlock, or an id that a row has which was inserted by hand (statements handle violations of the other unique indexes by
@@ -47,34 +39,31 @@ export function codeOf(failure: unknown): string {
  */
 const ROLLED_BACK: ReadonlySet<string> = new Set(['40001', '40P01', '23505']);
 
-/** Whether the operator must change something: waiting does not help. */
-export function isMisconfiguration(failure: unknown): boolean {
-  return StorageMisconfigured.is(failure) || codeOf(failure) in MISCONFIGURATIONS;
-}
+/** The code of a server that can't be written to. */
+export const READ_ONLY = '25006';
 
-/** Whether the server rejected a statement or its values: a defect. */
-export function isRejection(failure: unknown): boolean {
-  const code = codeOf(failure);
-  return REJECTIONS.has(code.slice(0, 2)) && !isMisconfiguration(failure) && !ROLLED_BACK.has(code);
+/** The code of an error of the server; empty for any other error. */
+function codeOf(failure: unknown): string {
+  return (failure instanceof pg.DatabaseError && failure.code) || '';
 }
 
 /**
- * What becomes of the connection of a statement that has failed, and whether the statement is repeated:
+ * What a failure says, which decides what becomes of its connection, and whether the statement is repeated:
  *
- * | the server                          | connection | statement |
- * | ----------------------------------- | ---------- | --------- |
- * | has not responded                   | lost       | fails     |
- * | can't be written to                 | closed     | repeated  |
- * | has rolled the statement back       | kept       | repeated  |
- * | rejects the statement or its values | kept       | fails     |
- * | has another error                   | closed     | fails     |
+ * - `no response`: an error of the driver or the network. The server may still work on the statement.
+ * - `read-only`: a proxy may lead the next connection to another server. The connection is closed, the statement repeated.
+ * - `rolled back`: the connection is kept, the statement repeated.
+ * - `misconfiguration`: waiting does not help, the operator must change something. The connection is closed.
+ * - `rejection`: the server rejects the statement or its values, which is a defect. The connection is kept.
+ * - `other`: an error of the server. The connection is closed.
  */
-export function afterFailure(failure: unknown): { connection: 'lost' | 'closed' | 'kept'; isRepeated: boolean } {
+export function kindOf(failure: unknown) {
   const code = codeOf(failure);
-  if (code === '') return { connection: 'lost', isRepeated: false };
-  if (code === READ_ONLY) return { connection: 'closed', isRepeated: true };
-  if (ROLLED_BACK.has(code)) return { connection: 'kept', isRepeated: true };
-  return { connection: isRejection(failure) ? 'kept' : 'closed', isRepeated: false };
+  if (code === '') return 'no response';
+  if (code === READ_ONLY) return 'read-only';
+  if (ROLLED_BACK.has(code)) return 'rolled back';
+  if (code in MISCONFIGURATIONS) return 'misconfiguration';
+  return REJECTIONS.has(code.slice(0, 2)) ? 'rejection' : 'other';
 }
 
 /**
@@ -85,14 +74,14 @@ export function toPortError(failure: unknown): unknown {
   // These may quote rows, with names and idempotency keys.
   if (failure instanceof pg.DatabaseError) Object.assign(failure, { detail: undefined, where: undefined });
   // A TypeError shows a defect: an argument is missing or has the wrong type.
-  if (failure instanceof TypeError || isRejection(failure)) return failure;
+  if (failure instanceof TypeError || kindOf(failure) === 'rejection') return failure;
   return unavailable(causeOf(failure));
 }
 
 /** The cause of a connection that failed: a rejection is that of an option in the URL or a setting, not of a statement. */
 export function causeOfConnecting(failure: unknown): Error {
   const cause = causeOf(failure);
-  if (!isRejection(failure)) return cause;
+  if (kindOf(failure) !== 'rejection') return cause;
   return new StorageMisconfigured(`the server rejects the connection: ${cause.message}`, { cause });
 }
 

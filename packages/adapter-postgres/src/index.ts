@@ -1,11 +1,11 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createResource } from '@animal-store/adapter-kit';
-import { type PetStorage, requireKnown, requireText } from '@animal-store/domain/ports';
+import { type PetStorage, requireKnown, requireText, StorageMisconfigured } from '@animal-store/domain/ports';
 import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
 import { openConnection, poolSizes } from './connection.ts';
-import { isMisconfiguration, toPortError } from './failures.ts';
+import { kindOf, toPortError } from './failures.ts';
 import { createPostgresKeyStore } from './keys.ts';
 import { createPetBatches } from './pets.ts';
 import { checkReady, openSchema } from './schema.ts';
@@ -49,7 +49,7 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
     },
     close: ({ end }) => end(),
     // The pool replaces lost connections. After a change of the database nothing is written before it is checked again.
-    isLost: isMisconfiguration,
+    isLost: (failure) => StorageMisconfigured.is(failure) || kindOf(failure) === 'misconfiguration',
     toPortError,
   });
   return {

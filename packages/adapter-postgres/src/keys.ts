@@ -2,7 +2,7 @@ import type { Resource } from '@animal-store/adapter-kit';
 import type { ApiKey } from '@animal-store/domain';
 import type { KeyStore } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
-import { LOGGED, type Statement, statement } from './statement.ts';
+import { LOGGED, type Statement, statement } from './statements.ts';
 
 /** A time of the domain, in milliseconds since the epoch, as the server stores it, and back. */
 export const toTime = (value: string) => `to_timestamp(${value}::float8 / 1000)`;

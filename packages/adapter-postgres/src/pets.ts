@@ -2,9 +2,17 @@ import { createBatches, readPages } from '@animal-store/adapter-kit';
 import type { NewPet, Pet, PetStatus } from '@animal-store/domain';
 import { type Creation, type Idempotency, type PetSelection, unavailable } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
-import { isRejection } from './failures.ts';
-import { type Columns, eachRecord, oneRecord, type RecordStatement, resultsOf, valueFor } from './records.ts';
-import { LOGGED, statement } from './statement.ts';
+import { kindOf } from './failures.ts';
+import {
+  type Columns,
+  eachRecord,
+  LOGGED,
+  oneRecord,
+  type RecordStatement,
+  resultsOf,
+  statement,
+  valueFor,
+} from './statements.ts';
 
 /** How many items one statement has at most. A page has up to 101 pets: together up to 4 megabytes. */
 const MAX_PETS = 500;
@@ -71,7 +79,7 @@ export function createPetBatches({ read, write }: Connection) {
     try {
       return await insert(rows);
     } catch (failure) {
-      if (rows.length === 1 || !isRejection(failure)) throw failure;
+      if (rows.length === 1 || kindOf(failure) !== 'rejection') throw failure;
       const ends = await Promise.allSettled(rows.map((row) => insert([row])));
       return ends.map((end) => (end.status === 'fulfilled' ? (end.value[0] as Outcome) : end.reason));
     }

@@ -3,8 +3,8 @@ import { checkFormat, StorageMisconfigured } from '@animal-store/domain/ports';
 import type pg from 'pg';
 import type { Connection } from './connection.ts';
 import { TOO_FEW_PRIVILEGES } from './failures.ts';
-import { type Statement, statement } from './statement.ts';
-import { TIME_LIMITS } from './time-limits.ts';
+import { TIME_LIMITS } from './session.ts';
+import { type Statement, statement } from './statements.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
