@@ -6,9 +6,10 @@ import { PET, type PetRow, petOf } from './pets.ts';
 import { jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
-  read: statement(`SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN
+  read: statement(`SELECT to_json(ARRAY(
+    SELECT json_build_array(${PET}, ${fromTime('created_at')}, CASE WHEN idempotency_key IS NOT NULL THEN
       json_build_object('holder', idempotency_holder, 'key', idempotency_key, 'fingerprint', idempotency_fingerprint) END)
-    FROM pets WHERE id > $1 ORDER BY id LIMIT $2`),
+    FROM pets WHERE id > $1 ORDER BY id LIMIT $2))`),
   restore: statement(`WITH restored AS (
       INSERT INTO pets
         (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint, created_at)
@@ -26,7 +27,7 @@ type StoredRow = readonly [pet: PetRow, createdAt: number, Idempotency | null];
 export function createPostgresArchive({ call }: Resource<Connection>): PetArchive {
   return {
     async read(after, limit) {
-      const rows = await call(({ read }) => read<StoredRow>(ARCHIVE_STATEMENTS.read, after, limit));
+      const rows = await call(({ read }) => read<StoredRow[]>(ARCHIVE_STATEMENTS.read, after, limit));
       return rows.map(([pet, createdAt, idempotency]) => ({
         ...petOf(pet),
         createdAt,

@@ -9,8 +9,8 @@ import type { Server } from './url.ts';
 /** How often a statement is tried that the server wants to be repeated. */
 const MAX_TRIES = 10;
 
-/** What processes of the server wait for that still work on a statement. */
-const WORKING = statement(`SELECT coalesce(wait_event, 'nothing') FROM pg_stat_activity
+/** What processes of the server wait for that still work on a statement; null if none does. */
+const WAIT_EVENTS = statement(`SELECT string_agg(coalesce(wait_event, 'nothing'), ', ') FROM pg_stat_activity
   WHERE pid = ANY ($1::integer[]) AND pid <> pg_backend_pid() AND state = 'active' AND backend_type = 'client backend'`);
 
 /** Statements that may wait for a standby go to `write`. Both throw errors of the server and of the driver. */
@@ -65,9 +65,9 @@ export async function openConnection(
   async function closeEnded(): Promise<void> {
     const asked = [...abandoned];
     const ids = asked.map((client) => processIds.get(client));
-    const events = await read<string>(WORKING, ids);
-    if (events.length > 0) {
-      const reason = events.includes('SyncRep') ? 'a synchronous standby' : events.join(', ');
+    const events = await read<string | null>(WAIT_EVENTS, ids);
+    if (events !== null) {
+      const reason = events.includes('SyncRep') ? 'a synchronous standby' : events;
       throw unavailable(new Error(`a write still waits on the server for ${reason}`));
     }
     for (const client of asked) if (abandoned.delete(client)) client.release(true);
@@ -83,7 +83,7 @@ export async function openConnection(
   }
 
   /** Runs a statement on a connection of a pool, and again if the server wants it. */
-  async function run<T>(pool: pg.Pool, statement: Statement, values: unknown[]): Promise<T[]> {
+  async function run<T>(pool: pg.Pool, statement: Statement, values: unknown[]): Promise<T> {
     const begin = performance.now();
     for (let tried = 1; ; tried += 1) {
       const client = await takeConnection(pool);
@@ -95,7 +95,7 @@ export async function openConnection(
       try {
         const { rows } = await client.query({ ...statement, values, rowMode: 'array' });
         client.release();
-        return rows.map(([value]) => value);
+        return rows[0]?.[0];
       } catch (failure) {
         const kind = kindOf(failure);
         if (kind === 'no response') await onLost(pool, client);

@@ -18,7 +18,7 @@ export const KEY_STATEMENTS = {
       VALUES ($1, $2, $3, $4, ${['$5', '$6', '$7', '$8'].map(toTime)}) ON CONFLICT DO NOTHING
     ) SELECT ${LOGGED}`),
   find: statement(`SELECT ${RECORD} FROM api_keys WHERE digest = $1`),
-  list: statement(`SELECT ${RECORD} FROM api_keys ORDER BY created_at, id`),
+  list: statement(`SELECT to_json(ARRAY(SELECT ${RECORD} FROM api_keys ORDER BY created_at, id))`),
   revoke: statement(`UPDATE api_keys SET revoked_at = coalesce(revoked_at, ${toTime('$2')}) WHERE id = $1
     RETURNING ${RECORD}`),
   prune: statement(`WITH pruned AS (
@@ -35,18 +35,16 @@ export function createPostgresKeyStore({ call }: Resource<Connection>): KeyStore
     },
 
     async find(digest) {
-      const [key = null] = await call(({ read }) => read<ApiKey>(KEY_STATEMENTS.find, digest));
-      return key;
+      return (await call(({ read }) => read<ApiKey | undefined>(KEY_STATEMENTS.find, digest))) ?? null;
     },
 
-    list: () => call(({ read }) => read<ApiKey>(KEY_STATEMENTS.list)),
+    list: () => call(({ read }) => read<ApiKey[]>(KEY_STATEMENTS.list)),
 
     async revoke(id, at) {
-      const [key = null] = await call(({ write }) => write<ApiKey>(KEY_STATEMENTS.revoke, id, at));
-      return key;
+      return (await call(({ write }) => write<ApiKey | undefined>(KEY_STATEMENTS.revoke, id, at))) ?? null;
     },
 
-    prune: async (before) => (await call(({ write }) => write<number>(KEY_STATEMENTS.prune, before)))[0] ?? 0,
+    prune: (before) => call(({ write }) => write<number>(KEY_STATEMENTS.prune, before)),
 
     async recordUse(id, at) {
       await call(({ write }) => write(KEY_STATEMENTS.recordUse, id, at));

@@ -87,7 +87,7 @@ export function createPetBatches({ read, write }: Connection) {
 
   /** Inserts pets by one statement. The idempotency key of one without an id is that of an earlier pet. */
   async function insert(rows: readonly NewRow[]): Promise<Outcome[]> {
-    const ids = await resultsOf<number | null>(write, PET_STATEMENTS.create, rows);
+    const ids = await resultsOf<number | null | undefined>(write, PET_STATEMENTS.create, rows);
     const outcomes = rows.map((row, index) => {
       const { name, categoryId, status } = row;
       const id = ids[index] ?? null;

@@ -81,7 +81,7 @@ const CREATE_TABLES = `DO $$ BEGIN
 END $$`;
 
 /** Privileges without which a service can't work, beside those of reading. Removing keys and moving pets need more. */
-const MISSING_PRIVILEGES = statement(`SELECT name FROM (VALUES
+const MISSING_PRIVILEGES = statement(`SELECT string_agg(name, ', ') FROM (VALUES
   ('INSERT on pets', has_table_privilege('pets', 'INSERT')),
   ('USAGE on pets_id_seq', has_sequence_privilege('pets_id_seq', 'USAGE')),
   ('UPDATE on api_keys', has_table_privilege('api_keys', 'UPDATE')),
@@ -114,9 +114,9 @@ export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
 
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
 export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
-  const missing = (await read<string>(MISSING_PRIVILEGES)).join(', ');
-  if (missing !== '') throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
-  checkState((await write<State>(LOCK_STATE))[0], known);
+  const missing = await read<string | null>(MISSING_PRIVILEGES);
+  if (missing !== null) throw new StorageMisconfigured(`${TOO_FEW_PRIVILEGES}: it lacks ${missing}`);
+  checkState(await write<State | undefined>(LOCK_STATE), known);
 }
 
 /**

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 
-/** A statement. Its first column is the result. */
+/** A statement. Its result is the first column of its first row. */
 export interface Statement {
   readonly name: string;
   readonly text: string;
 }
 
-/** Runs a statement as a transaction of its own. Returns the first column of each row, as the driver decodes it. */
-export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T[]>;
+/** Runs a statement as a transaction of its own. Returns its result as the driver decodes it; undefined if it has no row. */
+export type Query = <T>(statement: Statement, ...values: unknown[]) => Promise<T>;
 
 /** Every connection prepares a statement once. Its name is a hash, so that a name never stands for two texts. */
 export function statement(text: string): Statement {
@@ -32,9 +32,9 @@ export type Columns<R = Record<string, unknown>> = Readonly<Record<keyof R & str
  */
 export interface RecordStatement {
   readonly columns: Columns;
-  /** Its rows have the result of the record. */
+  /** Its result is that of the record. */
   readonly one: Statement;
-  /** Its row has an array with the result of each record, in their order. */
+  /** Its result is an array with that of each record, in their order. */
   readonly each: Statement;
 }
 
@@ -47,22 +47,22 @@ export const eachRecord = (columns: Columns): string =>
   `jsonb_array_elements($1) WITH ORDINALITY AS items (item, number), LATERAL
   (SELECT ${Object.entries(columns).map(([name, type]) => `(item ->> '${name}')::${type} AS "${name}"`)}) AS given`;
 
-/** A statement that returns a value for each record. Nobody reads the columns of `more`. */
+/** A statement whose result for each record is a value. Nobody reads the columns of `more`. */
 export const valueFor = (columns: Columns, value: string, ...more: string[]): RecordStatement => ({
   columns,
   one: statement(`SELECT ${[`(${value})`, ...more].join()} FROM ${oneRecord(columns)}`),
   each: statement(`SELECT ${[`json_agg((${value}) ORDER BY number)`, ...more].join()} FROM ${eachRecord(columns)}`),
 });
 
-/** Runs a statement for records, one or more. Returns their results, in their order; none for one record without a row. */
+/** Runs a statement for records, one or more. Returns their results, in their order. */
 export async function resultsOf<R>(
   query: Query,
   { columns, one, each }: RecordStatement,
   records: readonly object[],
 ): Promise<readonly R[]> {
   const [record, ...more] = records as readonly Readonly<Record<string, unknown>>[];
-  if (more.length === 0) return query<R>(one, ...Object.keys(columns).map((name) => record?.[name]));
-  return (await query<R[]>(each, jsonOf(records)))[0] as R[];
+  if (more.length > 0) return query(each, jsonOf(records));
+  return [await query<R>(one, ...Object.keys(columns).map((name) => record?.[name]))];
 }
 
 /** Records as JSON, which has no numbers of 64 bits: a bigint is a text. */
