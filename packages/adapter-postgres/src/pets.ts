@@ -30,8 +30,8 @@ const page = (columns: Columns, condition: string, order: string) =>
     `to_json(ARRAY(SELECT ${PET} FROM pets WHERE ${condition} ORDER BY ${order} LIMIT given.limit))`,
   );
 
-const KEY = { holder: 'text', key: 'text' };
-const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY, fingerprint: 'text' };
+const KEY = { holder: 'text', key: 'text', fingerprint: 'text' };
+const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY };
 
 /** Inserts the pets of a relation, except those whose idempotency key a pet has already. `id` is an expression. */
 const insertion = (id: string, relation: string, order = '') => `INSERT INTO pets
@@ -50,9 +50,10 @@ export const PET_STATEMENTS = {
       ), created AS (${insertion('id', 'numbered', 'ORDER BY holder, key, id')} id)
       SELECT json_agg(created.id ORDER BY number) FROM numbered LEFT JOIN created USING (id)`),
   },
-  findCreated: valueFor(
+  /** Returns the pet that has an idempotency key, and whether it was created with the same fingerprint. */
+  findEarlier: valueFor(
     KEY,
-    `SELECT json_build_array(${PET}, idempotency_fingerprint) FROM pets
+    `SELECT json_build_array(${PET}, idempotency_fingerprint = given.fingerprint) FROM pets
       WHERE idempotency_holder = given.holder AND idempotency_key = given.key`,
     LOGGED,
   ),
@@ -80,8 +81,8 @@ export function createPetBatches({ read, write }: Connection) {
       return await insert(rows);
     } catch (failure) {
       if (rows.length === 1 || kindOf(failure) !== 'rejection') throw failure;
-      const ends = await Promise.allSettled(rows.map((row) => insert([row])));
-      return ends.map((end) => (end.status === 'fulfilled' ? (end.value[0] as Outcome) : end.reason));
+      const ends = rows.map((row) => insert([row]).catch((error: Error) => [error]));
+      return (await Promise.all(ends)).flat();
     }
   }
 
@@ -98,17 +99,15 @@ export function createPetBatches({ read, write }: Connection) {
     return Promise.all(outcomes);
   }
 
-  async function findEarlier({ holder, key, fingerprint }: NewRow): Promise<Creation | null> {
-    const earlier = await findByKey({ holder, key });
-    if (earlier === null) throw unavailable(new Error('the pet of an idempotency key was just deleted'));
-    const [pet, itsFingerprint] = earlier;
-    return itsFingerprint === fingerprint ? { pet: petOf(pet), created: false } : null;
+  async function findAllEarlier(rows: readonly NewRow[]): Promise<Outcome[]> {
+    const found = await resultsOf<readonly [PetRow, isSame: boolean] | null>(write, PET_STATEMENTS.findEarlier, rows);
+    return found.map((earlier) => {
+      if (earlier === null) return unavailable(new Error('the pet of an idempotency key was just deleted'));
+      const [pet, isSame] = earlier;
+      return isSame ? { pet: petOf(pet), created: false } : null;
+    });
   }
-
-  const findByKey = createBatches<object, readonly [PetRow, string] | null>(
-    (keys) => resultsOf(write, PET_STATEMENTS.findCreated, keys),
-    { maxItems: MAX_PETS },
-  );
+  const findEarlier = createBatches(findAllEarlier, { maxItems: MAX_PETS });
 
   async function findAll(ids: readonly object[]): Promise<(Pet | null)[]> {
     const rows = await resultsOf<PetRow | null>(read, PET_STATEMENTS.find, ids);

@@ -50,7 +50,7 @@ async function preparedDatabase(isFull: boolean): Promise<string> {
   return url;
 }
 
-const { create, find, list, listByStatus, findCreated } = PET_STATEMENTS;
+const { create, find, list, listByStatus, findEarlier } = PET_STATEMENTS;
 
 /** The indexes of each statement; the arbiters of an insertion are those of its table. */
 const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
@@ -58,7 +58,7 @@ const INDEXES: readonly (readonly [string, string, readonly string[]])[] = [
     [`pets: ${form}`, find[form].text, ['pets_pkey']] as const,
     [`pages: ${form}`, list[form].text, ['pets_pkey']] as const,
     [`pages by status: ${form}`, listByStatus[form].text, ['pets_by_status']] as const,
-    [`pets by their idempotency keys: ${form}`, findCreated[form].text, ['pets_by_idempotency_key']] as const,
+    [`pets by their idempotency keys: ${form}`, findEarlier[form].text, ['pets_by_idempotency_key']] as const,
     [`new pets: ${form}`, create[form].text, ['pets_by_idempotency_key']] as const,
   ]),
   ['pets to be moved', ARCHIVE_STATEMENTS.read.text, ['pets_pkey']],
