@@ -2,8 +2,8 @@ import type { Resource } from '@animal-store/adapter-kit';
 import type { Idempotency, PetArchive } from '@animal-store/domain/ports';
 import type { Connection } from './connection.ts';
 import { fromTime, toTime } from './keys.ts';
-import { PET, type PetRow, petOf } from './pets.ts';
-import { jsonOf, type Statement, statement } from './statements.ts';
+import { NEW_PET, PET, type PetRow, petOf } from './pets.ts';
+import { eachRecord, jsonOf, type Statement, statement } from './statements.ts';
 
 export const ARCHIVE_STATEMENTS = {
   read: statement(`SELECT to_json(ARRAY(
@@ -15,8 +15,7 @@ export const ARCHIVE_STATEMENTS = {
         (id, name, category_id, status, idempotency_holder, idempotency_key, idempotency_fingerprint, created_at)
       OVERRIDING SYSTEM VALUE
       SELECT id, name, "categoryId", status, holder, key, fingerprint, ${toTime('"createdAt"')}
-      FROM jsonb_to_recordset($1) AS given (id bigint, name text, "categoryId" bigint, status text, "createdAt" bigint,
-        holder text, key text, fingerprint text)
+      FROM ${eachRecord({ id: 'bigint', ...NEW_PET, createdAt: 'bigint' })}
       ON CONFLICT DO NOTHING
     )
     SELECT setval('pets_id_seq', greatest($2, last_value)) FROM pets_id_seq`),

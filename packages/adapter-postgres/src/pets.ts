@@ -31,7 +31,7 @@ const page = (columns: Columns, condition: string, order: string) =>
   );
 
 const KEY = { holder: 'text', key: 'text', fingerprint: 'text' };
-const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY };
+export const NEW_PET: Columns<NewRow> = { name: 'text', categoryId: 'bigint', status: 'text', ...KEY };
 
 /** Inserts the pets of a relation, except those whose idempotency key a pet has already. `id` is an expression. */
 const insertion = (id: string, relation: string, order = '') => `INSERT INTO pets
