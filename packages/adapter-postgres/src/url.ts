@@ -59,18 +59,17 @@ function configOf(url: string, own: Own): pg.ClientConfig {
   if (!/^postgres(?:ql)?:\/\//.test(url)) throw wrong('URL must begin with postgres://');
   const parts = FORM.exec(url);
   if (parts === null) throw wrong(FORM_IN_WORDS);
-  const [, user, password, hostname = '', ownPort = '', database] = parts.map(decoded);
-  const query = new Map(new URLSearchParams(parts[6]));
-  for (const name of REJECTED) if (query.has(name)) throw wrong(`URL must not have the option ${name}`);
-  const { host = hostname.replace(/^\[|\]$/g, ''), port = ownPort, ...others } = Object.fromEntries(query);
+  const [, ownUser, ownPassword, ownHost = '', ownPort = '', database] = parts.map(decoded);
+  const query = Object.fromEntries(new URLSearchParams(parts[6]));
+  for (const name of REJECTED) if (name in query) throw wrong(`URL must not have the option ${name}`);
+  const { host = ownHost.replace(/^\[|\]$/g, ''), port = ownPort, options, application_name } = query;
   if (`${host}${port}`.includes(',')) throw wrong('URL must name one host');
   if (port !== '' && !(/^[1-9]\d*$/.test(port) && Number(port) < 65_536)) {
     throw wrong('the port in URL must be from 1 to 65535');
   }
-  const { options, application_name } = others;
-  const login = { user: others['user'] ?? user, password: own.password ?? others['password'] ?? password };
-  const ssl = own.ssl ?? tlsOf(query);
-  return { host, port: Number(port), database, options, application_name, ssl, ...login } as pg.ClientConfig;
+  const { user = ownUser, password = ownPassword } = query;
+  const login = { user, password: own.password ?? password, ssl: own.ssl ?? tlsOf(query) };
+  return { host, port: Number(port), database, options, application_name, ...login } as pg.ClientConfig;
 }
 
 function decoded(part: string | undefined): string | undefined {
@@ -82,15 +81,15 @@ function decoded(part: string | undefined): string | undefined {
 }
 
 /** Undefined if the URL says nothing about TLS. */
-function tlsOf(query: ReadonlyMap<string, string>): object | false | undefined {
-  const given = query.get('sslmode') ?? query.get('ssl');
-  const mode = TLS[given ?? ''];
-  if (given !== undefined && mode === undefined) {
+function tlsOf(query: Readonly<Record<string, string>>): object | false | undefined {
+  const { ssl, sslmode = ssl } = query;
+  const mode = TLS[sslmode ?? ''];
+  if (sslmode !== undefined && mode === undefined) {
     throw wrong('sslmode in URL must be disable, no-verify, allow, prefer, require, verify-ca or verify-full');
   }
-  const files = Object.entries(TLS_FILES).filter(([name]) => query.has(name));
+  const files = Object.entries(TLS_FILES).filter(([name]) => name in query);
   if (mode === false || (mode === undefined && files.length === 0)) return mode;
-  return { ...mode, ...Object.fromEntries(files.map(([name, as]) => [as, readPem(name, query.get(name) as string)])) };
+  return { ...mode, ...Object.fromEntries(files.map(([name, as]) => [as, readPem(name, query[name] as string)])) };
 }
 
 function readPem(name: string, file: string): string {
