@@ -1,7 +1,7 @@
-import { createBatches, createResource, type Resource } from '@animal-store/adapter-kit';
+import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
-import { identityOf, partsOf } from './file.ts';
+import { placeOf } from './file.ts';
 import { checkSchema, type Database, openFile, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
 
@@ -23,9 +23,6 @@ export interface Connection {
   close(): Promise<void>;
 }
 
-/** How often the opening is waited for, each time as long as a call takes at most. */
-const OPENING_WAITS = 4;
-
 /**
  * @param willWrite Whether the thread starts now, and not with the first write: on a busy machine that takes as long as a call.
  * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
@@ -44,12 +41,19 @@ export async function openConnection(path: string, willWrite: boolean): Promise<
   }
 
   const file = createResource({
-    open: () => open(path, willWrite),
+    open: () => open(path),
     close: ({ close }) => close(),
     isLost: () => false,
     toPortError,
   });
-  await waitForOpening(file);
+  try {
+    const { startWriter } = await file.call(async (opened) => opened);
+    if (willWrite) await startWriter();
+  } catch (error) {
+    const { cause } = error as Error;
+    if (StorageMisconfigured.is(cause)) throw cause;
+    // The first call reports other failures.
+  }
   return {
     read: (...read) => file.call((opened) => opened.read(read as Read) as Promise<never>),
     write: (...write) =>
@@ -61,29 +65,18 @@ export async function openConnection(path: string, willWrite: boolean): Promise<
   };
 }
 
-/** @throws StorageMisconfigured */
-async function waitForOpening(file: Resource<unknown>): Promise<void> {
-  for (let waited = 0; waited < OPENING_WAITS; waited += 1) {
-    const cause = await file.call(async () => null).catch((error) => error.cause);
-    if (StorageMisconfigured.is(cause)) throw cause;
-    if (cause?.name !== 'TimeoutError') return;
-  }
-}
-
 /** Opens a file for this thread, which reads, and for the one that writes. */
-async function open(path: string, willWrite: boolean) {
-  const database = await whenUnlocked(() => openFile(path));
-  const files = partsOf(path);
-  const thread = createWriterThread({ path, files, identity: identityOf(files) });
-  // The first write reports what fails.
-  if (willWrite) await thread.commit([]).catch(() => {});
+async function open(path: string) {
+  const reader = await whenUnlocked(() => openFile(path));
+  const { commit, close } = createWriterThread(placeOf(path), reader.db);
   return {
-    read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads, path, database)), BATCH),
+    read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads, path, reader)), BATCH),
 
     /** Group commit: writes that arrive during a commit are the next transaction. */
-    write: createBatches(thread.commit, BATCH),
+    write: createBatches(commit, BATCH),
 
-    close: () => thread.close(() => database.db.close()),
+    startWriter: () => commit([]),
+    close,
   };
 }
 

@@ -14,6 +14,9 @@ const MOUNTS = '/proc/self/mountinfo';
 
 const HARD_LINK = 'it has a second name (a hard link): keep only the one with a log (-wal), and copy with backup.mjs';
 
+const REPLACED =
+  'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
+
 /** The path without links: the log lies beside the file, not beside a link. A file that doesn't exist has none. */
 export const realPathOf = (path: string): string => (existsSync(path) ? realpathSync.native(path) : path);
 
@@ -43,16 +46,26 @@ export function createFile(path: string): void {
   if (network !== undefined) throw unusable(path, `it is on a network (${network}): put it on a local disk`);
 }
 
-/** The database, also by the link that leads to it, its log and the log's index. */
-export function partsOf(path: string): readonly string[] {
-  const parts = ['', '-wal', '-shm'].map((suffix) => realPathOf(path) + suffix);
-  return [...new Set([path, ...parts])];
+/** A database, and the devices and inodes of its files when it was opened. */
+export interface Place {
+  readonly path: string;
+  readonly identities: ReadonlyMap<string, string>;
 }
 
-/** The devices and inodes of files: other ones if a file is another one. */
-export function identityOf(files: readonly string[]): string {
-  const stats = files.map((file) => statSync(file, { bigint: true, throwIfNoEntry: false }));
-  return stats.map((stat) => `${stat?.dev}:${stat?.ino}`).join();
+/** The files are the database, also by the link that leads to it, its log and the log's index. */
+export function placeOf(path: string): Place {
+  const parts = ['', '-wal', '-shm'].map((suffix) => realPathOf(path) + suffix);
+  return { path, identities: new Map([path, ...parts].map((file) => [file, identityOf(file)])) };
+}
+
+/** @throws StorageMisconfigured if a file is missing, or is another one. */
+export function checkPlace({ path, identities }: Place): void {
+  for (const [file, identity] of identities) if (identityOf(file) !== identity) throw unusable(path, REPLACED);
+}
+
+function identityOf(file: string): string {
+  const stat = statSync(file, { bigint: true, throwIfNoEntry: false });
+  return `${stat?.dev}:${stat?.ino}`;
 }
 
 /** Whether a file is a mount by itself, not only in one. Some characters are listed in octal. */

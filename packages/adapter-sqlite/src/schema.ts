@@ -67,22 +67,19 @@ export interface Database {
   run(statements: readonly Statement[]): readonly Row[];
 }
 
-/** Connects to a file that exists. */
-export function connect(path: string): Database {
+/**
+ * Connects to a file that exists.
+ *
+ * @param prepare What is done first. If it throws, the connection is closed.
+ */
+export function connect(path: string, prepare: (database: Database) => void = () => {}): Database {
   const file = pathToFileURL(path);
   // SQLite creates no file, neither where a link leads nor in the place of one that was deleted.
   file.searchParams.set('mode', 'rw');
   // Rows as arrays take half the time of objects.
   const db = new DatabaseSync(file, { returnArrays: true, readBigInts: true });
-  try {
-    // FULL: each commit waits for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
-    db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-  } catch (error) {
-    db.close();
-    throw error;
-  }
   const statements = new Map<string, StatementSync>();
-  return {
+  const database: Database = {
     db,
     run(list) {
       for (const [sql, ...values] of list) {
@@ -94,6 +91,15 @@ export function connect(path: string): Database {
       return [];
     },
   };
+  try {
+    // FULL: each commit waits for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
+    db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
+    prepare(database);
+    return database;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
 }
 
 /**
@@ -103,17 +109,12 @@ export function connect(path: string): Database {
  */
 export function openFile(path: string): Database {
   createFile(path);
-  const database = connect(path);
-  try {
+  return connect(path, (database) => {
     prepareSchema(path, database);
     // With a write-ahead log, readers and a writer don't wait for each other.
     database.db.exec('PRAGMA journal_mode = WAL');
     tryLocking(database.db);
-    return database;
-  } catch (error) {
-    database.db.close();
-    throw error;
-  }
+  });
 }
 
 /** Creates the tables in a new file, in one transaction: of several processes one does it. */

@@ -3,10 +3,12 @@
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { extname } from 'node:path';
+import type { DatabaseSync } from 'node:sqlite';
 import { Worker } from 'node:worker_threads';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
+import type { Place } from './file.ts';
 import type { Row } from './schema.ts';
-import type { Outcome, Place, Write } from './writer.ts';
+import type { Outcome, Write } from './writer.ts';
 
 /** A source or a built module like this one. In some bundles a module has no URL. */
 const EXTENSION = extname(URL.parse(String(import.meta.url))?.pathname ?? '');
@@ -20,61 +22,61 @@ export function requireProgram(): void {
 
 type Reply = readonly Outcome[];
 
-type State =
-  | { readonly name: 'absent' }
-  | { readonly name: 'idle'; readonly worker: Worker }
-  | { readonly name: 'committing'; readonly worker: Worker; readonly reply: PromiseWithResolvers<Reply> }
-  | { readonly name: 'closed' };
+/** One thread, which commits one transaction at a time. */
+interface Thread {
+  readonly worker: Worker;
+  hasEnded: boolean;
+  /** Of the present transaction. */
+  reply: PromiseWithResolvers<Reply> | null;
+}
 
-/** The thread that writes to a place, so that no other thread waits for the disk. It starts with the first commit. */
-export function createWriterThread(place: Place) {
-  let state: State = { name: 'absent' };
+function startThread(place: Place): Thread {
+  // Some options of the process, such as --input-type, are errors in a thread.
+  const execArgv = EXTENSION === '.ts' ? ['--conditions=@animal-store/source'] : [];
+  const worker = new Worker(PROGRAM as URL, { name: 'sqlite writer', workerData: place, execArgv });
+  const thread: Thread = { worker, hasEnded: false, reply: null };
+  const onEnd = (failure: unknown) => {
+    thread.hasEnded = true;
+    thread.reply?.reject(failure);
+  };
+  worker.on('error', onEnd);
+  worker.on('exit', (code) => onEnd(unavailable(new Error(`the writer thread ended with code ${code}`))));
+  worker.on('message', (reply: Reply) => {
+    thread.reply?.resolve(reply);
+    thread.reply = null;
+  });
+  return thread;
+}
 
-  function start(): Worker {
-    // Some options of the process, such as --input-type, are errors in a thread.
-    const execArgv = EXTENSION === '.ts' ? ['--conditions=@animal-store/source'] : [];
-    const worker = new Worker(PROGRAM as URL, { name: 'sqlite writer', workerData: place, execArgv });
-    // After an error the next thread may have started before this one has sent its last events.
-    worker.on('message', (reply: Reply) => {
-      if (!(state.name === 'committing' && state.worker === worker)) return;
-      state.reply.resolve(reply);
-      state = { name: 'idle', worker };
-    });
-    const onEnd = (failure: unknown) => {
-      if (!('worker' in state && state.worker === worker)) return;
-      if (state.name === 'committing') state.reply.reject(failure);
-      state = { name: 'absent' };
-    };
-    worker.on('error', onEnd);
-    worker.on('exit', (code) => onEnd(unavailable(new Error(`the writer thread ended with code ${code}`))));
-    return worker;
-  }
-
+/**
+ * Writes to a place in a thread, so that no other thread waits for the disk. It starts with the first transaction.
+ *
+ * @param reader The connection that reads. Once it is closed, nothing is written.
+ */
+export function createWriterThread(place: Place, reader: DatabaseSync) {
+  let thread: Thread | null = null;
   return {
     /** Commits writes as one transaction, in a new thread if the last one has ended. */
     async commit(writes: readonly Write[]): Promise<readonly (readonly Row[] | Error)[]> {
-      if (state.name === 'closed') throw unavailable();
-      if (state.name === 'committing') throw unavailable(new Error('the disk takes too long to write'));
-      const worker = state.name === 'idle' ? state.worker : start();
-      const reply = Promise.withResolvers<Reply>();
-      state = { name: 'committing', worker, reply };
-      worker.postMessage(writes);
-      return (await reply.promise).map(revived);
+      if (!reader.isOpen) throw unavailable();
+      if (thread === null || thread.hasEnded) thread = startThread(place);
+      if (thread.reply !== null) throw unavailable(new Error('the disk takes too long to write'));
+      thread.reply = Promise.withResolvers();
+      thread.worker.postMessage(writes);
+      return (await thread.reply.promise).map(revived);
     },
 
     /**
-     * Waits for the pending transaction, closes the reading connection, then ends the thread. The connection that is closed
-     * last copies the log into the database and deletes it, so it must be the thread's. The transaction comes first, because
-     * a first one still checks that the log exists.
+     * Waits for the present transaction, closes the reader, then ends the thread. The connection that is closed last copies the
+     * log into the database and deletes it, so it must be the thread's. The transaction comes first, because a first one still
+     * checks that the log exists.
      */
-    async close(closeReader: () => void): Promise<void> {
-      if (state.name === 'committing') await state.reply.promise.catch(() => {});
-      const last = state;
-      state = { name: 'closed' };
-      closeReader();
-      if (last.name !== 'idle') return;
-      last.worker.postMessage(null);
-      await once(last.worker, 'exit');
+    async close(): Promise<void> {
+      await thread?.reply?.promise.catch(() => {});
+      reader.close();
+      if (thread === null || thread.hasEnded) return;
+      thread.worker.postMessage(null);
+      await once(thread.worker, 'exit');
     },
   };
 }

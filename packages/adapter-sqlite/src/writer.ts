@@ -2,7 +2,7 @@
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { CONSTRAINT, resultCode, unusable, whenUnlocked } from './failures.ts';
-import { identityOf } from './file.ts';
+import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
 /** Statements that run until one of them has rows. They are written together or not at all. */
@@ -14,27 +14,18 @@ export type Outcome = readonly Row[] | { readonly name: string; readonly message
 /** The last id that was assigned. */
 const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
 
-const REPLACED =
-  'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
-
-/** A database, its files, and which files they were when it was opened. */
-export type Place = { readonly path: string; readonly files: readonly string[]; readonly identity: string };
-
-/** Commits writes to these files, and to no other ones, on a connection of its own, which the first write opens. */
-export function createWriter({ path, files, identity }: Place) {
+/** Commits writes to the files of a place, and to no other ones, on a connection of its own, which the first write opens. */
+export function createWriter(place: Place) {
+  const { path } = place;
   let opened: Database | null = null;
   /** When the schema was checked. It changes with each commit of another connection; each connection counts on its own. */
   let dataVersion: unknown = null;
   let lastId = 0n;
 
-  function checkFiles(): void {
-    if (identityOf(files) !== identity) throw unusable(path, REPLACED);
-  }
-
   function begin(): Database {
     if (opened === null) {
       // Before: a connection to another file would use the same log.
-      checkFiles();
+      checkPlace(place);
       opened = connect(path);
     }
     opened.db.exec('BEGIN IMMEDIATE');
@@ -71,7 +62,7 @@ export function createWriter({ path, files, identity }: Place) {
             throw error;
           }
         });
-        checkFiles();
+        checkPlace(place);
         db.exec('COMMIT');
         return outcomes;
       } catch (error) {

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { expect, onTestFinished, test } from 'vitest';
-import { identityOf } from '../src/file.ts';
-import { openFile, type Statement } from '../src/schema.ts';
+import { placeOf } from '../src/file.ts';
+import type { Statement } from '../src/schema.ts';
 import { createWriter } from '../src/writer.ts';
 import { databaseAt, freshFile, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
@@ -22,15 +22,14 @@ test('a transaction commits nothing after an error that is no violated constrain
   const create = (name: string): [Statement] => [
     ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
   ];
-  const path = freshFile();
-  const { db } = openFile(path);
-  onTestFinished(() => db.close());
-  const { commit, close } = createWriter({ path, files: [path], identity: identityOf([path]) });
+  const file = freshFile();
+  await storageAt(file);
+  const { commit, close } = createWriter(placeOf(file));
   onTestFinished(close);
   const failed = expect.objectContaining({ message: 'no such table: missing' });
   expect(await commit([create('Rex'), [['SELECT * FROM missing']], create('Max')])).toEqual([failed, failed, failed]);
   expect(await commit([create('Tom')])).toEqual([[[1n]]]);
-  expect(databaseAt(path, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Tom']);
+  expect(databaseAt(file, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Tom']);
 });
 
 test('equal reads of one turn of the event loop read once', async () => {

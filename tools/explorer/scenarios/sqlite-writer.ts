@@ -118,15 +118,14 @@ const scenario =
     });
   };
 
-/** A commit while another one is pending, in thread.ts. */
-const SECOND = `if (state.name === 'committing') throw unavailable(new Error('the disk takes too long to write'));
-      const worker = state.name === 'idle' ? state.worker : start();`;
+/** Rejects a commit while another one is pending, in thread.ts. */
+const SECOND = "if (thread.reply !== null) throw unavailable(new Error('the disk takes too long to write'));";
 
 const trialOf = (title: string, sizes: Sizes, errors: readonly SeededError[]) =>
   trial<Modules>(title, [CONNECTION, WRITER], scenario(sizes), { errors });
 
 await trialOf('2 writes, a thread that ends', { clients: [['a'], ['b']], possible: ['the thread ends'] }, [
-  ['a thread that has ended is used', THREAD, "state = { name: 'absent' };", "state = { name: 'idle', worker };"],
+  ['a thread that has ended is used', THREAD, 'thread.hasEnded = true;', ''],
   ['nothing is committed', WRITER, "db.exec('COMMIT');", ''],
   ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((database as never)["kept"] ??= new Map())'],
 ]);
@@ -136,11 +135,16 @@ await trialOf('3 writes, a full disk', { clients: [['a', 'b'], ['c']], possible:
 ]);
 const REPLACED = ['the file is replaced', 'the log is replaced'];
 await trialOf('3 writes, a file that is replaced', { clients: [['a', 'b', 'c']], possible: REPLACED }, [
-  ['nothing is checked before a commit', WRITER, "checkFiles();\n        db.exec('COMMIT');", "db.exec('COMMIT');"],
-  ['nothing is checked before the file is opened', WRITER, 'checkFiles();\n      opened', 'opened'],
-  ['the file may be another', FILES, 'new Set([path, ...parts])', 'new Set(parts.slice(1))'],
+  [
+    'nothing is checked before a commit',
+    WRITER,
+    "checkPlace(place);\n        db.exec('COMMIT');",
+    "db.exec('COMMIT');",
+  ],
+  ['nothing is checked before the file is opened', WRITER, 'checkPlace(place);\n      opened', 'opened'],
+  ['the file may be another', FILES, '[path, ...parts].map', 'parts.slice(1).map'],
   ['the log may be another', FILES, "['', '-wal', '-shm']", "['', '-shm']"],
 ]);
 await trialOf('2 writes, a disk that hangs', { clients: [['a'], ['b']], possible: ['the disk hangs'] }, [
-  ['a second transaction is sent', THREAD, SECOND, "const worker = 'worker' in state ? state.worker : start();"],
+  ['a second transaction is sent', THREAD, SECOND, ''],
 ]);
