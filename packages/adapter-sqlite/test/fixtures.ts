@@ -32,6 +32,13 @@ export function databaseAt(file: string, options: DatabaseSyncOptions = {}): Dat
   return db;
 }
 
+/** Runs SQL as another program. */
+export const execute = (sql: string) => (file: string) => {
+  const db = databaseAt(file);
+  db.exec(sql);
+  db.close();
+};
+
 /** A file with as many pets that no storage has open. */
 export async function fileWith(pets: number, file = freshPlace()): Promise<string> {
   const storage = await storageAt(file);

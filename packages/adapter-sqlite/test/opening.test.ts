@@ -17,7 +17,7 @@ import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-cont
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createSqliteStorage } from '../src/index.ts';
 import { openFile } from '../src/schema.ts';
-import { databaseAt, fileWith, freshFile, openAt, storageAt, untilReady } from './fixtures.ts';
+import { databaseAt, execute, fileWith, freshFile, openAt, storageAt, untilReady } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 vi.mock('node:fs', async (importOriginal) => {
@@ -100,20 +100,19 @@ describe('opening rejects in one line', () => {
   }
 
   const FOREIGN = /^it is the database of another program, or of a version of Animal Store that was never published: /;
-  const execute = (sql: string) => (file: string) => {
-    const db = databaseAt(file);
-    db.exec(sql);
-    db.close();
-  };
 
-  test.each<[string, (file: string) => void, RegExp]>([
+  test.each<[string, (file: string) => unknown, RegExp]>([
     ['that is text', (file) => writeFileSync(file, 'Rex, Max and Waldo. '.repeat(99)), /^it is not a SQLite database$/],
     ['of another program', execute('CREATE TABLE invoices (id)'), FOREIGN],
-    ['with the id of another program', execute('PRAGMA application_id = 7'), FOREIGN],
     ['never published', execute('PRAGMA application_id = 0x416e5374; PRAGMA user_version = 2'), FOREIGN],
+    [
+      'without an index',
+      async (file) => execute('DROP INDEX pets_by_status')(await fileWith(1, file)),
+      /^its index pets_by_status is missing, /,
+    ],
   ])('a file %s, and leaves it as it is', async (_, make, reason) => {
     const file = freshFile();
-    make(file);
+    await make(file);
     const before = readFileSync(file);
     expect(await rejectionOf(file)).toMatch(reason);
     expect(readFileSync(file).equals(before)).toBe(true);

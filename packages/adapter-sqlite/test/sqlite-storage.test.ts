@@ -1,23 +1,73 @@
-import { renameSync } from 'node:fs';
+import { copyFileSync, renameSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { archiveContract, type StorageUnderTest, storageContract } from '@animal-store/adapter-contract';
 import { createSqliteStorage } from '../src/index.ts';
-import { databaseAt, freshFile } from './fixtures.ts';
+import { execute, freshFile } from './fixtures.ts';
+
+type Losses = NonNullable<StorageUnderTest<string>['losses']>;
 
 /** Connections of another program that keep a file locked for writing. */
 const locks = new Map<string, DatabaseSync>();
 
-/** Moves a file, and what SQLite keeps beside it. */
-function moveFiles(from: string, to: string): void {
-  for (const end of ['', '-wal', '-shm']) renameSync(`${from}${end}`, `${to}${end}`);
+/** Another program changes a file by SQL, and then undoes that. */
+const changed = (sql: string, undo: string, line: RegExp) => ({ begin: execute(sql), end: execute(undo), line });
+
+/** Some of the parts of a database are moved away, and perhaps copies are put in their place. */
+function moved(parts: readonly string[], hasCopies = false): Losses[string] {
+  return {
+    begin(file) {
+      for (const part of parts) renameSync(file + part, `${file}.away${part}`);
+      if (hasCopies) for (const part of parts) copyFileSync(`${file}.away${part}`, file + part);
+    },
+    end(file) {
+      for (const part of parts) renameSync(`${file}.away${part}`, file + part);
+    },
+    line: /animals\.db cannot be used: it or its log was deleted or replaced while it was open: [^\n]+$/,
+  };
 }
 
-function setFormat(file: string, format: number): void {
-  const db = databaseAt(file);
-  db.exec(`PRAGMA user_version = ${format}`);
-  db.close();
-}
+const KEYS_INDEX = 'INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)';
+const DROP_KEYS = 'DROP INDEX pets_by_idempotency_key';
+
+const losses: Losses = {
+  'a database that is moved': moved(['', '-wal', '-shm']),
+  'a file that is moved without its log': moved(['']),
+  'a file that is replaced by a copy': moved([''], true),
+  'a log that is moved': moved(['-wal']),
+  'a log that is replaced by a copy': moved(['-wal'], true),
+  "a log's index that is moved": moved(['-shm']),
+  'a format that is raised': changed(
+    'PRAGMA user_version = 2',
+    'PRAGMA user_version = 1',
+    /animals\.db has format 2, and this version of Animal Store works with format 1: start a newer version$/,
+  ),
+  'a mark of another program': changed(
+    'PRAGMA application_id = 7',
+    'PRAGMA application_id = 0x416e696d',
+    /animals\.db cannot be used: it is the database of another program/,
+  ),
+  'an index of idempotency keys that is no longer unique': changed(
+    `${DROP_KEYS}; CREATE ${KEYS_INDEX}`,
+    `${DROP_KEYS}; CREATE UNIQUE ${KEYS_INDEX} WHERE idempotency_key IS NOT NULL`,
+    /its index pets_by_idempotency_key is missing, or was changed: it was made by CREATE UNIQUE INDEX \S[^\n]*$/,
+  ),
+  'an index that is dropped': changed(
+    'DROP INDEX pets_by_status',
+    'CREATE INDEX pets_by_status ON pets (status) WHERE status IS NOT NULL',
+    /its index pets_by_status is missing/,
+  ),
+  'another table in the place of the pets': changed(
+    'ALTER TABLE pets RENAME TO animals; CREATE TABLE pets AS SELECT * FROM animals',
+    'DROP TABLE pets; ALTER TABLE animals RENAME TO pets',
+    /its table pets is missing, or was changed: it was made by CREATE TABLE \S[^\n]*$/,
+  ),
+  'a counter of ids that is set back': changed(
+    'DELETE FROM sqlite_sequence',
+    "INSERT INTO sqlite_sequence VALUES ('pets', 1)",
+    /its counter of ids was set back: restore a backup$/,
+  ),
+};
 
 const adapter: StorageUnderTest<string> = {
   freshPlace: freshFile,
@@ -35,17 +85,9 @@ const adapter: StorageUnderTest<string> = {
       },
     },
   },
-  losses: {
-    moved: {
-      begin: (file) => moveFiles(file, `${file}.away`),
-      end: (file) => moveFiles(`${file}.away`, file),
-    },
-  },
+  losses,
   misconfiguredPlaces: () => [dirname(freshFile())],
-  laterFormat: {
-    begin: (file) => setFormat(file, 1_000),
-    end: (file) => setFormat(file, 1),
-  },
+  laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute('PRAGMA user_version = 1') },
 };
 
 storageContract('sqlite', adapter);
