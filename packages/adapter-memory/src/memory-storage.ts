@@ -12,10 +12,8 @@ export function openMemory(memory: Ports): PetStorage {
 
   const untilClosed =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
-    async (...given: Given): Promise<R> => {
-      if (isClosed) throw closed();
-      return method(...given);
-    };
+    (...given: Given): Promise<R> =>
+      isClosed ? Promise.reject(closed()) : method(...given);
 
   async function close(): Promise<void> {
     isClosed = true;

@@ -51,7 +51,7 @@ export class Connection {
     this.#last = response;
     if (isStopping || isLast(response.req)) this.end();
     // Node emits `close` after `finish`, and also if the connection is lost.
-    response.once('close', () => {
+    response.on('close', () => {
       this.#turns.shift();
       const [next] = this.#turns;
       // Node closes the connection after some responses, as after one instead of 100 Continue.
