@@ -1,43 +1,63 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { describe, expect, test } from 'vitest';
-import { keysInMemory, observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
-import { rejectionOf } from '../../test/rejection.ts';
-import { type ApiKey, generateApiKey } from './api-key.ts';
+import { observed, UNAVAILABLE } from '../../test/ports.ts';
+import { type ApiKey, apiKeyId, generateApiKey } from './api-key.ts';
 import { type AuthenticationOptions, createAuthentication } from './authentication.ts';
 import type { KeyStore } from './key-store.ts';
 import { createKeyring } from './keyring.ts';
 
-const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const digest = (text: string) => hash('sha256', text);
 const NOON = 1_800_000_000_000;
 const SECONDS = 1_000;
 const MINUTE = 60 * SECONDS;
 
-/** A key that was issued, and how it is authenticated on a store that holds it. */
-async function issuedOn(keys: KeyStore = keysInMemory(), expiresAt: number | null = null) {
+/** A key that was issued on a storage in memory, and how it is authenticated there, with changed calls of the port. */
+async function issued({ expiresAt = null, ...changes }: { expiresAt?: number | null } & Partial<KeyStore> = {}) {
+  const storage = createMemoryStorage();
+  const { keys } = storage;
   const time = { now: NOON };
   const keyring = createKeyring({ keys, digest, randomBytes, clock: () => time.now });
   const { key, record } = await keyring.issue({ holder: 'the zoo', expiresAt });
-  const { port, calls } = observed(keys);
+  const { keys: issuedKeys, calls } = observed({ ...storage, keys: { ...keys, ...changes } });
   const authenticate = createAuthentication({
     configuredKeys: new Map([[digest('a key of my own'), 'me']]),
-    issuedKeys: port,
+    issuedKeys,
     digest,
     clock: () => time.now,
     monotonicClock: () => time.now,
   });
-  return { key, record, keys, keyring, calls, time, authenticate };
+  /** When the key was last used, according to the storage. */
+  const lastUse = async () => (await keys.find(record.digest))?.lastUsedAt;
+  return { key, record, keys, keyring, calls, time, authenticate, lastUse };
 }
 
 describe('createAuthentication', () => {
   test('finds the id and the holder of an issued key', async () => {
-    const { key, authenticate } = await issuedOn();
-    expect(await authenticate(key)).toStrictEqual({ id: digest(key).slice(0, 16), holder: 'the zoo' });
+    const { key, record, authenticate } = await issued();
+    expect(await authenticate(key)).toStrictEqual({ id: record.id, holder: 'the zoo' });
   });
 
-  const VALID = {
-    ...{ configuredKeys: new Map<string, string>(), issuedKeys: keysInMemory(), digest },
+  test('accepts a configured key, of any characters, without a query', async () => {
+    const { calls, authenticate } = await issued();
+    const id = digest('a key of my own').slice(0, 16);
+    expect(await authenticate('a key of my own')).toEqual({ id, holder: 'me' });
+    expect(calls).toEqual([]);
+  });
+
+  test('rejects a text of another form than that of a key without a query', async () => {
+    const { key, calls, authenticate } = await issued();
+    for (const wrong of ['', 'anst_', key.toUpperCase(), `${key} `, key.slice(1)]) {
+      expect(await authenticate(wrong)).toBeNull();
+    }
+    expect(calls).toEqual([]);
+  });
+
+  const { keys, pets } = createMemoryStorage();
+  const VALID: AuthenticationOptions = {
+    ...{ configuredKeys: new Map<string, string>(), issuedKeys: keys, digest },
     ...{ clock: () => NOON, monotonicClock: () => NOON },
-  } satisfies AuthenticationOptions;
+  };
   const CONFIGURED = 'configuredKeys must be a Map of holders by SHA-256 in lower-case hexadecimal digits';
   const ISSUED = 'issuedKeys must be those of a storage: storage.keys';
   const DIGEST = 'digest must be SHA-256 in lower-case hexadecimal digits';
@@ -47,8 +67,8 @@ describe('createAuthentication', () => {
     ['no options', undefined, CONFIGURED],
     ['an object as configured keys', { ...VALID, configuredKeys: { [digest('a key')]: 'me' } }, CONFIGURED],
     ['configured keys that are no digests', { ...VALID, configuredKeys: new Map([['a key', 'me']]) }, CONFIGURED],
-    ['a whole storage as issued keys', { ...VALID, issuedKeys: { keys: VALID.issuedKeys } }, ISSUED],
-    ['the pets of a storage as issued keys', { ...VALID, issuedKeys: petsInMemory() }, ISSUED],
+    ['a whole storage as issued keys', { ...VALID, issuedKeys: { keys } }, ISSUED],
+    ['the pets of a storage as issued keys', { ...VALID, issuedKeys: pets }, ISSUED],
     ['issued keys without methods', { ...VALID, issuedKeys: { revoke: [] } }, ISSUED],
     ['another digest', { ...VALID, digest: (text: string) => text }, DIGEST],
     ['no clock', { ...VALID, clock: undefined }, `clock ${CLOCK}`],
@@ -58,13 +78,13 @@ describe('createAuthentication', () => {
   });
 
   test('rejects a key that is missing, from JavaScript', async () => {
-    const { authenticate } = await issuedOn();
+    const { authenticate } = await issued();
     const error = new TypeError('the key must be a string, was undefined');
     await expect(authenticate(undefined as unknown as string)).rejects.toThrow(error);
   });
 
   test('accepts a key until it expires, although its record is cached', async () => {
-    const { key, authenticate, time } = await issuedOn(keysInMemory(), NOON + MINUTE);
+    const { key, authenticate, time } = await issued({ expiresAt: NOON + MINUTE });
     time.now = NOON + MINUTE - 1;
     expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     time.now = NOON + MINUTE;
@@ -72,14 +92,14 @@ describe('createAuthentication', () => {
   });
 
   test('rejects a revoked key, and does not record its use', async () => {
-    const { key, record, keyring, calls, authenticate } = await issuedOn();
+    const { key, record, keyring, calls, authenticate } = await issued();
     await keyring.revoke(record.id);
     expect(await authenticate(key)).toBeNull();
-    expect(calls).toEqual(['find']);
+    expect(calls).toEqual(['keys.find']);
   });
 
   test('rejects a key 5 seconds after it was revoked', async () => {
-    const { key, record, keyring, authenticate, time } = await issuedOn();
+    const { key, record, keyring, authenticate, time } = await issued();
     await authenticate(key);
     await keyring.revoke(record.id);
     time.now += 5 * SECONDS;
@@ -87,106 +107,81 @@ describe('createAuthentication', () => {
   });
 
   test('accepts a key at once that was unknown before it was issued', async () => {
-    const { record, authenticate, keys } = await issuedOn();
+    const { record, authenticate, keys } = await issued();
     const key = generateApiKey(randomBytes);
+    const hex = digest(key);
     expect(await authenticate(key)).toBeNull();
-    await keys.add({ ...record, digest: digest(key), holder: 'another zoo' });
+    await keys.add({ ...record, id: apiKeyId(hex), digest: hex, holder: 'another zoo' });
     expect(await authenticate(key)).toMatchObject({ holder: 'another zoo' });
   });
 
   test('shares one query among the requests with a key in 5 seconds', async () => {
-    const { key, calls, time, authenticate } = await issuedOn();
+    const { key, calls, time, authenticate } = await issued();
     await Promise.all(Array.from({ length: 100 }, () => authenticate(key)));
     time.now += 5 * SECONDS - 1;
     await authenticate(key);
-    expect(calls).toEqual(['find', 'recordUse']);
+    expect(calls).toEqual(['keys.find', 'keys.recordUse']);
     time.now += 1;
     await authenticate(key);
-    expect(calls).toEqual(['find', 'recordUse', 'find']);
+    expect(calls).toEqual(['keys.find', 'keys.recordUse', 'keys.find']);
   });
 
   test('caches 10,000 keys, and evicts the first of them for another one', async () => {
-    const { calls, authenticate } = await issuedOn({
-      ...keysInMemory(),
-      find: async (digest) => ({ digest, revokedAt: null, expiresAt: null, lastUsedAt: NOON }) as ApiKey,
-    });
-    const keys = Array.from({ length: 10_001 }, (_, index) => `anst_${String(index).padStart(36, '0')}`);
-    const [first, second] = keys as [string, string];
-    const queries = async (...keys: readonly string[]) => {
+    const find = async (digest: string) => ({ digest, revokedAt: null, expiresAt: null, lastUsedAt: NOON }) as ApiKey;
+    const { calls, authenticate } = await issued({ find });
+    const queries = async (from: number, to = from) => {
       const before = calls.length;
-      for (const key of keys) await authenticate(key);
+      for (let index = from; index <= to; index += 1) await authenticate(`anst_${String(index).padStart(36, '0')}`);
       return calls.length - before;
     };
-    expect(await queries(...keys.slice(0, 10_000))).toBe(10_000);
-    expect(await queries(first, second)).toBe(0);
-    expect(await queries(keys[10_000] as string, second)).toBe(1);
-    expect(await queries(first)).toBe(1);
-  });
-
-  test('rejects a text of another form than that of a key without a query', async () => {
-    const { key, calls, authenticate } = await issuedOn();
-    for (const wrong of ['', 'anst_', key.toUpperCase(), `${key} `, key.slice(1)]) {
-      expect(await authenticate(wrong)).toBeNull();
-    }
-    expect(calls).toEqual([]);
-  });
-
-  test('accepts a configured key, of any characters, without a query', async () => {
-    const { calls, authenticate } = await issuedOn();
-    const id = digest('a key of my own').slice(0, 16);
-    expect(await authenticate('a key of my own')).toEqual({ id, holder: 'me' });
-    expect(calls).toEqual([]);
+    expect(await queries(1, 10_000)).toBe(10_000);
+    expect(await queries(1, 2)).toBe(0);
+    expect(await queries(10_001)).toBe(1);
+    expect(await queries(2)).toBe(0);
+    expect(await queries(1)).toBe(1);
   });
 
   test('does not reject a key as unknown while the storage is unavailable, and asks again', async () => {
-    const keys = keysInMemory();
-    let isAvailable = false;
-    const { key, authenticate } = await issuedOn({
-      ...keys,
-      find: (hex) => (isAvailable ? keys : unavailable(keys)).find(hex),
-    });
-    expect((await rejectionOf(() => authenticate(key))).code).toBe('storage_unavailable');
-    isAvailable = true;
+    let { find } = UNAVAILABLE.keys;
+    const { key, keys, authenticate } = await issued({ find: (hex) => find(hex) });
+    await expect(authenticate(key)).rejects.toMatchObject({ code: 'storage_unavailable' });
+    find = keys.find;
     expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
   });
 
   test('accepts a valid key even if its use cannot be recorded', async () => {
-    const recordUse = unavailable(keysInMemory()).recordUse;
     // A rejection that nobody handles would fail the run.
-    const { key, authenticate } = await issuedOn({ ...keysInMemory(), recordUse });
+    const { key, authenticate } = await issued({ recordUse: UNAVAILABLE.keys.recordUse });
     expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
     await new Promise((resolve) => setImmediate(resolve));
   });
 
   test('records the use of a key in constant use about once a minute', async () => {
-    const recorded: number[] = [];
-    const keys = keysInMemory();
-    const { key, authenticate, time } = await issuedOn({
-      ...keys,
-      recordUse(id, at) {
-        recorded.push(at - NOON);
-        return keys.recordUse(id, at);
-      },
-    });
-    for (; time.now < NOON + 3 * MINUTE; time.now += 500) expect(await authenticate(key)).not.toBeNull();
-    expect(recorded).toEqual([0, MINUTE, 2 * MINUTE]);
+    const { key, calls, authenticate, time, lastUse } = await issued();
+    const uses = new Set<unknown>();
+    for (; time.now < NOON + 3 * MINUTE; time.now += 500) {
+      expect(await authenticate(key)).not.toBeNull();
+      uses.add(await lastUse());
+    }
+    expect([...uses]).toEqual([NOON, NOON + MINUTE, NOON + 2 * MINUTE]);
+    expect(calls.filter((name) => name === 'keys.recordUse')).toHaveLength(uses.size);
   });
 
   test('replaces a last use in the future, which a clock that was ahead has recorded', async () => {
-    const { key, record, keys, time, authenticate } = await issuedOn();
+    const { key, record, keys, time, authenticate, lastUse } = await issued();
     await keys.recordUse(record.id, NOON + 60 * MINUTE);
     await authenticate(key);
-    expect((await keys.list())[0]?.lastUsedAt).toBe(NOON);
+    expect(await lastUse()).toBe(NOON);
     time.now += 5 * SECONDS;
     await keys.recordUse(record.id, time.now + MINUTE - 1);
     await authenticate(key);
-    expect((await keys.list())[0]?.lastUsedAt).toBe(time.now + MINUTE - 1);
+    expect(await lastUse()).toBe(time.now + MINUTE - 1);
   });
 
   test('records whole milliseconds if the clock is finer', async () => {
-    const { key, keys, time, authenticate } = await issuedOn();
+    const { key, time, authenticate, lastUse } = await issued();
     time.now = NOON + 0.75;
     expect(await authenticate(key)).toMatchObject({ holder: 'the zoo' });
-    expect((await keys.list())[0]?.lastUsedAt).toBe(NOON);
+    expect(await lastUse()).toBe(NOON);
   });
 });

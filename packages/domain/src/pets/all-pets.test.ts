@@ -1,13 +1,13 @@
+import { createMemoryStorage } from '@animal-store/adapter-memory';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import { observed, petsInMemory, unavailable } from '../../test/ports-in-memory.ts';
-import { rejectionOf } from '../../test/rejection.ts';
+import { describe, expect, test, vi } from 'vitest';
+import { observed, UNAVAILABLE } from '../../test/ports.ts';
 import { allPets } from './all-pets.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { PET_STATUSES, type Pet } from './pet.ts';
 import type { PetQuery } from './pet-query.ts';
 
-async function catalogueOf(count: number, pets = petsInMemory()): Promise<Catalogue> {
+async function catalogueOf(count: number, pets = createMemoryStorage().pets): Promise<Catalogue> {
   const catalogue = createCatalogue(pets);
   for (let index = 0; index < count; index += 1) {
     await catalogue.createPet({ name: `${index}`, categoryId: 7n, status: PET_STATUSES[index % 3] as 'sold' });
@@ -35,9 +35,9 @@ describe('allPets', () => {
           const matching = idsUpTo(30)
             .filter((id) => id > (after ?? 0n))
             .filter((id) => status === undefined || PET_STATUSES[Number(id - 1n) % 3] === status);
-          const { port, calls } = observed({ listPets: (query: PetQuery) => catalogue.listPets({ ...query, limit }) });
-          expect(await collect(allPets(port, { status, after }))).toEqual(matching);
-          expect(calls).toHaveLength(Math.max(1, Math.ceil(matching.length / limit)));
+          const listPets = vi.fn((query: PetQuery) => catalogue.listPets({ ...query, limit }));
+          expect(await collect(allPets({ listPets }, { status, after }))).toEqual(matching);
+          expect(listPets).toHaveBeenCalledTimes(Math.max(1, Math.ceil(matching.length / limit)));
         },
       ),
       { numRuns: 200 },
@@ -45,8 +45,8 @@ describe('allPets', () => {
   });
 
   test('reads pages of 100 pets, each when the one before is consumed', async () => {
-    const { port, calls } = observed(petsInMemory());
-    const catalogue = await catalogueOf(201, port);
+    const { pets, calls } = observed();
+    const catalogue = await catalogueOf(201, pets);
     calls.length = 0;
     let count = 0;
     for await (const _ of allPets(catalogue)) {
@@ -68,10 +68,10 @@ describe('allPets', () => {
 
   test.each<[string, unknown[], string]>([
     ['nothing', [], 'catalogue must have the method listPets'],
-    ['a storage', [{ pets: petsInMemory() }], 'catalogue must have the method listPets'],
+    ['a storage', [createMemoryStorage()], 'catalogue must have the method listPets'],
     ...[{ limit: 5 }, null, 'sold'].map((query): [string, unknown[], string] => [
       `the query ${JSON.stringify(query)}`,
-      [createCatalogue(petsInMemory()), query],
+      [createCatalogue(UNAVAILABLE.pets), query],
       'query must be an object without limit: all pets are read',
     ]),
   ])('rejects %s, from JavaScript', async (_, given, message) => {
@@ -79,12 +79,9 @@ describe('allPets', () => {
   });
 
   test('rejects if a page cannot be read', async () => {
-    const message = 'after must be an id or 0, was -1';
-    expect(await rejectionOf(() => collect(allPets(createCatalogue(petsInMemory()), { after: -1n })))).toEqual({
-      code: 'invalid',
-      message,
-    });
-    const catalogue = createCatalogue(unavailable(petsInMemory()));
-    expect((await rejectionOf(() => collect(allPets(catalogue)))).code).toBe('storage_unavailable');
+    const catalogue = createCatalogue(UNAVAILABLE.pets);
+    const error = { code: 'invalid', message: 'after must be an id or 0, was -1' };
+    await expect(collect(allPets(catalogue, { after: -1n }))).rejects.toMatchObject(error);
+    await expect(collect(allPets(catalogue))).rejects.toMatchObject({ code: 'storage_unavailable' });
   });
 });
