@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LIMITS } from '@animal-store/domain';
 import type { PetArchive, StoredPet } from '@animal-store/domain/ports';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect } from 'vitest';
 import {
   added,
   everyPage,
@@ -14,7 +14,7 @@ import {
   notoriousPets,
   rex,
 } from './samples.ts';
-import { emptyPlace, opened, type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
+import { opened, type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 const createdAt = 1_800_000_000_123;
 
@@ -31,15 +31,18 @@ export const archivesUnderTest = new WeakSet<object>();
 /** Declares the tests of a storage that has an archive, which moves pets to another place. */
 export function archiveContract<Place>(name: string, adapter: StorageUnderTest<Place>): void {
   archivesUnderTest.add(adapter);
-  async function emptyArchive() {
-    const { place, storage } = await emptyPlace(adapter);
-    expect(storage.archive, 'the archive of the storage').toBeDefined();
-    return { place, storage, pets: storage.pets, archive: storage.archive as PetArchive };
-  }
+  const test = testOf(adapter).extend<{ archive: PetArchive }>({
+    async archive({ storage }, use) {
+      expect(storage.archive, 'the archive of the storage').toBeDefined();
+      await use(storage.archive as PetArchive);
+    },
+  });
 
   describe(`${name} fulfils the contract of an archive:`, { timeout: TEST_LIMIT }, () => {
-    test('reads pets with the idempotency keys and the times of their creation, page by page', async () => {
-      const { pets, archive } = await emptyArchive();
+    test('reads pets with the idempotency keys and the times of their creation, page by page', async ({
+      pets,
+      archive,
+    }) => {
       expect(await archive.read(0n, 1_000)).toEqual([]);
       const before = Date.now();
       const first = await added(pets, rex(), idempotencyOf(rex(), 'k1'));
@@ -60,28 +63,30 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       expect(await archive.read(second.id, 1)).toEqual([]);
     });
 
-    test('restores any pets as they were, 1,000 in a call', async () => {
-      const { archive: another } = await emptyArchive();
-      await another.restore(longest);
-      expect(await another.read(0n, 1_000)).toStrictEqual(longest);
-
-      const { pets, archive } = await emptyArchive();
+    test('restores any pets as they were, 1,000 in a call', async ({ pets, archive }) => {
       const samples = fc.sample(fc.tuple(newPets, fc.option(idempotencyKeys)), 100);
-      const all = [...notoriousPets.map((pet) => [pet, null] as const), ...samples];
-      const stored = all.map(([pet, key], index): StoredPet => {
+      const any = [...notoriousPets.map((pet) => [pet, null] as const), ...samples];
+      const others = any.map(([pet, key], index): StoredPet => {
         const idempotency = key && idempotencyOf(pet, { ...key, key: `${index}${key.key}`.slice(0, 255) });
-        return { id: BigInt(2 * index + 1), ...pet, createdAt: createdAt + index, ...(idempotency && { idempotency }) };
+        const id = BigInt(2 * index + 10_001);
+        return { id, ...pet, createdAt: createdAt + index, ...(idempotency && { idempotency }) };
       });
-      await archive.restore(stored);
-      expect(await archive.read(0n, 1_000)).toStrictEqual(stored);
-      const asPets = stored.map(({ createdAt: _, idempotency: __, ...pet }) => pet);
+      await archive.restore(longest);
+      await archive.restore(others);
+      expect(await archive.read(0n, 1_000)).toStrictEqual(longest);
+      expect(await archive.read(10_000n, 1_000)).toStrictEqual(others);
+      const asPets = [...longest, ...others].map(({ createdAt: _, idempotency: __, ...pet }) => pet);
       expect(await everyPage(pets)).toStrictEqual(asPets);
       const available = asPets.filter(({ status }) => status === 'available');
       expect(await everyPage(pets, { status: 'available' })).toStrictEqual(available);
     });
 
-    test('restores idempotency keys, and the next ids are above those of all pets', async () => {
-      const { place, storage, pets, archive } = await emptyArchive();
+    test('restores idempotency keys, and the next ids are above those of all pets', async ({
+      place,
+      storage,
+      pets,
+      archive,
+    }) => {
       const before = await added(pets);
       const idempotency = idempotencyOf(rex(), 'k1');
       // A storage may reserve ids, or skip some.
@@ -104,8 +109,7 @@ export function archiveContract<Place>(name: string, adapter: StorageUnderTest<P
       expect(await pets.find(before.id)).toEqual(before);
     });
 
-    test('leaves out pets whose id or idempotency key is stored', async () => {
-      const { archive } = await emptyArchive();
+    test('leaves out pets whose id or idempotency key is stored', async ({ archive }) => {
       const first: StoredPet = { id: 5n, ...rex(), createdAt, idempotency: idempotencyOf(rex(), 'k1') };
       const last: StoredPet = { id: 7n, ...rex(), createdAt };
       await archive.restore([first]);

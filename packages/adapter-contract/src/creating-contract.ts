@@ -1,108 +1,100 @@
 import { DomainError, LIMITS, type NewPet } from '@animal-store/domain';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { added, everyPage, inOrderOfIds, newPets, notoriousPets, rex } from './samples.ts';
-import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
+import type { StorageTest } from './storage-under-test.ts';
 
 /** Creating pets and reading them by their ids. */
-export function creatingContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const petStore = async () => (await emptyStorage(adapter)).pets;
+export function creatingContract(test: StorageTest): void {
+  test('assigns an id from 1 to 2^53 - 1, and returns any pet as it was given, code unit for code unit', async ({
+    pets,
+  }) => {
+    await fc.assert(
+      fc.asyncProperty(newPets, async (newPet) => {
+        const pet = await added(pets, newPet);
+        expect(pet).toStrictEqual({ id: pet.id, ...newPet });
+        expect(pet.id).toBeGreaterThanOrEqual(1n);
+        expect(pet.id).toBeLessThan(2n ** 53n);
+        expect(await pets.find(pet.id)).toStrictEqual(pet);
+        expect(await pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
+      }),
+      { numRuns: 150, endOnFailure: true, examples: notoriousPets.map((newPet) => [newPet]) },
+    );
+    // Calls at the same time may share a statement.
+    const created = await Promise.all(notoriousPets.map((newPet) => added(pets, newPet)));
+    expect(created).toStrictEqual(notoriousPets.map((newPet, index) => ({ id: created[index]?.id, ...newPet })));
+    expect(await Promise.all(created.map(({ id }) => pets.find(id)))).toStrictEqual(created);
+  });
 
-  describe('creating and reading', () => {
-    test('assigns an id from 1 to 2^53 - 1, and returns any pet as it was given, code unit for code unit', async () => {
-      const pets = await petStore();
-      await fc.assert(
-        fc.asyncProperty(newPets, async (newPet) => {
-          const pet = await added(pets, newPet);
-          expect(pet).toStrictEqual({ id: pet.id, ...newPet });
-          expect(pet.id).toBeGreaterThanOrEqual(1n);
-          expect(pet.id).toBeLessThan(2n ** 53n);
-          expect(await pets.find(pet.id)).toStrictEqual(pet);
-          expect(await pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
-        }),
-        { numRuns: 150, endOnFailure: true, examples: notoriousPets.map((newPet) => [newPet]) },
-      );
-      // Calls at the same time may share a statement.
-      const created = await Promise.all(notoriousPets.map((newPet) => added(pets, newPet)));
-      expect(created).toStrictEqual(notoriousPets.map((newPet, index) => ({ id: created[index]?.id, ...newPet })));
-      expect(await Promise.all(created.map(({ id }) => pets.find(id)))).toStrictEqual(created);
-    });
+  test('finds nothing for an id that was never assigned', async ({ pets }) => {
+    const { id } = await added(pets);
+    const odd = [id + 1n, id + 2n ** 32n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max];
+    for (const each of odd) expect(await pets.find(each), String(each)).toBeNull();
+    expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual(odd.map(() => null));
+  });
 
-    test('finds nothing for an id that was never assigned', async () => {
-      const pets = await petStore();
-      const { id } = await added(pets);
-      const odd = [id + 1n, id + 2n ** 32n, id + 2n ** 52n, 2n ** 53n + id, LIMITS.id.max];
-      for (const each of odd) expect(await pets.find(each), String(each)).toBeNull();
-      expect(await Promise.all(odd.map((each) => pets.find(each)))).toEqual(odd.map(() => null));
-    });
-
-    test('assigns every id above those of all pets that were acknowledged when the call began', async () => {
-      const pets = await petStore();
-      let highest = 0n;
-      const createMany = async () => {
-        for (let count = 0; count < 25; count += 1) {
-          const acknowledged = highest;
-          const { id } = await added(pets);
-          expect(id).toBeGreaterThan(acknowledged);
-          if (id > highest) highest = id;
-        }
-      };
-      // These are more calls than a pool has connections, each of which could assign its own ids.
-      await Promise.all(Array.from({ length: 40 }, createMany));
-      // Fewer connections are used after the burst.
-      await createMany();
-    });
-
-    test('serves a thousand calls at once, of each kind', async () => {
-      const pets = await petStore();
-      const thousand = <Result>(call: (index: number) => Promise<Result> | Result) =>
-        Promise.all(Array.from({ length: 1_000 }, (_, index) => call(index)));
-      const pet = await added(pets);
-      for (const found of await thousand(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);
-      for (const page of await thousand(() => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
-      const created = await thousand((index) => added(pets, rex({ name: `Rex ${index}` })));
-      expect(await everyPage(pets)).toEqual(inOrderOfIds([pet, ...created]));
-    });
-
-    test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async () => {
-      const pets = await petStore();
-      const inFlight: unknown[] = [];
-      const everything = { after: 0n, limit: 100 };
-      let last = 0n;
-      const createMany = async () => {
-        for (let count = 0; count < 15; count += 1) {
-          // The same reads as below: an adapter could share their results.
-          for (let id = last + 1n; id < last + 6n; id += 1n) inFlight.push(pets.find(id), pets.list(everything));
-          const pet = await added(pets);
-          last = pet.id;
-          const [found, page] = await Promise.all([pets.find(pet.id), pets.list(everything)]);
-          expect(found).toStrictEqual(pet);
-          expect(page).toContainEqual(pet);
-        }
-      };
-      await Promise.all(Array.from({ length: 5 }, createMany));
-      await Promise.all(inFlight);
-    });
-
-    test('does not fail calls at the same time because of a defect of one of them', async () => {
-      const pets = await petStore();
-      const wrong = { ...rex(), name: null } as unknown as NewPet;
-      const calls = Array.from({ length: 20 }, async (_, index) => pets.add(index % 5 === 2 ? wrong : rex()));
-      const ends = await Promise.allSettled(calls);
-      for (const [index, end] of ends.entries())
-        if (index % 5 !== 2) expect(end.status, String(index)).toBe('fulfilled');
-    });
-
-    test('throws the error of a defect unchanged, and not as an outage', async () => {
-      const pets = await petStore();
-      for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
-        await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+  test('assigns every id above those of all pets that were acknowledged when the call began', async ({ pets }) => {
+    let highest = 0n;
+    const createMany = async () => {
+      for (let count = 0; count < 25; count += 1) {
+        const acknowledged = highest;
+        const { id } = await added(pets);
+        expect(id).toBeGreaterThan(acknowledged);
+        if (id > highest) highest = id;
       }
-      // An adapter may have no constraints.
-      for (const wrong of [{ name: 'x'.repeat(201) }, { status: 'lost' }, { name: null }, { categoryId: 'x' }]) {
-        const error = await (async () => pets.add({ ...rex(), ...wrong } as NewPet))().catch((thrown) => thrown);
-        expect(DomainError.is(error), JSON.stringify(wrong)).toBe(false);
+    };
+    // These are more calls than a pool has connections, each of which could assign its own ids.
+    await Promise.all(Array.from({ length: 40 }, createMany));
+    // Fewer connections are used after the burst.
+    await createMany();
+  });
+
+  test('serves a thousand calls at once, of each kind', async ({ pets }) => {
+    const thousand = <Result>(call: (index: number) => Promise<Result> | Result) =>
+      Promise.all(Array.from({ length: 1_000 }, (_, index) => call(index)));
+    const pet = await added(pets);
+    for (const found of await thousand(() => pets.find(pet.id))) expect(found).toStrictEqual(pet);
+    for (const page of await thousand(() => pets.list({ after: 0n, limit: 1 }))) expect(page).toStrictEqual([pet]);
+    const created = await thousand((index) => added(pets, rex({ name: `Rex ${index}` })));
+    expect(await everyPage(pets)).toEqual(inOrderOfIds([pet, ...created]));
+  });
+
+  test('shows a pet to every read that begins after its acknowledgement, although others are in flight', async ({
+    pets,
+  }) => {
+    const inFlight: unknown[] = [];
+    const everything = { after: 0n, limit: 100 };
+    let last = 0n;
+    const createMany = async () => {
+      for (let count = 0; count < 15; count += 1) {
+        // The same reads as below: an adapter could share their results.
+        for (let id = last + 1n; id < last + 6n; id += 1n) inFlight.push(pets.find(id), pets.list(everything));
+        const pet = await added(pets);
+        last = pet.id;
+        const [found, page] = await Promise.all([pets.find(pet.id), pets.list(everything)]);
+        expect(found).toStrictEqual(pet);
+        expect(page).toContainEqual(pet);
       }
-    });
+    };
+    await Promise.all(Array.from({ length: 5 }, createMany));
+    await Promise.all(inFlight);
+  });
+
+  test('does not fail calls at the same time because of a defect of one of them', async ({ pets }) => {
+    const wrong = { ...rex(), name: null } as unknown as NewPet;
+    const calls = Array.from({ length: 20 }, async (_, index) => pets.add(index % 5 === 2 ? wrong : rex()));
+    const ends = await Promise.allSettled(calls);
+    for (const [index, end] of ends.entries()) if (index % 5 !== 2) expect(end.status, String(index)).toBe('fulfilled');
+  });
+
+  test('throws the error of a defect unchanged, and not as an outage', async ({ pets }) => {
+    for (const call of [() => pets.add(undefined as never), () => pets.list(undefined as never)]) {
+      await expect((async () => call())()).rejects.toBeInstanceOf(TypeError);
+    }
+    // An adapter may have no constraints.
+    for (const wrong of [{ name: 'x'.repeat(201) }, { status: 'lost' }, { name: null }, { categoryId: 'x' }]) {
+      const error = await (async () => pets.add({ ...rex(), ...wrong } as NewPet))().catch((thrown) => thrown);
+      expect(DomainError.is(error), JSON.stringify(wrong)).toBe(false);
+    }
   });
 }

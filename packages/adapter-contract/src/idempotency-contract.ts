@@ -1,6 +1,6 @@
 import { type IdempotencyKey, LIMITS, type Pet } from '@animal-store/domain';
 import * as fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import {
   ALMOST_LONGEST_PETS,
   added,
@@ -11,7 +11,7 @@ import {
   LONGEST_PET,
   rex,
 } from './samples.ts';
-import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
+import type { StorageTest } from './storage-under-test.ts';
 
 const holder = 'the zoo';
 const LONGEST_KEY = 'k'.repeat(LIMITS.idempotencyKey.maxLength - 1);
@@ -37,78 +37,72 @@ const DIFFERENCES: readonly (readonly [string, IdempotencyKey, IdempotencyKey])[
 ];
 
 /** Creating pets under idempotency keys. */
-export function idempotencyContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const petStore = async () => (await emptyStorage(adapter)).pets;
+export function idempotencyContract(test: StorageTest): void {
   const max = rex({ name: 'Max' });
 
-  describe('creating with an idempotency key', () => {
-    test('creates one pet for the same key and the same pet, and returns it each time', async () => {
-      const pets = await petStore();
-      const idempotency = idempotencyOf(rex(), 'k1');
-      const first = await pets.add(rex(), idempotency);
-      expect(first).toStrictEqual({ pet: { id: first?.pet.id, ...rex() }, created: true });
-      const another = await pets.add(rex());
-      expect(another).toMatchObject({ created: true });
-      for (let count = 0; count < 3; count += 1) {
-        expect(await pets.add(rex(), idempotency)).toStrictEqual({ pet: first?.pet, created: false });
-      }
-      expect(await everyPage(pets)).toStrictEqual([first?.pet, another?.pet]);
-    });
+  test('creates one pet for the same key and the same pet, and returns it each time', async ({ pets }) => {
+    const idempotency = idempotencyOf(rex(), 'k1');
+    const first = await pets.add(rex(), idempotency);
+    expect(first).toStrictEqual({ pet: { id: first?.pet.id, ...rex() }, created: true });
+    const another = await pets.add(rex());
+    expect(another).toMatchObject({ created: true });
+    for (let count = 0; count < 3; count += 1) {
+      expect(await pets.add(rex(), idempotency)).toStrictEqual({ pet: first?.pet, created: false });
+    }
+    expect(await everyPage(pets)).toStrictEqual([first?.pet, another?.pet]);
+  });
 
-    test('returns null for the same key and another pet, and stores nothing', async () => {
-      const pets = await petStore();
-      const first = await added(pets, LONGEST_PET, idempotencyOf(LONGEST_PET, 'k1'));
-      for (const [member, different] of Object.entries({ ...ALMOST_LONGEST_PETS, all: max })) {
-        expect(await pets.add(different, idempotencyOf(different, 'k1')), member).toBeNull();
-      }
-      expect(await everyPage(pets)).toEqual([first]);
-      expect(await added(pets, LONGEST_PET, idempotencyOf(LONGEST_PET, 'k1'))).toEqual(first);
-    });
+  test('returns null for the same key and another pet, and stores nothing', async ({ pets }) => {
+    const first = await added(pets, LONGEST_PET, idempotencyOf(LONGEST_PET, 'k1'));
+    for (const [member, different] of Object.entries({ ...ALMOST_LONGEST_PETS, all: max })) {
+      expect(await pets.add(different, idempotencyOf(different, 'k1')), member).toBeNull();
+    }
+    expect(await everyPage(pets)).toEqual([first]);
+    expect(await added(pets, LONGEST_PET, idempotencyOf(LONGEST_PET, 'k1'))).toEqual(first);
+  });
 
-    test('distinguishes keys and holders that differ in one character', async () => {
-      const pets = await petStore();
-      const create = (key: IdempotencyKey) => added(pets, rex(), idempotencyOf(rex(), key));
-      for (const [difference, one, other] of DIFFERENCES) {
-        const [first, second] = [await create(one), await create(other)];
-        expect(first.id, difference).not.toBe(second.id);
-        expect(await Promise.all([create(one), create(other)]), difference).toEqual([first, second]);
-      }
-    });
+  test('distinguishes keys and holders that differ in one character', async ({ pets }) => {
+    const create = (key: IdempotencyKey) => added(pets, rex(), idempotencyOf(rex(), key));
+    for (const [difference, one, other] of DIFFERENCES) {
+      const [first, second] = [await create(one), await create(other)];
+      expect(first.id, difference).not.toBe(second.id);
+      expect(await Promise.all([create(one), create(other)]), difference).toEqual([first, second]);
+    }
+  });
 
-    test('creates one pet for many calls at once with one key, and returns null to those with another pet', async () => {
-      const pets = await petStore();
-      const creations = await Promise.all(
-        Array.from({ length: 50 }, (_, index) => {
-          const newPet = index % 2 === 0 ? rex() : max;
-          return pets.add(newPet, idempotencyOf(newPet, 'k1'));
-        }),
-      );
-      const [stored, ...others] = await everyPage(pets);
-      expect(others).toEqual([]);
-      expect(creations.flatMap((creation) => creation?.pet ?? [])).toEqual(Array(25).fill(stored));
-      expect(creations.filter((creation) => creation?.created)).toHaveLength(1);
-    });
+  test('creates one pet for many calls at once with one key, and returns null to those with another pet', async ({
+    pets,
+  }) => {
+    const creations = await Promise.all(
+      Array.from({ length: 50 }, (_, index) => {
+        const newPet = index % 2 === 0 ? rex() : max;
+        return pets.add(newPet, idempotencyOf(newPet, 'k1'));
+      }),
+    );
+    const [stored, ...others] = await everyPage(pets);
+    expect(others).toEqual([]);
+    expect(creations.flatMap((creation) => creation?.pet ?? [])).toEqual(Array(25).fill(stored));
+    expect(creations.filter((creation) => creation?.created)).toHaveLength(1);
+  });
 
-    test('creates one pet for each key, for keys repeated in any order and at once', async () => {
-      const pets = await petStore();
-      const known = new Map<string, Pet>();
-      await fc.assert(
-        fc.asyncProperty(fc.array(idempotencyKeys, { minLength: 1, maxLength: 6 }), fc.nat(), async (keys, turn) => {
-          const all = [...keys, ...keys, ...keys];
-          const begin = turn % all.length;
-          await Promise.all(
-            [...all.slice(begin), ...all.slice(0, begin)].map(async (key) => {
-              const text = JSON.stringify([key.holder, key.key]);
-              const newPet = rex({ name: `the pet of ${key.key.slice(-20)}` });
-              const pet = await added(pets, newPet, idempotencyOf(newPet, key));
-              expect(known.get(text) ?? pet).toStrictEqual(pet);
-              known.set(text, pet);
-            }),
-          );
-        }),
-        { numRuns: 40, endOnFailure: true },
-      );
-      expect(await everyPage(pets)).toEqual(inOrderOfIds([...known.values()]));
-    });
+  test('creates one pet for each key, for keys repeated in any order and at once', async ({ pets }) => {
+    const known = new Map<string, Pet>();
+    await fc.assert(
+      fc.asyncProperty(fc.array(idempotencyKeys, { minLength: 1, maxLength: 6 }), fc.nat(), async (keys, turn) => {
+        const all = [...keys, ...keys, ...keys];
+        const begin = turn % all.length;
+        await Promise.all(
+          [...all.slice(begin), ...all.slice(0, begin)].map(async (key) => {
+            const text = JSON.stringify([key.holder, key.key]);
+            const newPet = rex({ name: `the pet of ${key.key.slice(-20)}` });
+            const pet = await added(pets, newPet, idempotencyOf(newPet, key));
+            expect(known.get(text) ?? pet).toStrictEqual(pet);
+            known.set(text, pet);
+          }),
+        );
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+    expect(await everyPage(pets)).toEqual(inOrderOfIds([...known.values()]));
   });
 }

@@ -7,8 +7,8 @@ import { idempotencyContract } from './idempotency-contract.ts';
 import { keyStoreContract } from './key-store-contract.ts';
 import { listingContract } from './listing-contract.ts';
 import { lossContract, outageContract } from './outage-contract.ts';
-import { placeContract } from './place-contract.ts';
-import { type StorageUnderTest, TEST_LIMIT } from './storage-under-test.ts';
+import { placeContract, sharedPlaceContract } from './place-contract.ts';
+import { type StorageUnderTest, TEST_LIMIT, testOf } from './storage-under-test.ts';
 
 export { archiveContract } from './archive-contract.ts';
 export { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -37,11 +37,13 @@ export function storageContract<Place>(name: string, adapter: StorageUnderTest<P
   const { outages, losses } = adapter;
   if (Object.keys(outages).length === 0) throw new Error("outages is empty: name one, or write 'not tested'");
   describe(`${name} fulfils the contract of a storage:`, { timeout: TEST_LIMIT }, () => {
-    creatingContract(adapter);
-    listingContract(adapter);
-    idempotencyContract(adapter);
-    keyStoreContract(adapter);
-    placeContract(adapter);
+    const test = testOf(adapter);
+    describe('creating and reading', () => creatingContract(test));
+    describe('listing', () => listingContract(test));
+    describe('creating with an idempotency key', () => idempotencyContract(test));
+    describe('API keys', () => keyStoreContract(test));
+    describe('a storage', () => placeContract(adapter));
+    describe('two storages at one place', () => sharedPlaceContract(adapter));
     if (outages !== 'not tested') outageContract(adapter, outages);
     if (losses !== undefined) lossContract(adapter, losses);
     afterAll(() => {

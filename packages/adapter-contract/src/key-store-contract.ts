@@ -1,117 +1,106 @@
-import { describe, expect, test } from 'vitest';
+import { expect } from 'vitest';
 import { apiKey } from './samples.ts';
-import { emptyStorage, type StorageUnderTest } from './storage-under-test.ts';
+import type { StorageTest } from './storage-under-test.ts';
 
 const UNKNOWN_ID = '0123456789abcdef';
 
 /** Records of API keys. */
-export function keyStoreContract<Place>(adapter: StorageUnderTest<Place>): void {
-  const keyStore = async () => (await emptyStorage(adapter)).keys;
+export function keyStoreContract(test: StorageTest): void {
+  test('finds a record by its digest exactly as it was given, as soon as it is added', async ({ keys }) => {
+    for (const record of [
+      apiKey(),
+      apiKey({ holder: 'the “other” zoo', expiresAt: 1_900_000_000_123 }),
+      // The longest name, and the last time, that a key can be issued for.
+      apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
+      apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),
+      apiKey({ expiresAt: 0, revokedAt: 0, lastUsedAt: 0 }),
+    ]) {
+      expect(await keys.find(record.digest)).toBeNull();
+      await keys.add(record);
+      expect(await keys.find(record.digest)).toStrictEqual(record);
+      // The id is the same: it is made of the first 16 digits.
+      expect(await keys.find(record.digest.replace(/.$/, '0'))).toBeNull();
+    }
+  });
 
-  describe('API keys', () => {
-    test('finds a record by its digest exactly as it was given, as soon as it is added', async () => {
-      const keys = await keyStore();
-      for (const record of [
-        apiKey(),
-        apiKey({ holder: 'the “other” zoo', expiresAt: 1_900_000_000_123 }),
-        // The longest name, and the last time, that a key can be issued for.
-        apiKey({ holder: `z${' '.repeat(98)}z`, expiresAt: Date.UTC(275_760, 0) - 1 }),
-        apiKey({ createdAt: 0, revokedAt: 1, lastUsedAt: 2 }),
-        apiKey({ expiresAt: 0, revokedAt: 0, lastUsedAt: 0 }),
-      ]) {
-        expect(await keys.find(record.digest)).toBeNull();
-        await keys.add(record);
-        expect(await keys.find(record.digest)).toStrictEqual(record);
-        // The id is the same: it is made of the first 16 digits.
-        expect(await keys.find(record.digest.replace(/.$/, '0'))).toBeNull();
-      }
-    });
+  test('ignores a second record with the same digest', async ({ keys }) => {
+    const record = apiKey();
+    await keys.add(record);
+    await keys.add({ ...record, holder: 'someone else', createdAt: record.createdAt + 1 });
+    expect(await keys.list()).toEqual([record]);
+    expect(await keys.find(record.digest)).toEqual(record);
+    await keys.revoke(record.id, 10);
+    await keys.add(record);
+    expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 10 });
+  });
 
-    test('ignores a second record with the same digest', async () => {
-      const keys = await keyStore();
+  test('lists 250 records, the oldest first', async ({ keys }) => {
+    expect(await keys.list()).toEqual([]);
+    const records = Array.from({ length: 250 }, (_, index) => apiKey({ createdAt: (index * 7) % 250 }));
+    // On a busy machine so many at once could take longer than a call may.
+    for (const record of records) await keys.add(record);
+    expect(await keys.list()).toEqual(records.toSorted((one, other) => one.createdAt - other.createdAt));
+  });
+
+  test.for([10, 0])('shows a revocation at %i at once beside uses, and ignores a second one', async (at, { keys }) => {
+    const [record, other] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2 })];
+    expect(await keys.revoke(UNKNOWN_ID, at)).toBeNull();
+    await keys.add(record);
+    await keys.add(other);
+    await keys.recordUse(record.id, 5);
+    expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt: 5 });
+    const revoked = { ...record, revokedAt: at, lastUsedAt: 5 };
+    expect(await keys.revoke(record.id, at)).toEqual(revoked);
+    expect(await keys.find(record.digest)).toEqual(revoked);
+    expect(await keys.revoke(record.id, at + 10)).toEqual(revoked);
+    await keys.recordUse(record.id, 20);
+    expect(await keys.list()).toEqual([{ ...revoked, lastUsedAt: 20 }, other]);
+    expect(await keys.find(other.digest)).toEqual(other);
+  });
+
+  test('shows a revocation to every find that begins after it, although others are in flight', async ({ keys }) => {
+    for (let count = 0; count < 30; count += 1) {
       const record = apiKey();
       await keys.add(record);
-      await keys.add({ ...record, holder: 'someone else', createdAt: record.createdAt + 1 });
-      expect(await keys.list()).toEqual([record]);
-      expect(await keys.find(record.digest)).toEqual(record);
-      await keys.revoke(record.id, 10);
-      await keys.add(record);
-      expect(await keys.find(record.digest)).toEqual({ ...record, revokedAt: 10 });
-    });
+      const inFlight = Array.from({ length: 4 }, () => keys.find(record.digest));
+      await keys.revoke(record.id, 5);
+      if (count % 2 === 1) await Promise.all(inFlight);
+      expect((await keys.find(record.digest))?.revokedAt).toBe(5);
+      await Promise.all(inFlight);
+      expect((await keys.find(record.digest))?.revokedAt).toBe(5);
+    }
+  });
 
-    test('lists 250 records, the oldest first', async () => {
-      const keys = await keyStore();
-      expect(await keys.list()).toEqual([]);
-      const records = Array.from({ length: 250 }, (_, index) => apiKey({ createdAt: (index * 7) % 250 }));
-      // On a busy machine so many at once could take longer than a call may.
-      for (const record of records) await keys.add(record);
-      expect(await keys.list()).toEqual(records.toSorted((one, other) => one.createdAt - other.createdAt));
-    });
+  test('replaces the last use, also by an earlier one, and ignores that of an unknown key', async ({ keys }) => {
+    const record = apiKey();
+    await keys.add(record);
+    await keys.recordUse(UNKNOWN_ID, 1_000);
+    for (const lastUsedAt of [1_000, 2_000, 500]) {
+      await keys.recordUse(record.id, lastUsedAt);
+      expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt });
+    }
+    expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 500 }]);
+  });
 
-    test.each([10, 0])('shows a revocation at %i at once beside uses, and ignores a second one', async (at) => {
-      const keys = await keyStore();
-      const [record, other] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2 })];
-      expect(await keys.revoke(UNKNOWN_ID, at)).toBeNull();
-      await keys.add(record);
-      await keys.add(other);
-      await keys.recordUse(record.id, 5);
-      expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt: 5 });
-      const revoked = { ...record, revokedAt: at, lastUsedAt: 5 };
-      expect(await keys.revoke(record.id, at)).toEqual(revoked);
-      expect(await keys.find(record.digest)).toEqual(revoked);
-      expect(await keys.revoke(record.id, at + 10)).toEqual(revoked);
-      await keys.recordUse(record.id, 20);
-      expect(await keys.list()).toEqual([{ ...revoked, lastUsedAt: 20 }, other]);
-      expect(await keys.find(other.digest)).toEqual(other);
-    });
-
-    test('shows a revocation to every find that begins after it, although others are in flight', async () => {
-      const keys = await keyStore();
-      for (let count = 0; count < 30; count += 1) {
-        const record = apiKey();
-        await keys.add(record);
-        const inFlight = Array.from({ length: 4 }, () => keys.find(record.digest));
-        await keys.revoke(record.id, 5);
-        if (count % 2 === 1) await Promise.all(inFlight);
-        expect((await keys.find(record.digest))?.revokedAt).toBe(5);
-        await Promise.all(inFlight);
-        expect((await keys.find(record.digest))?.revokedAt).toBe(5);
-      }
-    });
-
-    test('replaces the last use, also by an earlier one, and ignores that of an unknown key', async () => {
-      const keys = await keyStore();
-      const record = apiKey();
-      await keys.add(record);
-      await keys.recordUse(UNKNOWN_ID, 1_000);
-      for (const lastUsedAt of [1_000, 2_000, 500]) {
-        await keys.recordUse(record.id, lastUsedAt);
-        expect(await keys.find(record.digest)).toEqual({ ...record, lastUsedAt });
-      }
-      expect(await keys.list()).toEqual([{ ...record, lastUsedAt: 500 }]);
-    });
-
-    test('removes the keys that were revoked or expired before a time, and no others', async () => {
-      const keys = await keyStore();
-      const [revoked, expired, ...kept] = [
-        apiKey({ createdAt: 1 }),
-        apiKey({ createdAt: 2, expiresAt: 9 }),
-        apiKey({ createdAt: 3 }),
-        apiKey({ createdAt: 4, expiresAt: 11, revokedAt: 10 }),
-      ] as const;
-      const removed = [revoked, expired];
-      for (const record of [...removed, ...kept]) await keys.add(record);
-      await keys.revoke(revoked.id, 9);
-      expect(await keys.prune(9)).toBe(0);
-      expect(await keys.prune(10)).toBe(2);
-      expect(await keys.list()).toEqual(kept);
-      for (const record of removed) {
-        expect(await keys.find(record.digest)).toBeNull();
-        expect(await keys.revoke(record.id, 9)).toBeNull();
-      }
-      expect(await keys.prune(10)).toBe(0);
-      for (const record of removed) await keys.add(record);
-      expect(await keys.list()).toEqual([...removed, ...kept]);
-    });
+  test('removes the keys that were revoked or expired before a time, and no others', async ({ keys }) => {
+    const [revoked, expired, ...kept] = [
+      apiKey({ createdAt: 1 }),
+      apiKey({ createdAt: 2, expiresAt: 9 }),
+      apiKey({ createdAt: 3 }),
+      apiKey({ createdAt: 4, expiresAt: 11, revokedAt: 10 }),
+    ] as const;
+    const removed = [revoked, expired];
+    for (const record of [...removed, ...kept]) await keys.add(record);
+    await keys.revoke(revoked.id, 9);
+    expect(await keys.prune(9)).toBe(0);
+    expect(await keys.prune(10)).toBe(2);
+    expect(await keys.list()).toEqual(kept);
+    for (const record of removed) {
+      expect(await keys.find(record.digest)).toBeNull();
+      expect(await keys.revoke(record.id, 9)).toBeNull();
+    }
+    expect(await keys.prune(10)).toBe(0);
+    for (const record of removed) await keys.add(record);
+    expect(await keys.list()).toEqual([...removed, ...kept]);
   });
 }

@@ -4,7 +4,7 @@ import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/port
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CallName, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { emptyPlace, type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { type Outage, type Outages, opened, type StorageUnderTest } from './storage-under-test.ts';
 
 /** How long a storage may need to work again, in milliseconds. */
 const RECOVERY_LIMIT = 15_000;
@@ -24,6 +24,14 @@ async function recovered(storage: PetStorage): Promise<void> {
   await vi.waitUntil(works, { timeout: RECOVERY_LIMIT, interval: 50 });
 }
 
+/** A new place, and a storage that works there. */
+async function readyPlace<Place>(adapter: StorageUnderTest<Place>) {
+  const place = await adapter.freshPlace();
+  const storage = await opened(adapter, place);
+  await recovered(storage);
+  return { place, storage };
+}
+
 /** All pets, each of which has the status `sold`: a list by status must have the same. */
 async function everyPet({ pets }: PetStorage): Promise<Pet[]> {
   const stored = await everyPage(pets);
@@ -35,9 +43,47 @@ async function everyPet({ pets }: PetStorage): Promise<Pet[]> {
 export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
   describe('in an outage', () => {
     test('ends every call and closes within 5 seconds, is unavailable or finds all that exists', () =>
-      inEach(adapter, outages, (interruption) => callsDuring(adapter, interruption)));
+      inEach(adapter, outages, async (interruption) => {
+        const { storage } = interruption;
+        await expectOnlyReads(adapter, interruption);
+        const inFlight = Object.values(everyCall(storage)).map(failureOf);
+        expect(await failureOf(() => storage.close())).toBeNull();
+        await Promise.all(inFlight);
+      }));
   });
-  describe('after an outage', () => afterOutages(adapter, outages));
+
+  describe('after an outage', () => {
+    test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>
+      inEach(adapter, outages, async ({ place, storage, pet, end }) => {
+        const sold = rex({ status: 'sold' });
+        const idempotency = idempotencyOf(sold, 'k1');
+        const opening = await opened(adapter, place);
+        const calls = [() => added(storage.pets, sold, idempotency), () => storage.ready(), () => opening.ready()];
+        // More than a pool has connections; each failure could lose one.
+        const many = Array.from({ length: 100 }, () => () => storage.keys.add(apiKey()));
+        for (const failure of await Promise.all([...calls, ...many].map(failureOf)))
+          expectUnavailable(failure, storage);
+        await end();
+        await recovered(storage);
+        await recovered(opening);
+        for (const call of many) expect(await failureOf(call)).toBeNull();
+        // The lost call may have been executed or not.
+        const repeated = await added(storage.pets, sold, idempotency);
+        expect(await added(opening.pets, sold, idempotency)).toStrictEqual(repeated);
+        const last = await added(storage.pets, sold);
+        expect(last.id).toBeGreaterThan(repeated.id);
+        for (const each of [storage, opening]) expect(await everyPet(each)).toStrictEqual([pet, repeated, last]);
+        const silentConnections = () => adapter.proxyOf?.(place).silentConnections() ?? 0;
+        await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
+      }));
+
+    test('keeps acknowledged pets, one for each idempotency key, through long and short outages', async () => {
+      for (const outage of Object.values(outages)) {
+        // At once, which takes a pool of connections for each.
+        await Promise.all(MOMENTS.map((moment) => expectAllKept(adapter, outage, moment)));
+      }
+    });
+  });
 }
 
 /** A storage that was used before its outage. */
@@ -60,9 +106,7 @@ async function inEach<Place, Way extends Outage<Place>>(
   const checks = Object.entries(outages).map(async ([name, outage]) => {
     let stage = `before ${name}`;
     try {
-      const place = await adapter.freshPlace();
-      const storage = await opened(adapter, place);
-      await recovered(storage);
+      const { place, storage } = await readyPlace(adapter);
       const pet = await added(storage.pets, rex({ status: 'sold' }));
       const key = apiKey();
       await storage.keys.add(key);
@@ -121,14 +165,6 @@ async function lineOf({ ready }: PetStorage): Promise<string> {
   return StorageMisconfigured.is(cause) ? cause.message : '';
 }
 
-async function callsDuring<Place>(adapter: StorageUnderTest<Place>, interruption: Interruption<Place>): Promise<void> {
-  const { storage } = interruption;
-  await expectOnlyReads(adapter, interruption);
-  const inFlight = Object.values(everyCall(storage)).map(failureOf);
-  expect(await failureOf(() => storage.close())).toBeNull();
-  await Promise.all(inFlight);
-}
-
 /** Calls that can't succeed during an outage. */
 const WRITES: readonly CallName[] = ['pets.add', 'pets.add with an idempotency key', 'keys.add', 'ready'];
 
@@ -181,64 +217,31 @@ function startCallers(storage: PetStorage) {
   return Object.assign(run, { ended });
 }
 
-function afterOutages<Place>(adapter: StorageUnderTest<Place>, outages: Outages<Place>): void {
-  test('works again, with all that it acknowledged, as does a storage that was opened meanwhile', () =>
-    inEach(adapter, outages, async ({ place, storage, pet, end }) => {
-      const sold = rex({ status: 'sold' });
-      const idempotency = idempotencyOf(sold, 'k1');
-      const opening = await opened(adapter, place);
-      const calls = [() => added(storage.pets, sold, idempotency), () => storage.ready(), () => opening.ready()];
-      // More than a pool has connections; each failure could lose one.
-      const many = Array.from({ length: 100 }, () => () => storage.keys.add(apiKey()));
-      for (const failure of await Promise.all([...calls, ...many].map(failureOf))) expectUnavailable(failure, storage);
-      await end();
-      await recovered(storage);
-      await recovered(opening);
-      for (const call of many) expect(await failureOf(call)).toBeNull();
-      // The lost call may have been executed or not.
-      const repeated = await added(storage.pets, sold, idempotency);
-      expect(await added(opening.pets, sold, idempotency)).toStrictEqual(repeated);
-      const last = await added(storage.pets, sold);
-      expect(last.id).toBeGreaterThan(repeated.id);
-      for (const each of [storage, opening]) expect(await everyPet(each)).toStrictEqual([pet, repeated, last]);
-      const silentConnections = () => adapter.proxyOf?.(place).silentConnections() ?? 0;
-      await expect.poll(silentConnections, { timeout: RECOVERY_LIMIT, message: 'replaced, but not closed' }).toBe(0);
-    }));
-
-  /** Interrupts a storage amid creations. Returns it once it works again, with what its callers have done. */
-  async function interruptedAmidCreations(outage: Outage<Place>, { index, count, part }: (typeof MOMENTS)[number]) {
-    const { place, storage } = await emptyPlace(adapter);
-    await recovered(storage);
-    const run = startCallers(storage);
-    while (run.acknowledged.length < count && !run.isOver) await nextTurn();
-    for (const begin = performance.now() + part * run.duration; performance.now() < begin; ) await nextTurn();
-    const end = await beginOutage(outage, place);
-    // A short one.
-    if (index % 2 === 1) {
-      await end();
-      run.isOver = true;
-    }
-    await run.ended;
+/** Interrupts a storage amid creations. Expects that it works again, with all that it acknowledged. */
+async function expectAllKept<Place>(
+  adapter: StorageUnderTest<Place>,
+  outage: Outage<Place>,
+  { index, count, part }: (typeof MOMENTS)[number],
+): Promise<void> {
+  const { place, storage } = await readyPlace(adapter);
+  const run = startCallers(storage);
+  while (run.acknowledged.length < count && !run.isOver) await nextTurn();
+  for (const begin = performance.now() + part * run.duration; performance.now() < begin; ) await nextTurn();
+  const end = await beginOutage(outage, place);
+  // A short one.
+  if (index % 2 === 1) {
     await end();
-    await recovered(storage);
-    return { storage, calls: run.calls, acknowledged: run.acknowledged };
+    run.isOver = true;
   }
-
-  test('keeps acknowledged pets, one for each idempotency key, through long and short outages', async () => {
-    async function check(outage: Outage<Place>, moment: (typeof MOMENTS)[number]): Promise<void> {
-      const { storage, calls, acknowledged } = await interruptedAmidCreations(outage, moment);
-      for (const pet of acknowledged) expect(await storage.pets.find(pet.id)).toStrictEqual(pet);
-      const withKey = Array.from({ length: calls }, (_, index) => index).filter((index) => index % 2 === 0);
-      // A call may be the first one on a connection that its outage has left silent.
-      const repeat = (index: number) => vi.waitFor(() => create(storage, index), { timeout: RECOVERY_LIMIT });
-      const repeated = await Promise.all(withKey.map(repeat));
-      const stored = await everyPet(storage);
-      expect(stored).toEqual(expect.arrayContaining(repeated));
-      expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
-    }
-    for (const outage of Object.values(outages)) {
-      // At once, which takes a pool of connections for each.
-      await Promise.all(MOMENTS.map((moment) => check(outage, moment)));
-    }
-  });
+  await run.ended;
+  await end();
+  await recovered(storage);
+  for (const pet of run.acknowledged) expect(await storage.pets.find(pet.id)).toStrictEqual(pet);
+  const withKey = Array.from({ length: run.calls }, (_, index) => index).filter((index) => index % 2 === 0);
+  // A call may be the first one on a connection that its outage has left silent.
+  const repeat = (index: number) => vi.waitFor(() => create(storage, index), { timeout: RECOVERY_LIMIT });
+  const repeated = await Promise.all(withKey.map(repeat));
+  const stored = await everyPet(storage);
+  expect(stored).toEqual(expect.arrayContaining(repeated));
+  expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
 }

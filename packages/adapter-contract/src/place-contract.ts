@@ -1,9 +1,9 @@
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises';
 import { type PetStorage, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
-import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { expect, onTestFinished, vi } from 'vitest';
 import { CALL_LIMIT, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
-import { emptyPlace, emptyStorage, opened, type StorageUnderTest } from './storage-under-test.ts';
+import { opened, type StorageUnderTest, testOf } from './storage-under-test.ts';
 
 const TEN_YEARS = 10 * 365 * 24 * 3_600_000;
 
@@ -24,27 +24,29 @@ async function expectMisconfigured<Place>(adapter: StorageUnderTest<Place>, plac
   }
 }
 
-/** Opening and closing storages, one after the other and several at one place. */
+/** Opening and closing storages, one after the other. */
 export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
-  describe('a storage', () => {
-    test('is ready once it is opened, at a location of one line', async () => {
-      const { ready, location, warnings } = await emptyStorage(adapter);
-      expect(await ready()).toBeUndefined();
-      expect(location).toMatch(/^\S.*$/);
-      expectNoSecret(adapter.secrets, { location, warnings });
-    });
+  const test = testOf(adapter);
 
-    test('can be closed before it was used, twice, and at once', async () => {
-      for (const use of [() => {}, (storage: PetStorage) => storage.ready()]) {
-        const storage = await adapter.open(await adapter.freshPlace());
-        await use(storage);
-        await Promise.all([storage.close(), storage.close()]);
-        await storage.close();
-      }
-    });
+  test('is ready once it is opened, at a location of one line', async ({ storage }) => {
+    const { location, warnings } = storage;
+    expect(await storage.ready()).toBeUndefined();
+    expect(location).toMatch(/^\S.*$/);
+    expectNoSecret(adapter.secrets, { location, warnings });
+  });
 
-    test.each(['close', Symbol.asyncDispose] as const)('rejects every call as unavailable after %s', async (method) => {
-      const { place, storage } = await emptyPlace(adapter);
+  test('can be closed before it was used, twice, and at once', async () => {
+    for (const use of [() => {}, (storage: PetStorage) => storage.ready()]) {
+      const storage = await adapter.open(await adapter.freshPlace());
+      await use(storage);
+      await Promise.all([storage.close(), storage.close()]);
+      await storage.close();
+    }
+  });
+
+  test.for(['close', Symbol.asyncDispose] as const)(
+    'rejects every call as unavailable after %s',
+    async (method, { place, storage }) => {
       const pet = await added(storage.pets);
       await storage[method]();
       for (const [name, call] of Object.entries(everyCall(storage))) {
@@ -53,190 +55,188 @@ export function placeContract<Place>(adapter: StorageUnderTest<Place>): void {
         expectUnavailable(failure, storage);
       }
       expect(await everyPage((await opened(adapter, place)).pets)).toEqual([pet]);
-    });
+    },
+  );
 
-    test('ends calls in flight when it is closed, and stores what it acknowledges', async () => {
-      const { place, storage } = await emptyPlace(adapter);
-      await storage.ready();
-      const acknowledged: bigint[] = [];
-      const create = () => failureOf(async () => acknowledged.push((await added(storage.pets)).id));
-      const calls = Array.from({ length: 50 }, create);
-      await Promise.race(calls);
-      // Some calls are in flight, and these are not yet.
-      calls.push(...Array.from({ length: 50 }, create));
-      await storage.close();
-      for (const failure of await Promise.all(calls)) if (failure !== null) expectUnavailable(failure, storage);
-      const { pets } = await opened(adapter, place);
-      for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
-    });
+  test('ends calls in flight when it is closed, and stores what it acknowledges', async ({ place, storage }) => {
+    await storage.ready();
+    const acknowledged: bigint[] = [];
+    const create = () => failureOf(async () => acknowledged.push((await added(storage.pets)).id));
+    const calls = Array.from({ length: 50 }, create);
+    await Promise.race(calls);
+    // Some calls are in flight, and these are not yet.
+    calls.push(...Array.from({ length: 50 }, create));
+    await storage.close();
+    for (const failure of await Promise.all(calls)) if (failure !== null) expectUnavailable(failure, storage);
+    const { pets } = await opened(adapter, place);
+    for (const id of acknowledged) expect(await pets.find(id)).toMatchObject({ id });
+  });
 
-    test('keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again', async () => {
-      const { place, storage } = await emptyPlace(adapter);
-      const sold = rex({ status: 'sold' });
-      const idempotency = idempotencyOf(sold, 'k1');
-      const created = [
-        await added(storage.pets, sold, idempotency),
-        await added(storage.pets, rex({ status: 'available' })),
-        await added(storage.pets),
-      ];
-      const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
-      for (const record of [used, revoked]) await storage.keys.add(record);
-      await storage.keys.recordUse(used.id, 5);
-      await storage.keys.revoke(revoked.id, 10);
-      const records = [
-        { ...used, lastUsedAt: 5 },
-        { ...revoked, revokedAt: 10 },
-      ];
-      await storage.close();
+  test('keeps pets, idempotency keys and API keys for years, and assigns higher ids when opened again', async ({
+    place,
+    storage,
+  }) => {
+    const sold = rex({ status: 'sold' });
+    const idempotency = idempotencyOf(sold, 'k1');
+    const created = [
+      await added(storage.pets, sold, idempotency),
+      await added(storage.pets, rex({ status: 'available' })),
+      await added(storage.pets),
+    ];
+    const [used, revoked] = [apiKey({ createdAt: 1 }), apiKey({ createdAt: 2, expiresAt: 3 })];
+    for (const record of [used, revoked]) await storage.keys.add(record);
+    await storage.keys.recordUse(used.id, 5);
+    await storage.keys.revoke(revoked.id, 10);
+    const records = [
+      { ...used, lastUsedAt: 5 },
+      { ...revoked, revokedAt: 10 },
+    ];
+    await storage.close();
 
-      await adapter.expire?.(place);
-      onTestFinished(() => void vi.useRealTimers());
-      vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
-      const { pets, keys } = await opened(adapter, place);
-      expect(await pets.add(sold, idempotency)).toStrictEqual({ pet: created[0], created: false });
-      const max = rex({ name: 'Max' });
-      expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
-      expect(await everyPage(pets)).toStrictEqual(created);
-      expect(await everyPage(pets, { status: 'sold' })).toStrictEqual([created[0]]);
-      for (const pet of created) expect(await pets.find(pet.id)).toStrictEqual(pet);
-      expect((await added(pets)).id).toBeGreaterThan(created[2]?.id as bigint);
-      expect(await keys.list()).toStrictEqual(records);
-      for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
-    });
+    await adapter.expire?.(place);
+    onTestFinished(() => void vi.useRealTimers());
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + TEN_YEARS });
+    const { pets, keys } = await opened(adapter, place);
+    expect(await pets.add(sold, idempotency)).toStrictEqual({ pet: created[0], created: false });
+    const max = rex({ name: 'Max' });
+    expect(await pets.add(max, idempotencyOf(max, 'k1'))).toBeNull();
+    expect(await everyPage(pets)).toStrictEqual(created);
+    expect(await everyPage(pets, { status: 'sold' })).toStrictEqual([created[0]]);
+    for (const pet of created) expect(await pets.find(pet.id)).toStrictEqual(pet);
+    expect((await added(pets)).id).toBeGreaterThan(created[2]?.id as bigint);
+    expect(await keys.list()).toStrictEqual(records);
+    for (const record of records) expect(await keys.find(record.digest)).toStrictEqual(record);
+  });
 
-    test('shares nothing with one at another place', async () => {
-      const [one, other] = [await emptyStorage(adapter), await emptyStorage(adapter)];
-      await added(one.pets);
-      await one.keys.add(apiKey());
-      expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
-      expect(await other.keys.list()).toEqual([]);
-    });
+  test('shares nothing with one at another place', async ({ pets, keys }) => {
+    const other = await opened(adapter, await adapter.freshPlace());
+    await added(pets);
+    await keys.add(apiKey());
+    expect(await other.pets.list({ after: 0n, limit: 1 })).toEqual([]);
+    expect(await other.keys.list()).toEqual([]);
+  });
 
-    test('lets the process end once it is closed', async () => {
-      const place = await adapter.freshPlace();
-      // Of Vitest, and of a driver that keeps some until its second use.
-      let before: string[] = [];
-      for (let count = 0; count < 10; count += 1) {
-        const storage = await adapter.open(place);
-        await added(storage.pets);
-        await storage.close();
-        if (count === 1) before = process.getActiveResourcesInfo();
-      }
-      const left = () =>
-        before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
-      // Not `expect.poll`, which has timers of its own.
-      const end = performance.now() + CALL_LIMIT;
-      while (left().length > 0 && performance.now() < end) await sleep(20);
-      expect(left()).toEqual([]);
-
-      const proxy = adapter.proxyOf?.(place);
-      if (proxy === undefined) return;
-      // The next opening gets no response.
-      proxy.swallow();
+  test('lets the process end once it is closed', async ({ place }) => {
+    // Of Vitest, and of a driver that keeps some until its second use.
+    let before: string[] = [];
+    for (let count = 0; count < 10; count += 1) {
       const storage = await adapter.open(place);
-      const call = failureOf(() => storage.ready());
-      await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CALL_LIMIT });
+      await added(storage.pets);
       await storage.close();
-      await expect.poll(proxy.connections, { timeout: CALL_LIMIT, message: 'open after close' }).toBe(0);
-      await call;
-    });
-
-    const { misconfiguredPlaces, laterFormat } = adapter;
-    if (misconfiguredPlaces !== undefined) {
-      test('says that settings must change if its place is misconfigured', async () => {
-        for (const place of await misconfiguredPlaces()) await expectMisconfigured(adapter, place);
-      });
+      if (count === 1) before = process.getActiveResourcesInfo();
     }
+    const left = () =>
+      before.reduce((all, type) => all.toSpliced(all.indexOf(type) >>> 0, 1), process.getActiveResourcesInfo());
+    // Not `expect.poll`, which has timers of its own.
+    const end = performance.now() + CALL_LIMIT;
+    while (left().length > 0 && performance.now() < end) await sleep(20);
+    expect(left()).toEqual([]);
 
-    if (laterFormat !== undefined) {
-      test('rejects a place with the format of a later version, and leaves it unchanged', async () => {
-        const { place, storage } = await emptyPlace(adapter);
-        const pet = await added(storage.pets);
-        const key = apiKey();
-        await storage.keys.add(key);
-        await storage.close();
-        await laterFormat.begin(place);
-        await expectMisconfigured(adapter, place);
-        await laterFormat.end(place);
-        const { pets, keys } = await opened(adapter, place);
-        expect(await everyPage(pets)).toEqual([pet]);
-        expect(await keys.list()).toEqual([key]);
-      });
+    const proxy = adapter.proxyOf?.(place);
+    if (proxy === undefined) return;
+    // The next opening gets no response.
+    proxy.swallow();
+    const storage = await adapter.open(place);
+    const call = failureOf(() => storage.ready());
+    await vi.waitUntil(async () => (await proxy.connections()) > 0, { timeout: CALL_LIMIT });
+    await storage.close();
+    await expect.poll(proxy.connections, { timeout: CALL_LIMIT, message: 'open after close' }).toBe(0);
+    await call;
+  });
+
+  const { misconfiguredPlaces, laterFormat } = adapter;
+  if (misconfiguredPlaces !== undefined) {
+    test('says that settings must change if its place is misconfigured', async () => {
+      for (const place of await misconfiguredPlaces()) await expectMisconfigured(adapter, place);
+    });
+  }
+
+  if (laterFormat !== undefined) {
+    test('rejects a place with the format of a later version, and leaves it unchanged', async ({ place, storage }) => {
+      const pet = await added(storage.pets);
+      const key = apiKey();
+      await storage.keys.add(key);
+      await storage.close();
+      await laterFormat.begin(place);
+      await expectMisconfigured(adapter, place);
+      await laterFormat.end(place);
+      const { pets, keys } = await opened(adapter, place);
+      expect(await everyPage(pets)).toEqual([pet]);
+      expect(await keys.list()).toEqual([key]);
+    });
+  }
+}
+
+/** Two storages that are open at one place. */
+export function sharedPlaceContract<Place>(adapter: StorageUnderTest<Place>): void {
+  const test = testOf(adapter).extend<{ both: [PetStorage, PetStorage] }>({
+    /** Opened and used for the first time at once. */
+    async both({ place }, use) {
+      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
+      await Promise.all(both.map(({ ready }) => ready()));
+      await use(both);
+    },
+  });
+
+  test('show a pet that the other has acknowledged at once', async ({ both: [one, other] }) => {
+    for (let count = 0; count < 20; count += 1) {
+      const pet = await added(one.pets, rex({ status: 'sold' }));
+      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+      expect(await other.pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
+      expect(await other.pets.list({ status: 'sold', after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
     }
   });
 
-  describe('two storages at one place', () => {
-    /** Both opened and used for the first time at once. */
-    async function twoStorages(): Promise<[PetStorage, PetStorage]> {
-      const place = await adapter.freshPlace();
-      const both = await Promise.all([opened(adapter, place), opened(adapter, place)]);
-      await Promise.all(both.map(({ ready }) => ready()));
-      return both;
+  test('assign no id twice, and each of them ascending ids', async ({ both }) => {
+    const createMany = async (pets: PetStore) => {
+      const ids: bigint[] = [];
+      for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
+      expect(ids).toEqual(ids.toSorted((a, b) => Number(a - b)));
+      return ids;
+    };
+    const ids = (await Promise.all(both.map(({ pets }) => createMany(pets)))).flat();
+    expect(new Set(ids).size).toBe(ids.length);
+    expect((await everyPage(both[0].pets)).map(({ id }) => id)).toEqual(ids.sort((a, b) => Number(a - b)));
+  });
+
+  test('create one pet for an idempotency key that both are given at once, and never hide it again', async ({
+    both,
+  }) => {
+    const seen = new Set<bigint>();
+    for (let count = 0; count < 10; count += 1) {
+      let isCalling = true;
+      const calls = Array.from({ length: 30 }, (_, index) =>
+        added((both[index % 2] as PetStorage).pets, rex(), idempotencyOf(rex(), `k${count}`)),
+      );
+      const created = Promise.all(calls).finally(() => {
+        isCalling = false;
+      });
+      while (isCalling) {
+        for (const { id } of await both[1].pets.list({ after: 0n, limit: 100 })) seen.add(id);
+        // A storage that returns values would leave the calls no turn.
+        await nextTurn();
+      }
+      const [first, ...others] = await created;
+      for (const pet of others) expect(pet).toStrictEqual(first);
     }
+    const stored = (await everyPage(both[0].pets)).map(({ id }) => id);
+    expect(stored).toHaveLength(10);
+    for (const id of seen) expect(stored).toContain(id);
+  });
 
-    test('show a pet that the other has acknowledged at once', async () => {
-      const [one, other] = await twoStorages();
-      for (let count = 0; count < 20; count += 1) {
-        const pet = await added(one.pets, rex({ status: 'sold' }));
-        expect(await other.pets.find(pet.id)).toStrictEqual(pet);
-        expect(await other.pets.list({ after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
-        expect(await other.pets.list({ status: 'sold', after: pet.id - 1n, limit: 1 })).toStrictEqual([pet]);
-      }
-    });
+  test('show an API key that the other has added or revoked at once', async ({ both: [one, other] }) => {
+    const record = apiKey();
+    expect(await other.keys.find(record.digest)).toBeNull();
+    await one.keys.add(record);
+    expect(await other.keys.find(record.digest)).toStrictEqual(record);
+    await one.keys.revoke(record.id, 5);
+    expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
+  });
 
-    test('assign no id twice, and each of them ascending ids', async () => {
-      const storages = await twoStorages();
-      const createMany = async (pets: PetStore) => {
-        const ids: bigint[] = [];
-        for (let count = 0; count < 80; count += 1) ids.push((await added(pets)).id);
-        expect(ids).toEqual(ids.toSorted((a, b) => Number(a - b)));
-        return ids;
-      };
-      const ids = (await Promise.all(storages.map(({ pets }) => createMany(pets)))).flat();
-      expect(new Set(ids).size).toBe(ids.length);
-      expect((await everyPage(storages[0].pets)).map(({ id }) => id)).toEqual(ids.sort((a, b) => Number(a - b)));
-    });
-
-    test('create one pet for an idempotency key that both are given at once, and never hide it again', async () => {
-      const both = await twoStorages();
-      const seen = new Set<bigint>();
-      for (let count = 0; count < 10; count += 1) {
-        let isCalling = true;
-        const calls = Array.from({ length: 30 }, (_, index) =>
-          added((both[index % 2] as PetStorage).pets, rex(), idempotencyOf(rex(), `k${count}`)),
-        );
-        const created = Promise.all(calls).finally(() => {
-          isCalling = false;
-        });
-        while (isCalling) {
-          for (const { id } of await both[1].pets.list({ after: 0n, limit: 100 })) seen.add(id);
-          // A storage that returns values would leave the calls no turn.
-          await nextTurn();
-        }
-        const [first, ...others] = await created;
-        for (const pet of others) expect(pet).toStrictEqual(first);
-      }
-      const stored = (await everyPage(both[0].pets)).map(({ id }) => id);
-      expect(stored).toHaveLength(10);
-      for (const id of seen) expect(stored).toContain(id);
-    });
-
-    test('show an API key that the other has added or revoked at once', async () => {
-      const [one, other] = await twoStorages();
-      const record = apiKey();
-      expect(await other.keys.find(record.digest)).toBeNull();
-      await one.keys.add(record);
-      expect(await other.keys.find(record.digest)).toStrictEqual(record);
-      await one.keys.revoke(record.id, 5);
-      expect(await other.keys.find(record.digest)).toStrictEqual({ ...record, revokedAt: 5 });
-    });
-
-    test('leave each other open when one of them is closed', async () => {
-      const [one, other] = await twoStorages();
-      const pet = await added(one.pets);
-      await one.close();
-      expect(await other.pets.find(pet.id)).toStrictEqual(pet);
-      expect((await added(other.pets)).id).toBeGreaterThan(pet.id);
-    });
+  test('leave each other open when one of them is closed', async ({ both: [one, other] }) => {
+    const pet = await added(one.pets);
+    await one.close();
+    expect(await other.pets.find(pet.id)).toStrictEqual(pet);
+    expect((await added(other.pets)).id).toBeGreaterThan(pet.id);
   });
 }

@@ -1,5 +1,5 @@
-import type { PetStorage } from '@animal-store/domain/ports';
-import { onTestFinished } from 'vitest';
+import type { PetStorage, Ports } from '@animal-store/domain/ports';
+import { onTestFinished, type TestAPI, test } from 'vitest';
 import { startTcpProxy, type TcpProxy } from './tcp-proxy.ts';
 
 /** The limit of each test, in milliseconds: ten times what a slow and busy machine needs. */
@@ -114,13 +114,24 @@ export async function opened<Place>({ open }: StorageUnderTest<Place>, place: Pl
   return storage;
 }
 
-/** A new place, and a storage that is open there for the running test. */
-export async function emptyPlace<Place>(adapter: StorageUnderTest<Place>) {
-  const place = await adapter.freshPlace();
-  return { place, storage: await opened(adapter, place) };
+/** What a test of a storage asks for by its parameter. */
+interface Fixtures<Place> extends Ports {
+  /** New and empty. */
+  readonly place: Place;
+  /** Open at the place. */
+  readonly storage: PetStorage;
 }
 
-/** A storage at a new place for the running test. */
-export async function emptyStorage<Place>(adapter: StorageUnderTest<Place>): Promise<PetStorage> {
-  return (await emptyPlace(adapter)).storage;
+/** Vitest's `test` for an adapter, as tests of the ports need it. */
+export type StorageTest = TestAPI<Ports>;
+
+/** Vitest's `test` for an adapter. Each test gets a place and a storage of its own. */
+export function testOf<Place>(adapter: StorageUnderTest<Place>) {
+  return test.extend<Fixtures<Place>>({
+    // biome-ignore lint/correctness/noEmptyPattern: Vitest reads the names of other fixtures from it.
+    place: async ({}, use: (place: Place) => Promise<void>) => use(await adapter.freshPlace()),
+    storage: async ({ place }, use) => use(await opened(adapter, place)),
+    pets: ({ storage }, use) => use(storage.pets),
+    keys: ({ storage }, use) => use(storage.keys),
+  });
 }
