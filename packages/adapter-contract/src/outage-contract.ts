@@ -236,11 +236,11 @@ async function expectAllKept<Place>(
   await run.ended;
   await end();
   await recovered(storage);
-  for (const pet of run.acknowledged) expect(await storage.pets.find(pet.id)).toStrictEqual(pet);
-  const withKey = Array.from({ length: run.calls }, (_, index) => index).filter((index) => index % 2 === 0);
   // A call may be the first one on a connection that its outage has left silent.
-  const repeat = (index: number) => vi.waitFor(() => create(storage, index), { timeout: RECOVERY_LIMIT });
-  const repeated = await Promise.all(withKey.map(repeat));
+  const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
+  for (const pet of run.acknowledged) expect(await eventually(() => storage.pets.find(pet.id))).toStrictEqual(pet);
+  const withKey = Array.from({ length: run.calls }, (_, index) => index).filter((index) => index % 2 === 0);
+  const repeated = await Promise.all(withKey.map((index) => eventually(() => create(storage, index))));
   const stored = await everyPet(storage);
   expect(stored).toEqual(expect.arrayContaining(repeated));
   expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
