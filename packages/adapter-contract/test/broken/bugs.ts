@@ -1,4 +1,4 @@
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatches } from '@animal-store/adapter-kit';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
@@ -28,8 +28,8 @@ const pets = (change: (pets: PetStore, url: string) => Partial<PetStore>): Chang
   return (storage, url) => ({ pets: { ...storage.pets, ...change(storage.pets, url) } });
 };
 
-const keys = (change: (keys: KeyStore) => Partial<KeyStore>): Change => {
-  return (storage) => ({ keys: { ...storage.keys, ...change(storage.keys) } });
+const keys = (change: (keys: KeyStore, url: string) => Partial<KeyStore>): Change => {
+  return (storage, url) => ({ keys: { ...storage.keys, ...change(storage.keys, url) } });
 };
 
 const archive = (change: (archive: PetArchive) => Partial<PetArchive>): Change => {
@@ -42,11 +42,13 @@ const changed = <Value extends object>(value: Value | null, change: (value: Valu
 const created = (change: (pet: Pet) => Partial<Creation>): Change =>
   pets(({ add }) => ({ add: async (...given) => changed(await add(...given), ({ pet }) => change(pet)) }));
 
-const idempotency = (change: (idempotency: Idempotency) => Partial<Idempotency>): Change =>
-  pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, ...change(given) }) }));
+const idempotency = (change: (idempotency: Idempotency, pet: NewPet) => Partial<Idempotency>): Change =>
+  pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, ...change(given, pet) }) }));
 
-const fingerprinted = (of: (pet: NewPet) => NewPet): Change =>
-  pets(({ add }) => ({ add: (pet, given) => add(pet, given && { ...given, fingerprint: fingerprint(of(pet)) }) }));
+/** Each call fails with another error. */
+const failing = (change: (error: Error, url: string) => unknown): Change => {
+  return (storage, url) => eachCall(storage, (call) => call().catch((error) => Promise.reject(change(error, url))));
+};
 
 const found = (change: (key: ApiKey) => Partial<ApiKey>): Change =>
   keys(({ find }) => ({ find: async (digest) => changed(await find(digest), change) }));
@@ -83,6 +85,13 @@ const cachedKeys: Change = keys(({ find, revoke }) => {
     },
   };
 });
+
+/** A connection that is open until the test ends, besides those of the storage. */
+function connection(url: string): Socket {
+  const socket = connect(Number(new URL(url).port)).on('error', () => {});
+  onTestFinished(() => void socket.destroy());
+  return socket;
+}
 
 /** Sets of places, by the paths of their URLs. */
 const sets = new Map<string, Set<unknown>>();
@@ -123,8 +132,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
       },
     };
   }),
-  'Every error is an outage': (storage) =>
-    eachCall(storage, (call) => call().catch((error) => Promise.reject(unavailable(error)))),
+  'Every error is an outage': failing(unavailable),
   'A page has 100 pets at most': pets(({ list }) => ({
     list: (selection) => list({ ...selection, limit: Math.min(selection.limit, 100) }),
   })),
@@ -140,8 +148,8 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'A fingerprint is cut to 1,200 characters': idempotency(({ fingerprint }) => ({
     fingerprint: fingerprint.slice(0, 1_200),
   })),
-  'A fingerprint has no status': fingerprinted(({ status: _, ...pet }) => pet),
-  'A fingerprint has no category': fingerprinted((pet) => ({ ...pet, categoryId: 0n })),
+  'A fingerprint has no status': idempotency((_, { status, ...pet }) => ({ fingerprint: fingerprint(pet) })),
+  'A fingerprint has no category': idempotency((_, pet) => ({ fingerprint: fingerprint({ ...pet, categoryId: 0n }) })),
   'Idempotency keys are compared without their case': idempotency(({ key }) => ({ key: key.toLowerCase() })),
   'An idempotency key is looked up, then stored in a second step': pets(({ add }) => {
     const earlier = new Map<string, Creation>();
@@ -179,9 +187,9 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   'A lookup in flight caches a key that was revoked': cachedKeys,
   'The first use is kept': found(({ lastUsedAt }) => ({ lastUsedAt: lastUsedAt && 1_000 })),
   'Keys that expire at the time are removed, too': keys(({ prune }) => ({ prune: (before) => prune(before + 1) })),
-  'The revocation of a removed key is kept': (storage, url) => {
+  'The revocation of a removed key is kept': keys(({ add, revoke }, url) => {
     const revocations = setOf(url);
-    return keys(({ add, revoke }) => ({
+    return {
       async add(key) {
         await add(key);
         if (revocations.has(key.id)) await revoke(key.id, 1);
@@ -190,14 +198,12 @@ export const CHANGES: Readonly<Record<string, Change>> = {
         revocations.add(id);
         return revoke(id, at);
       },
-    }))(storage, url);
-  },
-  'A removed key can not be added again': (storage, url) => {
+    };
+  }),
+  'A removed key can not be added again': keys(({ add }, url) => {
     const digests = setOf(url);
-    return keys(({ add }) => ({
-      add: async (key) => void (digests.size !== digests.add(key.digest).size && (await add(key))),
-    }))(storage, url);
-  },
+    return { add: async (key) => void (digests.size !== digests.add(key.digest).size && (await add(key))) };
+  }),
   'The location is the URL': (_, url) => ({ location: url }),
   'A second close fails': ({ close }) => {
     let closes = 0;
@@ -205,8 +211,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
   'A closed storage connects again': () => ({ close: async () => {} }),
   'The end of a block does not close the storage': () => ({ [Symbol.asyncDispose]: async () => {} }),
-  'A call in flight fails with the error of the driver': (storage) =>
-    eachCall(storage, (call) => call().catch((error) => Promise.reject(error.cause ?? error))),
+  'A call in flight fails with the error of the driver': failing((error) => error.cause ?? error),
   'An idempotency key is known to one storage only': (storage, url) => {
     const id = crypto.randomUUID();
     return idempotency(({ holder }) => ({ holder: `${id} ${holder}` }))(storage, url);
@@ -220,16 +225,12 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   },
   'Every third storage leaves a connection open': (_, url) => {
     opened += 1;
-    if (opened % 3 === 0) {
-      const socket = connect(Number(new URL(url).port)).on('error', () => {});
-      onTestFinished(() => void socket.destroy());
-    }
+    if (opened % 3 === 0) connection(url);
     return {};
   },
   'A connection that is being opened is not closed': (_, url) => {
-    const socket = connect(Number(new URL(url).port)).on('error', () => {});
+    const socket = connection(url);
     socket.on('data', () => socket.destroy()).write('hello\n');
-    onTestFinished(() => void socket.destroy());
     return {};
   },
   'A pet is first read from a replica that lags': pets(({ find }) => {
@@ -257,10 +258,8 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     const all = setOf(url).add(storage) as Set<PetStorage>;
     return { close: async () => void (await Promise.all([...all].map((each) => each.close()))) };
   },
-  'An error contains the URL': (storage, url) =>
-    eachCall(storage, (call) => call().catch((cause) => Promise.reject(unavailable(new Error(url, { cause }))))),
-  'An error has no cause': (storage) =>
-    eachCall(storage, (call) => call().catch((error) => Promise.reject(DomainError.is(error) ? unavailable() : error))),
+  'An error contains the URL': failing((cause, url) => unavailable(new Error(url, { cause }))),
+  'An error has no cause': failing((error) => (DomainError.is(error) ? unavailable() : error)),
   'A creation in an outage is acknowledged, and stored later': pets(({ add }) => ({
     add: (...given) => add(...given).catch(() => ({ pet: { id: 1_000_000n, ...given[0] }, created: true })),
   })),
@@ -316,8 +315,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     const another = createMemoryStorage();
     return { add: (...given) => (placeAt(url).isLost ? another.pets.add(...given) : add(...given)) };
   }),
-  'The operator does not read that a place was lost': (storage) =>
-    eachCall(storage, (call) => call().catch(() => Promise.reject(unavailable(new Error('no response'))))),
+  'The operator does not read that a place was lost': failing(() => unavailable(new Error('no response'))),
   'A new connection makes a lost place anew': pets(({ add }, url) => {
     const another = createMemoryStorage();
     let isNew = false;
@@ -332,7 +330,7 @@ export const CHANGES: Readonly<Record<string, Change>> = {
     };
   }),
   'A replaced connection is not closed': ({ close }, url) => {
-    const socket = connect(Number(new URL(url).port)).on('error', () => {});
+    const socket = connection(url);
     return {
       close() {
         socket.destroy();
@@ -365,19 +363,11 @@ export const CHANGES: Readonly<Record<string, Change>> = {
   })),
 };
 
-/** What is wrong about the connection, and the outages in which the bugs show themselves. */
-export const OPTIONS: Readonly<Record<string, RemoteOptions & { outage?: 'silent' | 'lost responses' | 'cut' }>> = {
+/** What is wrong about the connection, and the outage in which it shows itself: `cut` if there is none. */
+export const OPTIONS: Readonly<Record<string, RemoteOptions & { outage?: 'silent' | 'lost responses' }>> = {
   'The stored format is not checked': { checksFormat: false },
-  'An error has no cause': { outage: 'cut' },
-  'A creation in an outage is acknowledged, and stored later': { outage: 'cut' },
-  'A batch is repeated if its COMMIT gets no response': { outage: 'cut' },
   'A call has no time limit': { outage: 'lost responses', timeout: FOREVER },
-  'An error contains the URL': { outage: 'cut' },
   'Close waits for a response': { outage: 'lost responses', timeout: FOREVER },
   'A connection that stays silent is never replaced': { outage: 'silent', replacesSilentConnections: false },
   'A replaced connection is not closed': { outage: 'silent' },
-  'A pool loses a connection with every tenth failure': { outage: 'cut' },
-  'A failed COMMIT is taken for a success': { outage: 'cut' },
-  'The index of statuses is written in a second step': { outage: 'cut' },
-  'A creation is repeated if the connection breaks': { outage: 'cut' },
 };

@@ -6,18 +6,25 @@ import { beforeEach, describe, onTestFinished } from 'vitest';
 import {
   archiveContract,
   behindProxy,
+  type Outage,
   type ProxiedPlace,
   type StorageUnderTest,
   storageContract,
 } from '../../src/index.ts';
 import { CHANGES, OPTIONS } from './bugs.ts';
-import { openRemoteMemory, PASSWORD, placeAt, startServer } from './remote-memory.ts';
+import { openRemoteMemory, PASSWORD, type Place, placeAt, startServer } from './remote-memory.ts';
 import { TABLE } from './table.ts';
 
 const { PART, PARTS } = process.env;
 
+/** Changes a place, and takes it back. */
+const changed = (begin: Partial<Place>, end: Partial<Place>): Outage<ProxiedPlace> => ({
+  begin: ({ url }) => void Object.assign(placeAt(url), begin),
+  end: ({ url }) => void Object.assign(placeAt(url), end),
+});
+
 function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
-  const { outage, ...options } = OPTIONS[bug] ?? {};
+  const { outage = 'cut', ...options } = OPTIONS[bug] ?? {};
   const proxied = behindProxy({
     freshPlace: startServer,
     open(url) {
@@ -27,21 +34,12 @@ function adapterWith(bug: string): StorageUnderTest<ProxiedPlace> {
     },
     misconfiguredPlaces: async () => [(await startServer()).replace(`:${PASSWORD}`, '')],
   });
-  const outages = bug === 'none' ? proxied.outages : outage && { [outage]: proxied.outages[outage] };
   return {
     ...proxied,
-    outages: outages ?? 'not tested',
-    laterFormat: {
-      begin: ({ url }) => void Object.assign(placeAt(url), { format: 3 }),
-      end: ({ url }) => void Object.assign(placeAt(url), { format: 1 }),
-    },
-    losses: {
-      'taken away': {
-        line: /^the place was lost$/,
-        begin: ({ url }) => void Object.assign(placeAt(url), { isLost: true }),
-        end: ({ url }) => void Object.assign(placeAt(url), { isLost: false }),
-      },
-    },
+    // One of them, because each takes seconds.
+    outages: bug === 'none' ? proxied.outages : { [outage]: proxied.outages[outage] },
+    laterFormat: changed({ format: 3 }, { format: 1 }),
+    losses: { 'taken away': { line: /^the place was lost$/, ...changed({ isLost: true }, { isLost: false }) } },
     async expire({ url }) {
       if (bug === 'The server removes API keys by their age') await placeAt(url).memory.keys.prune(Date.now());
     },

@@ -13,7 +13,7 @@ export const PASSWORD = 'the-password-of-the-zoo';
 /** Places by the paths of their URLs. */
 const places = new Map<string, Place>();
 
-interface Place {
+export interface Place {
   memory: PetStorage;
   format: number;
   isLost: boolean;
