@@ -92,6 +92,10 @@ describe('a wrong argument', () => {
       'timeout must be a number, 0 or more',
       (client) => client.listPets({}, { timeout } as never),
     ]),
+    ...['x', null, { aborted: false }].map((signal): [string, Call] => [
+      'signal must be an AbortSignal',
+      (client) => client.listPets({}, { signal } as never),
+    ]),
     ['query must be an object', (client) => client.listPets('sold' as never)],
     ['query must have no after, only limit, status, cursor', (client) => client.listPets({ after: 7n } as never)],
     ['query must have no limit, only status, cursor', (client) => client.allPets({ limit: 5 } as never).next()],
@@ -100,19 +104,19 @@ describe('a wrong argument', () => {
     ['status must be a string, was the number 7', (client) => client.listPets({ status: 7 } as never)],
     ['cursor must be a string, was the bigint 7', (client) => client.listPets({ cursor: 7n } as never)],
     ['id must be a bigint, was the string ../../admin', (client) => client.getPet('../../admin' as never)],
-    ['id must be a bigint, was the number 1', (client) => client.getPet(1 as never)],
-    ['id must be a bigint, was undefined', (client) => client.getPet(undefined as never)],
   ])('is rejected by its name, without a request: %s', async (message, call) => {
     const { client, requests } = await start(respond(200, '[]'));
     await expect(call(client)).rejects.toThrow(new TypeError(message));
     expect(requests).toHaveLength(0);
   });
 
-  test.each(NUMBERS)('is rejected without a request: %j as maxRetries of the client', async (maxRetries) => {
-    const fetch = vi.fn();
-    const call = createClient({ ...OPTIONS, fetch, maxRetries: maxRetries as number }).listPets();
-    await expect(call).rejects.toThrow(new TypeError('maxRetries must be a number, 0 or more'));
-    expect(fetch).not.toHaveBeenCalled();
+  test.each<readonly [string, object]>([
+    ...NUMBERS.map((maxRetries) => ['maxRetries must be a number, 0 or more', { maxRetries }] as const),
+    ['fetch must be a function', { fetch: 'x' }],
+  ])('of the client is rejected by each call: %s', async (message, options) => {
+    const { url, requests } = await startServer(respond(200, '[]'));
+    await expect(createClient({ url, key: KEY, ...options }).listPets()).rejects.toThrow(new TypeError(message));
+    expect(requests).toHaveLength(0);
   });
 });
 

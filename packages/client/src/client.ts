@@ -63,7 +63,7 @@ export interface Client {
  * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
  * @throws TypeError if the URL or the key is not as described, or for an unknown option. It repeats neither URL nor key. A
- * wrong number rejects each call.
+ * wrong number or `fetch` rejects each call.
  * @example const pets = createClient({ url: 'http://127.0.0.1:3000/v1', key })
  */
 export function createClient(options: ClientOptions): Client {

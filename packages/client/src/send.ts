@@ -38,13 +38,17 @@ export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
  *
  * @param init Repeated as it is: a POST needs an idempotency key.
  * @returns What was read from a response of 2xx.
- * @throws AnimalStoreError; TypeError if `timeout` or `maxRetries` is not a number, 0 or more; the signal's reason
+ * @throws AnimalStoreError; TypeError if a number, the signal or `fetch` is not as described; the signal's reason
  */
 export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions) {
   const { signal, onRetry, fetch = globalThis.fetch } = options;
   const { timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
   for (const [name, value] of Object.entries({ timeout, maxRetries }))
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
+  // A signal of another realm is no instance of this one's class.
+  if (signal !== undefined && typeof Object(signal).throwIfAborted !== 'function')
+    throw new TypeError('signal must be an AbortSignal');
+  if (typeof fetch !== 'function') throw new TypeError('fetch must be a function');
   const deadline = performance.now() + timeout;
   for (let retry = 1; ; retry += 1) {
     // Not every `fetch` of a caller looks at the signal before it sends.
