@@ -10,6 +10,7 @@ import type { Run } from '@animal-store/app-kit/run-application';
 import { createCatalogue } from '@animal-store/domain';
 import { createMcpServer } from '@animal-store/mcp-tools';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { MESSAGES } from './messages.ts';
 import { createStdioTransport } from './stdio.ts';
 
 export const version: string = versionText(readVersion(process.env));
@@ -27,9 +28,10 @@ export async function start({ onStop, writeMessage, endWithin }: Run): Promise<v
   const { storage, description, warnings } = await openStorage(await readNamedStorage(process.env));
   for (const warning of warnings) writeMessage(warning);
   const catalogue = createCatalogue(storage.pets);
-  // What the SDK drops, on one line.
+  // What got no response, or the SDK drops, on one line.
   const onerror = ({ message }: Error) => writeMessage(message.replace(/\s+/g, ' ').slice(0, 300));
-  const transport = createStdioTransport(process.stdin, process.stdout, async () => {
+  const transport = createStdioTransport(process.stdin, process.stdout, async (unanswered) => {
+    for (const id of unanswered) onerror(new Error(MESSAGES.unanswered(id)));
     endWithin(CLOSE_TIMEOUT);
     await connection.close();
     await storage.close();

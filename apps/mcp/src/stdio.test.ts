@@ -5,7 +5,7 @@ import { createStdioTransport } from './stdio.ts';
 /** What the transport writes and passes on for an input that ends. */
 async function received(...chunks: (string | Buffer)[]) {
   const [input, output] = [new PassThrough(), new PassThrough()];
-  const { promise: end, resolve: onEnd } = Promise.withResolvers<void>();
+  const { promise: end, resolve: onEnd } = Promise.withResolvers<unknown>();
   const transport = createStdioTransport(input, output, onEnd);
   const messages: unknown[] = [];
   transport.onmessage = (message) => {

@@ -24,9 +24,14 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true });
  * malformed messages without a word.
  *
  * @param input Destroyed to end it.
- * @param onEnd Called once the input has ended, and each request that was read has its response, or had 5 seconds for it.
+ * @param onEnd Called once the input has ended, and each request that was read has its response, or had 5 seconds for it:
+ * with the ids of requests that have none.
  */
-export function createStdioTransport(input: Readable, output: Writable, onEnd: () => void): Transport {
+export function createStdioTransport(
+  input: Readable,
+  output: Writable,
+  onEnd: (unanswered: Iterable<unknown>) => void,
+): Transport {
   const unanswered = new Set<unknown>();
   const write = (message: object) => void output.write(`${JSON.stringify(message)}\n`);
   const reject = (code: number, message: string, id: unknown = null) =>
@@ -63,8 +68,7 @@ export function createStdioTransport(input: Readable, output: Writable, onEnd: (
       // The input was destroyed.
     }
     for (const end = performance.now() + END_TIMEOUT; unanswered.size > 0 && performance.now() < end; ) await sleep(10);
-    for (const id of unanswered) transport.onerror?.(new Error(MESSAGES.unanswered(id)));
-    onEnd();
+    onEnd(unanswered);
   }
 
   // The client is gone.
