@@ -8,7 +8,7 @@ import { createWriterThread, requireProgram } from './thread.ts';
 /** How many calls share a transaction or a turn at most. */
 const BATCH = { maxItems: 1_000 };
 
-/** One open file: it is read in this thread and written in another. Its calls are those of the ports. */
+/** One open file: it is read in this thread and written in another one (thread.ts). Its calls are those of the ports. */
 export interface Connection {
   /**
    * Reads what is committed. Equal reads that are called in one turn of the event loop read once, and share the result.

@@ -1,4 +1,4 @@
-// The thread of the writer, as the thread that reads sees it.
+// The thread of the writer, as the thread that reads sees it. Its program is writer.ts.
 
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';

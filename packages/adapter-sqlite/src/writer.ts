@@ -5,7 +5,7 @@ import { CONSTRAINT, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { checkPlace, type Place } from './file.ts';
 import { checkSchema, connect, type Database, type Row, type Statement } from './schema.ts';
 
-/** Statements that run until one of them has rows. They are written together or not at all. */
+/** Statements that run until one of them has rows or violates a constraint. What ran before is written, too. */
 export type Write = readonly Statement[];
 
 /** The rows, or the members of an error: structuredClone of an error drops its code. */
