@@ -1,9 +1,9 @@
 import { spawnSync } from 'node:child_process';
-import { cpSync, globSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { cpSync, globSync, mkdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { describe, expect, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 
@@ -35,8 +35,7 @@ describe('the repository', () => {
 
 /** The imports that the rules reject in a tree of these files, as rule and file. */
 function violations(files: Record<string, string>): string[] {
-  const folder = realpathSync(mkdtempSync(join(tmpdir(), 'import-rules-')));
-  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const folder = realpathSync(freshFolder());
   cpSync(join(ROOT, '.dependency-cruiser.mjs'), join(folder, '.dependency-cruiser.mjs'));
   for (const [path, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, path)), { recursive: true });

@@ -5,22 +5,20 @@ import {
   cpSync,
   existsSync,
   mkdirSync,
-  mkdtempSync,
   readdirSync,
   readFileSync,
   realpathSync,
-  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect } from 'node:net';
-import { tmpdir } from 'node:os';
+import { request } from 'node:http';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freshFolder } from '@animal-store/test-kit/fresh-folder';
+import { KEY } from '@animal-store/test-kit/service';
 import { describe, expect, onTestFinished, test } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const KEY = 'the-key-of-the-tests';
 
 const { PATH = '', HOME } = process.env;
 
@@ -40,8 +38,7 @@ const STOPS: readonly (readonly [string, (npm: number) => void])[] = [
 
 /** A clone whose path has a space, with a package manager and applications of its own. */
 function cloneWith({ pnpm, application = '' }: { pnpm: string; application?: string }) {
-  const root = realpathSync(mkdtempSync(join(tmpdir(), 'animal store ')));
-  onTestFinished(() => rmSync(root, { recursive: true }));
+  const root = join(realpathSync(freshFolder()), 'animal store');
   const write = (path: string, text: string) => {
     mkdirSync(dirname(join(root, path)), { recursive: true });
     writeFileSync(join(root, path), text, { mode: 0o755 });
@@ -60,8 +57,7 @@ function cloneWith({ pnpm, application = '' }: { pnpm: string; application?: str
 
 describe('in a clone without dependencies', () => {
   function folderWith(...names: string[]): string {
-    const root = mkdtempSync(join(tmpdir(), 'animal-store-'));
-    onTestFinished(() => rmSync(root, { recursive: true }));
+    const root = freshFolder();
     for (const name of names) cpSync(join(ROOT, name), join(root, name), { recursive: true });
     return root;
   }
@@ -107,7 +103,7 @@ describe('npm start and npm run cli', () => {
   test.each(STOPS)('end during the installation if %s', async (_, stop) => {
     const { root, env } = cloneWith({ pnpm: 'exec sleep 600' });
     const npm = start(root, env);
-    await expect.poll(() => descendants(npm.pid).some(({ command }) => command.startsWith('sleep'))).toBe(true);
+    await expect.poll(() => commandsIn(npm.pid)).toContain('sleep 600');
     stop(npm.pid);
     await npm.ended;
     expect(existsSync(join(root, 'node_modules/.animal-store-installed'))).toBe(false);
@@ -118,12 +114,12 @@ describe('npm start and npm run cli', () => {
     async (_, stop) => {
       const npm = start(ROOT, { PATH, HOME, PORT: '0', API_KEYS: KEY });
       await expect.poll(npm.output).toContain('"listening"');
-      expect(descendants(npm.pid)).toHaveLength(1);
+      expect(commandsIn(npm.pid)).toEqual([expect.stringContaining('npm'), expect.stringContaining('/main.ts')]);
       const port = Number(/127\.0\.0\.1:(\d+)/.exec(npm.output())?.[1]);
       const finish = await beginRequest(port);
       stop(npm.pid);
       await expect.poll(npm.output).toContain('"stopping"');
-      expect(await finish()).toMatch(/^HTTP\/1\.1 201 /);
+      expect(await finish()).toBe(201);
       await npm.ended;
       // An earlier connection would prolong the grace of the stop.
       await expect(fetch(`http://127.0.0.1:${port}`)).rejects.toMatchObject({ cause: { code: 'ECONNREFUSED' } });
@@ -133,16 +129,10 @@ describe('npm start and npm run cli', () => {
   );
 });
 
-/** The processes that a process has started, and those that they have started. */
-function descendants(pid: number): { pid: number; command: string }[] {
-  const lines = execFileSync('ps', ['-A', '-o', 'ppid=,pid=,args='], { encoding: 'utf8' }).trim().split('\n');
-  const processes = lines.map((line) => {
-    const [, parent, child, command = ''] = /^ *(\d+) +(\d+) +(.*)$/.exec(line) ?? [];
-    return { parent: Number(parent), pid: Number(child), command };
-  });
-  const children = (of: number): typeof processes =>
-    processes.filter(({ parent }) => parent === of).flatMap((child) => [child, ...children(child.pid)]);
-  return children(pid);
+/** The commands of the processes in a group. */
+function commandsIn(group: number): string[] {
+  const lines = execFileSync('ps', ['-A', '-o', 'pgid=,args='], { encoding: 'utf8' }).matchAll(/^ *(\d+) +(.*)$/gm);
+  return [...lines].flatMap(([, id, command = '']) => (Number(id) === group ? [command] : []));
 }
 
 /** Runs `npm start` as a shell does: in a process group of its own. */
@@ -165,22 +155,20 @@ function start(cwd: string, env: NodeJS.ProcessEnv) {
 }
 
 /** Sends a request without the end of its body; resolves when the service reads it. The result sends the end. */
-async function beginRequest(port: number): Promise<() => Promise<string>> {
+async function beginRequest(port: number): Promise<() => Promise<number>> {
   const body = '{"name":"Rex","categoryId":1}';
-  const fields = {
-    host: '127.0.0.1',
+  const headers = {
     authorization: `Bearer ${KEY}`,
     'content-type': 'application/json',
     'content-length': body.length,
     expect: '100-continue',
   };
-  const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\r\n`);
-  const socket = connect(port, '127.0.0.1');
-  socket.write(`POST /v1/pets HTTP/1.1\r\n${lines.join('')}\r\n`);
-  expect(String(await once(socket, 'data'))).toMatch(/^HTTP\/1\.1 100 /);
-  socket.write(body.slice(0, 10));
+  const begun = request({ port, path: '/v1/pets', method: 'POST', headers });
+  await once(begun, 'continue');
+  begun.write(body.slice(0, 10));
   return async function finish() {
-    socket.write(body.slice(10));
-    return String(await once(socket, 'data'));
+    begun.end(body.slice(10));
+    const [response] = await once(begun, 'response');
+    return response.resume().statusCode;
   };
 }
