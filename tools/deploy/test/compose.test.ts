@@ -57,12 +57,21 @@ const PROJECT = 'animal-store-test';
 /** The image of the manual keeps its name. */
 const IMAGE = 'animal-store:compose-test';
 
+/** Runs the statement that follows a restore, which docs/storage-mongodb.md has for mongosh, with the driver in the image. */
+const AFTER_RESTORE = `
+  const { MongoClient, Long: { fromString: Long } } = await import('mongodb');
+  const client = new MongoClient(process.env.MONGODB_URL);
+  const db = { counters: client.db().collection('counters') };
+  await ${documented('storage-mongodb.md', /--eval '(db\.counters\..+)'$/m)};
+  await client.close();
+`;
+
 test.skipIf(inject('missing').includes('Compose'))(
-  'the commands of the manual start the service, issue a key, and keep pets until they are removed',
+  'the commands of the manuals start the service, issue a key, keep pets until they are removed, and skip ids after a restore',
   async () => {
     const compose = await composeCommand();
     const port = String(await freePorts(1));
-    const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, POSTGRES_IMAGE, PORT: port, KEY };
+    const variables = { ANIMAL_STORE_IMAGE: IMAGE, MONGODB_IMAGE, POSTGRES_IMAGE, PORT: port, KEY, AFTER_RESTORE };
     /** Runs commands in the project of this test, and returns their standard output. */
     const run = async (...commands: string[]) => {
       const script = ['set -e', ...commands]
@@ -97,9 +106,12 @@ test.skipIf(inject('missing').includes('Compose'))(
     expect((await add('Rex', issued)).status).toBe(201);
     await run(enter, name, down);
 
+    const inDriver = '--workdir /app/packages/adapter-mongodb animal-store node --input-type=module';
+    await run(enter, name, `docker compose run --rm ${inDriver} --eval "$AFTER_RESTORE"`);
     await run(enter, name, ': >api-keys', 'API_KEYS_FILE= docker compose up --detach');
     const list = () => call('/v1/pets', issued).then((response) => response.text(), String);
     await expect.poll(list).toContain('"name":"Rex"');
+    expect(await (await add('Max', issued)).text()).toMatch(/^\{"id":10000\d\d,/);
     expect((await call('/v1/pets')).status).toBe(401);
 
     await run(enter, name, down, 'printf %s "$KEY" >api-keys', 'docker compose up --detach animal-store-on-postgres');

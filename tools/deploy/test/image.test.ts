@@ -5,7 +5,7 @@ import { promisify } from 'node:util';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { KEY } from '@animal-store/test-kit/service';
 import { beforeAll, describe, expect, inject, test } from 'vitest';
-import { addressOf, buildImage, callsTo, docker, documented, MONGODB_IMAGE, ROOT, startContainer } from './programs.ts';
+import { addressOf, buildImage, callsTo, docker, ROOT, startContainer } from './programs.ts';
 
 /** Runs a script of tools/deploy/sqlite. */
 const run = (script: string, ...args: string[]) => promisify(execFile)(`${ROOT}/tools/deploy/sqlite/${script}`, args);
@@ -90,14 +90,17 @@ describe.skipIf(inject('missing').includes('image'))('the container image', () =
     expect(said).toMatch(new RegExp(`^animal-store \\d+\\.\\d+\\.\\d+\\S* \\(revision ${BUILD.REVISION}\\)$`));
   });
 
-  test('becomes healthy and serves requests with restricted rights', async () => {
-    const { call, add } = await serviceOf(await startHealthy(...PUBLISHED));
+  test('becomes healthy, serves requests with restricted rights and stops', async () => {
+    const container = await startHealthy(...PUBLISHED);
+    const { call, add } = await serviceOf(container);
     expect((await call('/v1/pets', 'not the key that it has')).status).toBe(401);
     expect(await (await add('Rex')).text()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807}');
     // Assets come from packages and from a folder beside the built modules.
     for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui-bundle.js', '/metrics', '/openapi.json']) {
       expect((await call(path)).status, path).toBe(200);
     }
+    await docker('stop', container);
+    expect(await docker('wait', container)).toBe('0');
   });
 
   test.each([
@@ -121,27 +124,6 @@ describe.skipIf(inject('missing').includes('image'))('the container image', () =
       ...[image, 'node', '--eval', 'setInterval(() => {}, 1_000)'],
     );
     await healthOf(container, 'unhealthy');
-  });
-
-  test('keeps pets in MongoDB across containers, issues keys with its command line, and skips ids as after a restore', async () => {
-    // The service shares the addresses of the server, which publishes its port.
-    const server = await startContainer(...PUBLISHED, '--tmpfs=/data/db', MONGODB_IMAGE, '--replSet=rs0');
-    const near = [`--network=container:${server}`, '--env=STORAGE=mongodb', `--env=MONGODB_URL=${MONGODB_URL}`];
-    const once = ['run', '--rm', ...RESTRICTED, ...near];
-    await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', INITIATE);
-
-    const issueKey = ['node', 'apps/cli/dist/main.js', 'keys', 'issue', '--holder', 'the zoo'];
-    const { key } = JSON.parse(await docker(...once, image, ...issueKey));
-    const first = await startContainer(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
-    expect((await (await serviceOf(server)).add('Rex', key)).status).toBe(201);
-    await docker('stop', first);
-    expect(await docker('wait', first)).toBe('0');
-
-    await docker(...once, '--workdir=/app/packages/adapter-mongodb', image, 'node', '--eval', afterRestore());
-    await startContainer(...RESTRICTED, ...FREQUENT_CHECKS, ...near, image);
-    const { call, add } = await serviceOf(server);
-    expect(await (await call('/v1/pets/1', key)).text()).toContain('"name":"Rex"');
-    expect(((await (await add('Max', key)).json()) as { id: number }).id).toBeGreaterThan(1_000_000);
   });
 
   test('keeps pets in a SQLite file in a volume across a restart, and restores a backup', async () => {
@@ -204,32 +186,6 @@ const LIST_FILES = `
   list('');
   console.log(JSON.stringify(files));
 `;
-
-const MONGODB_URL = 'mongodb://127.0.0.1:27017/animals?replicaSet=rs0';
-
-/** Initiates the replica set with the driver in the image. */
-const INITIATE = `
-  import('mongodb').then(async ({ MongoClient }) => {
-    const client = new MongoClient('mongodb://127.0.0.1:27017/?directConnection=true', { serverSelectionTimeoutMS: 30_000 });
-    const admin = client.db('admin');
-    await admin.command({ replSetInitiate: { _id: 'rs0', members: [{ _id: 0, host: '127.0.0.1:27017' }] } });
-    while (!(await admin.command({ hello: 1 })).isWritablePrimary) await new Promise((resolve) => setTimeout(resolve, 50));
-    await client.close();
-  });
-`;
-
-/** Runs the statement that docs/storage-mongodb.md has for mongosh, with the driver in the image. */
-function afterRestore(): string {
-  const statement = documented('storage-mongodb.md', /--eval '(db\.counters\..+)'$/m);
-  return `
-    import('mongodb').then(async ({ MongoClient, Long: { fromString: Long } }) => {
-      const client = new MongoClient(process.env.MONGODB_URL);
-      const db = { counters: client.db().collection('counters') };
-      await ${statement};
-      await client.close();
-    });
-  `;
-}
 
 /** Starts the service in memory with restricted rights, and waits until its health check succeeds. */
 async function startHealthy(...options: readonly string[]): Promise<string> {
