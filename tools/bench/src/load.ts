@@ -8,7 +8,9 @@ export interface Sample {
   /** Successful responses in a second. */
   readonly perSecond: number;
   /** The time from a request to the end of its response, in milliseconds. */
+  readonly p50: number;
   readonly p99: number;
+  readonly longest: number;
   /** The server's CPU time for a request, in microseconds; NaN if it can't be read. */
   readonly cpu: number;
   readonly succeeded: number;
@@ -51,7 +53,9 @@ export async function runLoad(
   if (latencies.length === 0) throw new Error(`${name}: no successful response, ${failed} others`);
   return {
     perSecond: (latencies.length / (end - begin)) * 1_000,
+    p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
+    longest: quantile(latencies, 1),
     cpu: (cpu / (latencies.length + failed)) * 1e6,
     succeeded: latencies.length,
     failed: failed + lost,

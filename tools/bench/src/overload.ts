@@ -1,11 +1,10 @@
 import { connect, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { fill, send } from './catalogue.ts';
+import { fill } from './catalogue.ts';
 import { bytesOf } from './client.ts';
 import { runLoad } from './load.ts';
 import { animalStore } from './peers.ts';
 import type { Server } from './server.ts';
-import { quantile } from './statistics.ts';
 import { markdown } from './tables.ts';
 import { WORKLOADS } from './workloads.ts';
 
@@ -24,10 +23,10 @@ export async function measureOverload(seconds: number): Promise<void> {
     const load = { ids: await fill(server, 1_000), connections: 32, seconds: 2 };
     await runLoad(server, WORKLOADS['get one'], load);
     const { perSecond: peak } = await runLoad(server, WORKLOADS['get one'], load);
-    const ended = new AbortController();
-    const honest = repeat(() => send(server, { kind: 'list', limit: 20 }), ended.signal);
-    const offered = await offer(server, peak * FACTOR, seconds);
-    ended.abort();
+    const [honest, offered] = await Promise.all([
+      runLoad(server, WORKLOADS['list 20'], { ...load, connections: 1, seconds }),
+      offer(server, peak * FACTOR, seconds),
+    ]);
     const perSecond = (count: number) => (count / offered.seconds).toFixed(0);
     const share = `${((100 * offered.succeeded) / offered.seconds / peak).toFixed(0)} %`;
     console.log(
@@ -39,10 +38,9 @@ export async function measureOverload(seconds: number): Promise<void> {
         ['503', perSecond(offered.rejected)],
       ]),
     );
-    const { statuses, milliseconds } = await honest;
-    const counts = [...statuses].map(([status, count]) => `${count} times ${status}`).join(', ');
-    const [p50, most] = [quantile(milliseconds, 0.5), Math.max(...milliseconds)];
-    console.log(`an honest client: ${counts}; median ${p50.toFixed(0)} ms, at most ${most.toFixed(0)} ms`);
+    const { succeeded, failed, p50, longest } = honest;
+    const times = `median ${p50.toFixed(0)} ms, at most ${longest.toFixed(0)} ms`;
+    console.log(`an honest client: ${succeeded} times 200, ${failed} times not; ${times}`);
   } finally {
     await server.stop();
   }
@@ -77,19 +75,4 @@ async function offer({ url, api, headers }: Server, perSecond: number, seconds: 
   const elapsed = (performance.now() - begin) / 1_000;
   for (const socket of sockets) socket.destroy();
   return { ...counts, seconds: elapsed };
-}
-
-/** Calls one after the other, as a client with one connection does. */
-async function repeat(call: () => Promise<Response>, signal: AbortSignal) {
-  const statuses = new Map<number, number>();
-  const milliseconds: number[] = [];
-  while (!signal.aborted) {
-    const begin = performance.now();
-    const response = await call();
-    await response.arrayBuffer();
-    milliseconds.push(performance.now() - begin);
-    statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1);
-    await pause(TICK);
-  }
-  return { statuses, milliseconds };
 }

@@ -27,16 +27,6 @@ export interface Contender {
   start(environment: NodeJS.ProcessEnv): Promise<Server>;
 }
 
-/** The contender that a command starts. It prints its URL on its standard output. */
-export function program(
-  name: string,
-  command: readonly string[],
-  { environment: own = {}, api = animalStoreApi }: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
-): Contender {
-  const pinned = PINNED ? ['taskset', '--cpu-list', '0', ...command] : command;
-  return { name, start: (environment) => startServer(name, pinned, { ...environment, ...own }, api) };
-}
-
 /** Whether each server gets the first core for itself, and the load the others (Linux, two cores or more). */
 const PINNED: boolean = availableParallelism() > 1 && spawnSync('taskset', ['--version']).error === undefined;
 
@@ -64,40 +54,42 @@ export function keepAwake(): () => void {
   return () => void child.kill();
 }
 
-/** @throws Error If the program ends before it prints a URL on its standard output. */
-async function startServer(
+/** The contender that a command starts. It prints its URL on its standard output; `start` rejects if it ends before. */
+export function program(
   name: string,
   command: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  api: Api,
-): Promise<Server> {
-  const [file, ...args] = command;
-  const child = spawn(file as string, args, {
-    env: { ...process.env, ...environment, PORT: '0', API_KEYS: KEY },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const exited = once(child, 'exit');
-  const url = await new Promise<string>((resolve, reject) => {
-    exited.then(([code]) => reject(new Error(`${name} ended with ${code} before it listened`)), reject);
-    child.stdout.on('data', (chunk: Buffer) => {
-      const printed = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
-      if (printed === undefined) return;
-      // The log is read and dropped.
-      child.stdout.removeAllListeners('data').resume();
-      resolve(printed);
+  { environment: own = {}, api = animalStoreApi }: { environment?: NodeJS.ProcessEnv; api?: Api } = {},
+): Contender {
+  const [file, ...args] = PINNED ? ['taskset', '--cpu-list', '0', ...command] : command;
+  async function start(environment: NodeJS.ProcessEnv): Promise<Server> {
+    const child = spawn(file as string, args, {
+      env: { ...process.env, ...environment, ...own, PORT: '0', API_KEYS: KEY },
+      stdio: ['ignore', 'pipe', 'inherit'],
     });
-  });
-  return {
-    name,
-    url,
-    api,
-    headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
-    cpuSeconds: () => cpuSeconds(child.pid),
-    async stop() {
-      child.kill();
-      await exited;
-    },
-  };
+    const exited = once(child, 'exit');
+    const url = await new Promise<string>((resolve, reject) => {
+      exited.then(([code]) => reject(new Error(`${name} ended with ${code} before it listened`)), reject);
+      child.stdout.on('data', (chunk: Buffer) => {
+        const printed = /http:\/\/127\.0\.0\.1:\d+/.exec(chunk.toString())?.[0];
+        if (printed === undefined) return;
+        // The log is read and dropped.
+        child.stdout.removeAllListeners('data').resume();
+        resolve(printed);
+      });
+    });
+    return {
+      name,
+      url,
+      api,
+      headers: { authorization: `Bearer ${KEY}`, 'content-type': 'application/json' },
+      cpuSeconds: () => cpuSeconds(child.pid),
+      async stop() {
+        child.kill();
+        await exited;
+      },
+    };
+  }
+  return { name, start };
 }
 
 /** Hundredths of a second, in which proc(5) counts the time on a CPU. */
