@@ -44,30 +44,26 @@ export async function checkConsistency(
   expect(violations.slice(0, 10)).toEqual([]);
 
   // Otherwise the history shows nothing.
-  const { added, found, listed, unknown } = countsOf(history);
+  const { add, find, list, unknown } = countsOf(history);
   expect(Object.values(counts)).not.toContain(0);
-  expect(Math.min(added, found, listed, history.stored.length)).toBeGreaterThan(50);
+  expect(Math.min(add, find, list, history.stored.length)).toBeGreaterThan(50);
   expect(unknown).toBeGreaterThan(0);
 }
 
+/** How many calls succeeded, by their type, and how many did not. */
 function countsOf({ operations }: History) {
-  const successes = operations.filter(({ result }) => typeof result !== 'string');
-  return {
-    added: successes.filter(({ type }) => type === 'add').length,
-    found: successes.filter(({ type }) => type === 'find').length,
-    listed: successes.filter(({ type }) => type === 'list').length,
-    unknown: operations.filter(({ result }) => result === 'unknown').length,
-    failed: operations.filter(({ result }) => result === 'failed').length,
-  };
+  const counts = { add: 0, find: 0, list: 0, unknown: 0, failed: 0 };
+  for (const { type, result } of operations) counts[typeof result === 'string' ? result : type] += 1;
+  return counts;
 }
 
 function summaryOf(history: History, faults: Readonly<Record<string, number>>): string {
-  const { added, found, listed, unknown, failed } = countsOf(history);
+  const { add, find, list, unknown, failed } = countsOf(history);
   const total = Object.values(faults).reduce((sum, count) => sum + count, 0);
   const each = Object.entries(faults).map(([fault, count]) => `${fault} ${count}`);
   return (
-    `${history.operations.length} operations: ${added} creations acknowledged, ${unknown} of unknown outcome, ` +
-    `${found} pets and ${listed} pages read, ${failed} failed; ${history.stored.length} pets stored; ` +
+    `${history.operations.length} operations: ${add} creations acknowledged, ${unknown} of unknown outcome, ` +
+    `${find} pets and ${list} pages read, ${failed} failed; ${history.stored.length} pets stored; ` +
     `${total} faults (${each.join(', ')})`
   );
 }
