@@ -23,18 +23,19 @@ export interface SharedServerOptions<Provided> {
   start(): Promise<StartedServer<Provided>>;
 }
 
-interface Run<Provided> {
-  readonly server: Promise<StartedServer<Provided> | Missing>;
-  /** The projects that have not ended yet. */
-  users: number;
-  readonly projects: string[];
-}
-
 /** A `globalSetup` for every Vitest project whose tests talk to a database: they share one server. */
 export function sharedServer<Provided extends object>({ name, key, image, start }: SharedServerOptions<Provided>) {
+  interface Run {
+    readonly server: Promise<StartedServer<Provided> | Missing>;
+    readonly projects: string[];
+  }
   // Vitest runs a global setup once for each project that names it, all in one process: here they find the one server.
   const symbol = Symbol.for(`animal-store.server.${name}`);
-  const shared = globalThis as { [symbol]?: Run<Provided> };
+  const shared = globalThis as { [symbol]?: Run };
+  async function startIfPossible() {
+    const missing = await whyNoContainers(image);
+    return missing === null ? start() : { missing };
+  }
   const noServer = ({ missing }: Missing, projects: readonly string[]): string =>
     notRun({
       tests: [`every suite that needs ${name}, in`, ...projects.map((project) => `  - ${project}`)].join('\n'),
@@ -42,25 +43,19 @@ export function sharedServer<Provided extends object>({ name, key, image, start 
       remedy: `To run them, start Docker (${key.toUpperCase()}_IMAGE names the image).`,
       variable: 'MONGODB_TESTS',
     });
-  async function startIfPossible() {
-    const missing = await whyNoContainers(image);
-    return missing === null ? start() : { missing };
-  }
-  return async (project: TestProject): Promise<() => Promise<void>> => {
-    shared[symbol] ??= { server: startIfPossible(), users: 0, projects: [] };
-    const run = shared[symbol];
-    run.users += 1;
-    run.projects.push(project.name);
-    const server = await run.server;
+  return async (project: TestProject): Promise<void> => {
+    const isFirst = shared[symbol] === undefined;
+    shared[symbol] ??= { server: startIfPossible(), projects: [] };
+    const { server: starting, projects } = shared[symbol];
+    projects.push(project.name);
+    const server = await starting;
     // Throws if it is required. At the end all projects are known.
-    if ('missing' in server) noServer(server, run.projects);
+    if ('missing' in server) noServer(server, projects);
     project.provide(key, ('missing' in server ? server : server.provided) as never);
-    return async () => {
-      run.users -= 1;
-      if (run.users > 0) return;
-      delete shared[symbol];
-      if ('missing' in server) process.stderr.write(noServer(server, run.projects));
+    if (!isFirst) return;
+    project.vitest.onClose(async () => {
+      if ('missing' in server) process.stderr.write(noServer(server, projects));
       else await server.stop();
-    };
+    });
   };
 }
