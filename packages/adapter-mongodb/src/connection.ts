@@ -1,8 +1,6 @@
 import { type DbOptions, ReadConcern } from 'mongodb';
 import { createCheck } from './check.ts';
-import { createCounter } from './counter.ts';
 import { checkDeployment } from './deployment.ts';
-import { createFence } from './fence.ts';
 import { createInsertions } from './insert.ts';
 import type { KeyDocument } from './keys.ts';
 import { createReadBarrier, followPrimary } from './primary.ts';
@@ -41,13 +39,17 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
     const db = client.db(server.database, OPTIONS);
     if (known !== null) await checkCollections(db, known);
     const ids = known ?? (await prepareCollections(db));
-    const { confirm } = createCounter(db);
+    /** A linearizable read: it succeeds only on a primary that has committed a write of its own term. */
+    async function confirm(): Promise<void> {
+      const readConcern = new ReadConcern('linearizable');
+      await db.collection('counters').findOne({}, { readConcern, maxTimeMS: TIME_LIMITS.operation });
+    }
     const barrier = createReadBarrier(primary.current, confirm);
     const query = createQuery(db, ids.get('pets'));
     const check = createCheck(() => checkCollections(db, ids));
     return {
       ...{ close, ids, query, barrier },
-      insertions: createInsertions(db, query, createFence(client), check.recent),
+      insertions: createInsertions(db, query, client, check.recent),
       reads: createReads(db, ids.get('pets'), query, barrier),
       keys: db.collection<KeyDocument>('api_keys'),
       /** Rejects if the database is not as it was opened. Each write begins with it: the server would create a lost collection. */

@@ -1,36 +1,35 @@
-import type { Pet } from '@animal-store/domain';
-import type { Idempotency } from '@animal-store/domain/ports';
-import type { Filter } from 'mongodb';
-import { decodeDocument, decodePet, type PetDocument } from './documents.ts';
-import type { Fence } from './fence.ts';
+import type { Creation, Idempotency } from '@animal-store/domain/ports';
+import type { ClientSession, Filter } from 'mongodb';
+import { decodeDocument, type NewDocument, type PetDocument, petOf } from './documents.ts';
 import type { Query } from './read.ts';
 
-/** A pet that was created under an idempotency key, and what its creation asked for. */
-interface EarlierPet {
-  readonly pet: Pet;
-  readonly fingerprint: string;
-}
+/** What creations come to, by the object of the new pet. null: its idempotency key stands for another pet. */
+export type Outcomes = Map<NewDocument, Creation | null | Error>;
 
-/**
- * Finds the pets of the idempotency keys of rejected insertions. One query serves thousands.
- *
- * @returns The pet of each key, in their order; undefined if it has none, and for an insertion without a key.
- */
-export async function findEarlierPets(
+/** Finds what was created earlier under the keys of rejected pets, by one query. Returns those that have no key, or a new one. */
+export async function findEarlier(
   query: Query,
-  fence: Fence,
-  rejected: readonly (Idempotency | undefined)[],
-): Promise<(EarlierPet | undefined)[]> {
-  const keys = rejected.flatMap((key) => key ?? []);
-  if (keys.length === 0) return rejected.map(() => undefined);
-  const documents = await fence.read((session) => query(keys.length, { filter: { $or: rangesOf(keys) } }, session));
+  rejected: readonly NewDocument[],
+  outcomes: Outcomes,
+  session: ClientSession,
+): Promise<readonly NewDocument[]> {
+  const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
+  if (keys.length === 0) return rejected;
+  const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, session);
   const earlier = new Map(
     documents.map((bytes) => {
-      const { idempotency } = decodeDocument(bytes) as { readonly idempotency: Idempotency };
-      return [nameOf(idempotency), { pet: decodePet(bytes), fingerprint: idempotency.fingerprint }];
+      const document = decodeDocument(bytes);
+      return [nameOf(document.idempotency as Idempotency), document];
     }),
   );
-  return rejected.map((key) => key && earlier.get(nameOf(key)));
+  const rest: NewDocument[] = [];
+  for (const pet of rejected) {
+    const found = pet.idempotency && earlier.get(nameOf(pet.idempotency));
+    const isSame = found?.idempotency?.fingerprint === pet.idempotency?.fingerprint;
+    if (found === undefined) rest.push(pet);
+    else outcomes.set(pet, isSame ? { pet: petOf(found), created: false } : null);
+  }
+  return rest;
 }
 
 /** One range of the index for each holder. */

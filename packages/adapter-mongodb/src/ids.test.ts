@@ -1,15 +1,20 @@
+import type { Db } from 'mongodb';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { createIds } from './ids.ts';
 
 /** Ids from a counter, as the database keeps it. */
 function counter() {
   const state = { last: 0n, reserved: [] as number[] };
-  const reserve = vi.fn(async (count: number) => {
-    state.reserved.push(count);
-    state.last += BigInt(count);
-    return state.last;
+  const findOneAndUpdate = vi.fn(async (_: object, { $inc }: { $inc: { last: bigint } }) => {
+    state.reserved.push(Number($inc.last));
+    state.last += $inc.last;
+    return { last: state.last };
   });
-  return Object.assign(state, createIds(reserve), { reserve });
+  async function updateOne(_: object, { $max }: { $max: { last: bigint } }) {
+    state.last = $max.last;
+  }
+  const { take, raiseTo } = createIds({ collection: () => ({ findOneAndUpdate, updateOne }) } as unknown as Db);
+  return Object.assign(state, { take, raiseTo, findOneAndUpdate });
 }
 
 const idsFrom = (first: number, count: number) => Array.from({ length: count }, (_, index) => BigInt(first + index));
@@ -19,37 +24,38 @@ afterEach(() => void vi.useRealTimers());
 
 test('ids ascend without a gap, in the order of the calls, and are reserved by a few writes', async () => {
   const { take, reserved } = counter();
-  const taken = await Promise.all(idsFrom(1, 3_000).map(() => take(1)));
-  expect(taken.flat()).toEqual(idsFrom(1, 3_000));
+  expect(await Promise.all(idsFrom(1, 3_000).map(() => take(1)))).toEqual(idsFrom(1, 3_000));
   expect(reserved).toEqual([1, 8, 64, 512, 1_000, 1_000, 1_000]);
 });
 
-test('a call may take more ids than are reserved ahead', async () => {
-  const { take } = counter();
-  expect(await take(2_500)).toEqual(idsFrom(1, 2_500));
-  expect(await take(3)).toEqual(idsFrom(2_501, 3));
+test('a call takes ids that follow each other, and may take more than are reserved ahead', async () => {
+  const { take, reserved } = counter();
+  expect([await take(2_500), await take(600), await take(401)]).toEqual([1n, 2_501n, 3_501n]);
+  expect(reserved).toEqual([2_500, 1_000, 1_000]);
 });
 
 test('ids that were reserved a second ago are not used, and a call after it reserves its own only', async () => {
   const { take, reserved } = counter();
   for (let count = 0; count < 3; count += 1) await take(1);
   vi.advanceTimersByTime(1_000);
-  expect(await take(2)).toEqual([10n, 11n]);
+  expect(await take(2)).toBe(10n);
   expect(reserved).toEqual([1, 8, 2]);
 });
 
-test('ids that were discarded are not used', async () => {
-  const state = counter();
-  await state.take(1);
-  await state.take(1);
-  state.last = 100n;
-  await state.discard();
-  expect(await state.take(1)).toEqual([101n]);
+test('ids that were reserved before the counter was raised are not used, except by a call that waits for them', async () => {
+  const { take, raiseTo, findOneAndUpdate } = counter();
+  await take(1);
+  const response = Promise.withResolvers<{ last: bigint }>();
+  findOneAndUpdate.mockReturnValueOnce(response.promise);
+  const waiting = take(1);
+  await raiseTo(100n);
+  response.resolve({ last: 9n });
+  expect([await waiting, await take(1)]).toEqual([2n, 101n]);
 });
 
 test('a reservation that fails rejects its call, and no later one', async () => {
-  const { take, reserve } = counter();
-  reserve.mockRejectedValueOnce(new Error('no primary'));
+  const { take, findOneAndUpdate } = counter();
+  findOneAndUpdate.mockRejectedValueOnce(new Error('no primary'));
   const calls = await Promise.allSettled([take(1), take(1)]);
-  expect(calls).toMatchObject([{ reason: { message: 'no primary' } }, { value: [1n] }]);
+  expect(calls).toMatchObject([{ reason: { message: 'no primary' } }, { value: 1n }]);
 });

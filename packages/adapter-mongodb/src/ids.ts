@@ -1,58 +1,68 @@
-/** How many ids one reservation takes at most, unless one call takes more. */
+import type { Db } from 'mongodb';
+import { TIME_LIMITS } from './url.ts';
+
+/** The last id that any process has reserved. */
+interface CounterDocument {
+  readonly _id: 'pets';
+  /** An int64, which is read as a number. */
+  readonly last: bigint | number;
+}
+
+const COUNTER = { _id: 'pets' } as const;
+
+/** How many ids one reservation has at most, unless one call takes more. */
 const MAX_SIZE = 1_000;
 
 /** Reservations expire after 1 s, so that no process assigns ids far below those that others have reached. */
 const TTL = 1_000;
 
 /**
- * Ids that are reserved ahead: each reservation is larger than the last one as long as the ids of that are used in time.
- *
- * @param reserve Reserves this many ids for the caller alone, above all reserved before. Returns the last of them.
+ * The ids of new pets. A process reserves them ahead, from a counter in the database. Each reservation is larger than the last
+ * one, if that was used up in time.
  */
-export function createIds(reserve: (count: number) => Promise<bigint>) {
-  /** The reserved ids that were not taken: none if `next` is above `last`. */
-  let next = 1n;
-  let last = 0n;
-  /** How many ids the latest reservation has taken; 0 if it has expired. */
+export function createIds(db: Db) {
+  const counters = db.collection<CounterDocument>('counters');
+  const { operation: maxTimeMS } = TIME_LIMITS;
+  /** The latest reservation: how many ids it has, how many of them were not taken, and its last id. */
   let size = 0;
+  let left = 0;
+  let last = 0n;
   let expiresAt = 0;
   let queue: Promise<unknown> = Promise.resolve();
 
-  async function take(count: number): Promise<bigint[]> {
-    if (performance.now() >= expiresAt) {
-      discard();
-      size = 0;
-    }
-    const ids: bigint[] = [];
-    for (; ids.length < count; next += 1n) {
-      if (next > last) await reserveMore(count - ids.length);
-      ids.push(next);
-    }
-    return ids;
+  async function takeNow(count: number): Promise<bigint> {
+    if (performance.now() >= expiresAt) size = left = 0;
+    if (left < count) await reserve(Math.max(count, Math.min(8 * size, MAX_SIZE)));
+    left -= count;
+    return last - BigInt(left + count) + 1n;
   }
 
-  async function reserveMore(missing: number): Promise<void> {
-    size = Math.max(missing, Math.min(8 * size, MAX_SIZE));
-    last = await reserve(size);
-    next = last - BigInt(size) + 1n;
+  /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used. */
+  async function reserve(count: number): Promise<void> {
+    left = 0;
     expiresAt = performance.now() + TTL;
-  }
-
-  function discard(): void {
-    last = next - 1n;
-  }
-
-  /** One call after the other: no later call takes ids while an earlier one waits for more. */
-  function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const result = queue.then(work);
-    queue = result.catch(() => {});
-    return result;
+    const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
+    const counter = await counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
+    last = BigInt((counter as CounterDocument).last);
+    size = left = count;
   }
 
   return {
-    /** Takes ids in ascending order, all of them above those of every earlier call. */
-    take: (count: number) => inTurn(() => take(count)),
-    /** The ids that are reserved are not used. */
-    discard: () => inTurn(async () => discard()),
+    /**
+     * Takes ids that follow each other, above those of every earlier call. Returns the first of them. Calls run one after the
+     * other, so that each finds what the one before it has reserved.
+     */
+    take(count: number): Promise<bigint> {
+      const work = () => takeNow(count);
+      const taken = queue.then(work, work);
+      queue = taken;
+      return taken;
+    },
+
+    /** Raises the counter to an id, if it is behind. Ids that were reserved before are not used. */
+    async raiseTo(id: bigint): Promise<void> {
+      await counters.updateOne(COUNTER, { $max: { last: id } }, { upsert: true, maxTimeMS });
+      expiresAt = 0;
+    },
   };
 }

@@ -1,12 +1,16 @@
 import { createBatches } from '@animal-store/adapter-kit';
-import type { Pet } from '@animal-store/domain';
 import type { Creation } from '@animal-store/domain/ports';
-import { type ClientSession, type Collection, type Db, MongoBulkWriteError, MongoServerError } from 'mongodb';
-import { createCounter } from './counter.ts';
+import {
+  type ClientSession,
+  type Collection,
+  type Db,
+  MongoBulkWriteError,
+  type MongoClient,
+  MongoServerError,
+} from 'mongodb';
 import { decodePet, type NewDocument, type PetDocument, petOf } from './documents.ts';
-import { findEarlierPets } from './earlier.ts';
+import { findEarlier, type Outcomes } from './earlier.ts';
 import { isDuplicateKey } from './failures.ts';
-import type { Fence } from './fence.ts';
 import { createIds } from './ids.ts';
 import type { Query } from './read.ts';
 import { TIME_LIMITS } from './url.ts';
@@ -21,99 +25,94 @@ const PARALLEL_INSERTIONS = 2;
 const MAX_TRIES = 3;
 
 /**
+ * Reads of a session begin at the time of the server's log at which its writes ended, or later. So the pet behind a
+ * duplicate-key error is read as soon as the majority has it, and not before (docs/decisions/0016-reads-after-an-election.md).
+ */
+const SESSION = { causalConsistency: true };
+
+/**
  * Creates and restores pets. Fails with the driver's errors.
  *
  * @param checkWritable Rejects if the collections are not those that were opened: an insertion would create a missing one.
  */
-export function createInsertions(db: Db, query: Query, fence: Fence, checkWritable: () => Promise<void>) {
+export function createInsertions(
+  db: Db,
+  query: Query,
+  client: Pick<MongoClient, 'withSession'>,
+  checkWritable: () => Promise<void>,
+) {
   const pets = db.collection<PetDocument>('pets');
-  const counter = createCounter(db);
-  const ids = createIds(counter.reserve);
-  const { batch: timeout } = TIME_LIMITS;
-
-  async function create(pet: NewDocument): Promise<Creation | null> {
-    for (let tried = 1; ; tried += 1) {
-      try {
-        return { pet: await insert(pet), created: true };
-      } catch (failure) {
-        if (!isDuplicateKey(failure)) throw failure;
-        const outcome = await resolveDuplicate(pet);
-        if (outcome !== 'try again') return outcome;
-        if (tried === MAX_TRIES) throw failure;
-      }
-    }
-  }
+  const ids = createIds(db);
 
   /** Group commit: one write, which the majority confirms once, stores all pets that come while insertions are in flight. */
-  const insert = createBatches<NewDocument, Pet>(
-    async (batch) => {
-      await checkWritable();
-      // Ids are assigned as late as possible, so that ids are stored nearly in order.
-      const taken = await ids.take(batch.length);
-      const createdAt = new Date();
-      const documents = batch.map((pet, index) => ({ _id: taken[index] as bigint, ...pet, createdAt }));
-      return fence.write((session) => insertAll(pets, documents, session));
-    },
-    { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout },
+  const create = createBatches<NewDocument, Creation | null>(
+    (batch) => client.withSession(SESSION, (session) => createAll(batch, session)),
+    { maxItems: MAX_INSERTED, parallel: PARALLEL_INSERTIONS, timeout: TIME_LIMITS.batch },
   );
 
   /**
-   * The outcome of a creation that a unique index rejected. The driver does not say which: if its idempotency key has no pet, its
-   * id was taken. One query at a time, so that a client may repeat thousands.
-   *
-   * | pet of the idempotency key | outcome                                            |
-   * | -------------------------- | -------------------------------------------------- |
-   * | has the same fingerprint   | that pet                                           |
-   * | has another fingerprint    | null                                               |
-   * | none                       | 'try again', with an id above those of stored pets |
+   * Inserts pets. If an index rejects one, its idempotency key has a pet, or its id was taken: then it is inserted again, under
+   * an id above those of stored pets.
    */
-  const resolveDuplicate = createBatches<NewDocument, Creation | null | 'try again'>(
-    async (rejected) => {
-      const keys = rejected.map(({ idempotency }) => idempotency);
-      const earlier = await findEarlierPets(query, fence, keys);
-      if (earlier.includes(undefined)) await raiseCounter();
-      return earlier.map((found, index) => {
-        if (found === undefined) return 'try again';
-        return found.fingerprint === keys[index]?.fingerprint ? { pet: found.pet, created: false } : null;
-      });
-    },
-    { maxItems: MAX_INSERTED, timeout },
-  );
+  async function createAll(batch: readonly NewDocument[], session: ClientSession) {
+    const outcomes: Outcomes = new Map();
+    let rest = batch;
+    try {
+      for (let tried = 1; rest.length > 0 && tried <= MAX_TRIES; tried += 1) {
+        if (tried > 1) await raiseCounter(session);
+        rest = await insertNew(rest, outcomes, session);
+        if (rest.length > 0) rest = await findEarlier(query, rest, outcomes, session);
+      }
+    } catch (failure) {
+      // Others of the batch may have been created.
+      for (const pet of rest) outcomes.set(pet, failure as Error);
+    }
+    return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
+  }
+
+  /** Inserts pets under new ids. Returns those that a unique index rejected: the driver does not say which. */
+  async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession) {
+    await checkWritable();
+    // As late as possible, so that ids are stored nearly in order.
+    const first = await ids.take(rest.length);
+    const createdAt = new Date();
+    const documents = rest.map((pet, index) => ({ _id: first + BigInt(index), ...pet, createdAt }));
+    const errors = await insertAll(pets, documents, session);
+    for (const [index, pet] of rest.entries()) {
+      outcomes.set(pet, errors.get(index) ?? { pet: petOf(documents[index] as PetDocument), created: true });
+    }
+    return errors.size === 0 ? [] : rest.filter((pet) => isDuplicateKey(outcomes.get(pet)));
+  }
 
   /** Raises the counter to the highest stored id: it is behind if pets were restored without it. */
-  async function raiseCounter(): Promise<void> {
-    const [highest] = await fence.read((session) => query(1, { sort: { _id: -1 } }, session));
-    if (highest !== undefined) await counter.raiseTo(decodePet(highest).id);
-    await ids.discard();
+  async function raiseCounter(session: ClientSession): Promise<void> {
+    const [highest] = await query(1, { sort: { _id: -1 } }, session);
+    if (highest !== undefined) await ids.raiseTo(decodePet(highest).id);
   }
 
   async function restore(documents: readonly PetDocument[]): Promise<void> {
     await checkWritable();
-    for (let done = 0; done < documents.length; done += MAX_INSERTED) {
-      const some = documents.slice(done, done + MAX_INSERTED);
-      const outcomes = await fence.write((session) => insertAll(pets, some, session));
-      const defect = outcomes.find((outcome) => outcome instanceof Error && !isDuplicateKey(outcome));
-      if (defect !== undefined) throw defect;
-    }
-    return raiseCounter();
+    await client.withSession(SESSION, async (session) => {
+      for (let done = 0; done < documents.length; done += MAX_INSERTED) {
+        const errors = await insertAll(pets, documents.slice(done, done + MAX_INSERTED), session);
+        for (const error of errors.values()) if (!isDuplicateKey(error)) throw error;
+      }
+      await raiseCounter(session);
+    });
   }
 
   return { create, restore };
 }
 
 /**
- * Inserts pets. Returns each of them, or the server's error if it was rejected, in their order. Throws unless every document
- * is either inserted or rejected: otherwise we don't know which exist.
+ * Inserts pets. Returns the server's errors of those that it rejected, by their indexes. Throws unless every document is either
+ * inserted or rejected: otherwise we don't know which exist.
  */
 async function insertAll(pets: Collection<PetDocument>, documents: readonly PetDocument[], session: ClientSession) {
-  const outcomes: (Pet | MongoServerError)[] = documents.map(petOf);
+  const errors = new Map<number, MongoServerError>();
   try {
-    await pets.insertMany(documents, {
-      ordered: false,
-      ignoreUndefined: true,
-      session,
-      maxTimeMS: TIME_LIMITS.operation,
-    });
+    const { operation: maxTimeMS } = TIME_LIMITS;
+    await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
   } catch (failure) {
     if (!(failure instanceof MongoBulkWriteError)) throw failure;
     const rejected = [failure.writeErrors].flat();
@@ -121,9 +120,8 @@ async function insertAll(pets: Collection<PetDocument>, documents: readonly PetD
     const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
     if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
     // The driver's WriteError is no Error.
-    for (const { index, code, errmsg = '' } of rejected) {
-      outcomes[index] = new MongoServerError({ message: errmsg, code });
-    }
+    for (const { index, code, errmsg = '' } of rejected)
+      errors.set(index, new MongoServerError({ message: errmsg, code }));
   }
-  return outcomes;
+  return errors;
 }

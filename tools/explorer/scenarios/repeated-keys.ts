@@ -8,12 +8,11 @@ const URL_MODULE = 'packages/adapter-mongodb/src/url.ts';
 const INSERT = 'packages/adapter-mongodb/src/insert.ts';
 const EARLIER = 'packages/adapter-mongodb/src/earlier.ts';
 const READ = 'packages/adapter-mongodb/src/read.ts';
-const FENCE = 'packages/adapter-mongodb/src/fence.ts';
+const IDS = 'packages/adapter-mongodb/src/ids.ts';
 
 type Modules = typeof import('../../../packages/adapter-mongodb/src/url.ts') &
   typeof import('../../../packages/adapter-mongodb/src/insert.ts') &
-  typeof import('../../../packages/adapter-mongodb/src/read.ts') &
-  typeof import('../../../packages/adapter-mongodb/src/fence.ts');
+  typeof import('../../../packages/adapter-mongodb/src/read.ts');
 
 type Insertions = ReturnType<Modules['createInsertions']>;
 
@@ -28,7 +27,7 @@ interface Outcomes {
 
 const scenario =
   (clients: Clients, options: ReplicaSetOptions = {}) =>
-  ({ createFence, createInsertions, createQuery, TIME_LIMITS }: Modules) =>
+  ({ createInsertions, createQuery, TIME_LIMITS }: Modules) =>
   (world: World) => {
     // No batch exceeds its time limit.
     TIME_LIMITS.batch = Number.POSITIVE_INFINITY;
@@ -55,7 +54,7 @@ const scenario =
     for (const [name, pets] of Object.entries(clients)) {
       const process = name.slice(-1);
       const db = databaseOf(process);
-      processes[process] ??= createInsertions(db, createQuery(db, undefined), createFence(client), async () => {});
+      processes[process] ??= createInsertions(db, createQuery(db, undefined), client, async () => {});
       const insertions = processes[process];
       const calls = pets.map((pet) => creating(insertions, pet));
       world.client(name, calls, { process });
@@ -96,12 +95,12 @@ const rex = petOf('zoo', 'Rex');
 const max = petOf('zoo', 'Max');
 
 const trialOf = (title: string, sizes: [Clients, ReplicaSetOptions?], options: TrialOptions = {}) =>
-  trial<Modules>(title, [URL_MODULE, INSERT, READ, FENCE], scenario(...sizes), options);
+  trial<Modules>(title, [URL_MODULE, INSERT, READ], scenario(...sizes), options);
 
 await trialOf('a creation and a conflict of two processes, an election', [{ 'first A': [rex], 'second B': [max] }], {
   errors: [
-    ['a lookup does not wait for the majority', FENCE, 'session.advanceOperationTime(latest)', ''],
-    ['another pet is no conflict', INSERT, 'found.fingerprint === keys[index]?.fingerprint ?', 'true ?'],
+    ['a lookup does not wait for the majority', READ, 'batchSize: limit }, session)', 'batchSize: limit }, {})'],
+    ['another pet is no conflict', EARLIER, 'isSame ?', 'true ?'],
     ['a rolled back creation is not tried again', INSERT, 'MAX_TRIES = 3', 'MAX_TRIES = 1'],
   ],
 });
@@ -128,8 +127,8 @@ await trialOf(
       [
         'the last rejection is not looked up',
         INSERT,
-        'if (!isDuplicateKey(',
-        'if (tried === MAX_TRIES || !isDuplicateKey(',
+        'if (rest.length > 0) rest',
+        'if (tried < MAX_TRIES && rest.length > 0) rest',
       ],
     ],
     errorsOnly: true,
@@ -148,8 +147,8 @@ await trialOf(
   ],
   {
     errors: [
-      ['the counter stays behind the restored pets', INSERT, 'await raiseCounter();', ''],
-      ['ids of before are used after the counter was raised', INSERT, 'await ids.discard();', ''],
+      ['the counter stays behind the restored pets', INSERT, 'if (tried > 1) await raiseCounter(session);', ''],
+      ['ids of before are used after the counter was raised', IDS, '      expiresAt = 0;', ''],
     ],
     errorsOnly: true,
   },
