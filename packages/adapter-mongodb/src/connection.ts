@@ -11,7 +11,7 @@ import { type Server, TIME_LIMITS } from './url.ts';
 /** They override those of the client. */
 const OPTIONS: DbOptions = {
   // What the driver does unless it is told otherwise.
-  ...{ raw: false, useBigInt64: false, promoteLongs: true, promoteValues: true, promoteBuffers: false },
+  ...{ raw: false, promoteValues: true, promoteBuffers: false },
   // Acknowledged writes survive every failover, and reads return only what would survive one.
   writeConcern: { w: 'majority', journal: true, wtimeoutMS: TIME_LIMITS.operation },
   readConcern: new ReadConcern('majority'),

@@ -1,11 +1,11 @@
-import type { Db } from 'mongodb';
+import type { Db, Long } from 'mongodb';
 import { TIME_LIMITS } from './url.ts';
 
 /** The last id that any process has reserved. */
 interface CounterDocument {
   readonly _id: 'pets';
-  /** An int64, which is read as a number. */
-  readonly last: bigint | number;
+  /** An int64, written as a bigint, and read as the options of the client say. */
+  readonly last: bigint | number | Long;
 }
 
 const COUNTER = { _id: 'pets' } as const;
@@ -43,7 +43,7 @@ export function createIds(db: Db) {
     expiresAt = performance.now() + TTL;
     const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
     const counter = await counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
-    last = BigInt((counter as CounterDocument).last);
+    last = BigInt(String((counter as CounterDocument).last));
     size = left = count;
   }
 
