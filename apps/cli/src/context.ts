@@ -35,8 +35,6 @@ export interface Context {
     options: TargetOptions,
     work: (source: MovableStorage, target: MovableStorage) => Promise<void>,
   ): Promise<void>;
-  /** From now on the first Ctrl-C aborts this signal, with the error of the command as its reason, and not the process. */
-  interruption(): AbortSignal;
   /** The arguments of the command line: messages may quote them. */
   readonly words: readonly string[];
   readonly stdin: Readable;

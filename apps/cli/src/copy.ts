@@ -3,13 +3,14 @@ import { type ApiKey, LIMITS } from '@animal-store/domain';
 import type { KeyStore, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import { type Command, Option } from 'commander';
 import { CommandFailed, type Context, type MovableStorage, type TargetOptions } from './context.ts';
+import { interruptible } from './interruptible.ts';
 import { MESSAGES } from './messages.ts';
 import { drawProgress, print } from './print.ts';
 
 /** How many pets a call reads or stores, and how many API keys are stored at once. */
 const BATCH = 1_000;
 
-export function addCopy(program: Command, { withTarget, interruption, stdout, stderr }: Context): void {
+export function addCopy(program: Command, { withTarget, stdout, stderr }: Context): void {
   program
     .command('copy')
     .description(
@@ -20,12 +21,12 @@ export function addCopy(program: Command, { withTarget, interruption, stdout, st
     .option('--to-storage <module>', 'the adapter, if it is from another repository')
     .action((options: TargetOptions) =>
       withTarget(options, async (source, target) => {
-        const signal = interruption();
-        const onProgress = (pets: number, step: string) => {
-          signal.throwIfAborted();
-          drawProgress(stderr, MESSAGES.progress(pets, step));
-        };
-        const counts = await copy(source, target, onProgress).finally(() => drawProgress(stderr));
+        const counts = await interruptible(({ signal }) =>
+          copy(source, target, (pets, step) => {
+            signal.throwIfAborted();
+            drawProgress(stderr, MESSAGES.progress(pets, step));
+          }),
+        ).finally(() => drawProgress(stderr));
         await print(stdout, counts);
       }),
     );

@@ -1,10 +1,12 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
+import { addAbortSignal } from 'node:stream';
 import { type Line, readLines } from '@animal-store/app-kit';
 import { type Catalogue, DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
 import { CommandFailed, type Context } from './context.ts';
+import { interruptible } from './interruptible.ts';
 import { MESSAGES, printable } from './messages.ts';
 import { drawProgress, print } from './print.ts';
 
@@ -35,13 +37,6 @@ async function importPets(file: string, importId: string, context: Context): Pro
   const { withStorage, stdin, stdout, stderr } = context;
   const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
-  const stopping = new AbortController();
-
-  /** Ends the reading. The first reason stays. */
-  function stop(reason: unknown): void {
-    stopping.abort(reason);
-    input.destroy();
-  }
 
   async function importLine({ bytes, number }: Line, catalogue: Catalogue): Promise<void> {
     try {
@@ -50,7 +45,7 @@ async function importPets(file: string, importId: string, context: Context): Pro
       const { created } = await catalogue.createPet(pet as NewPet, { holder: HOLDER, key: `${importId}:${number}` });
       counts[created ? 'imported' : 'alreadyImported'] += 1;
     } catch (error) {
-      if (!isAboutLine(error)) return stop(error);
+      if (!isAboutLine(error)) throw error;
       const isOther = DomainError.is(error) && error.code === 'idempotency_key_reused';
       drawProgress(stderr);
       stderr.write(`${name}:${number}: ${printable(isOther ? MESSAGES.otherPet : error.message)}\n`);
@@ -58,31 +53,31 @@ async function importPets(file: string, importId: string, context: Context): Pro
     }
   }
 
-  async function importLines(catalogue: Catalogue): Promise<void> {
+  async function importLines(catalogue: Catalogue, stopping: AbortController): Promise<void> {
+    const { signal } = stopping;
     const inFlight: Promise<void>[] = [];
     try {
-      for await (const line of readLines(input, MAX_LINE_BYTES)) {
-        stopping.signal.throwIfAborted();
-        inFlight.push(importLine(line, catalogue));
+      for await (const line of readLines(addAbortSignal(signal, input), MAX_LINE_BYTES)) {
+        signal.throwIfAborted();
+        inFlight.push(importLine(line, catalogue).catch((error) => stopping.abort(error)));
         if (inFlight.length < MAX_IN_FLIGHT) continue;
         await Promise.all(inFlight.splice(0));
         drawProgress(stderr, MESSAGES.progress(counts.imported + counts.alreadyImported, 'imported'));
       }
     } catch (error) {
-      stop(error);
+      stopping.abort(error);
     }
     await Promise.all(inFlight);
+    // The first reason stays.
+    signal.throwIfAborted();
   }
 
-  const interruption = context.interruption();
-  interruption.addEventListener('abort', () => stop(interruption.reason));
   await withStorage(
-    async ({ catalogue }) => {
-      await importLines(catalogue);
-      drawProgress(stderr);
-      await print(stdout, counts);
-      stopping.signal.throwIfAborted();
-    },
+    ({ catalogue }) =>
+      interruptible((stopping) => importLines(catalogue, stopping)).finally(() => {
+        drawProgress(stderr);
+        return print(stdout, counts);
+      }),
     { create: true },
   );
   if (counts.rejected > 0) throw new CommandFailed(MESSAGES.rejected);

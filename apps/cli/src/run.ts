@@ -1,5 +1,4 @@
 import { ConfigurationError, findStorages, readVersion, storageChoices, versionText } from '@animal-store/app-kit';
-import { onFirstSignal } from '@animal-store/app-kit/run-application';
 import { DomainError } from '@animal-store/domain';
 import { CommanderError } from 'commander';
 import { CommandFailed } from './context.ts';
@@ -7,16 +6,10 @@ import { MESSAGES, withoutSecrets } from './messages.ts';
 import { createProgram } from './program.ts';
 import { withStorage, withTarget } from './storages.ts';
 
-const [EXIT_FAILED, EXIT_MISUSED, EXIT_INTERRUPTED] = [1, 2, 130];
+const [EXIT_FAILED, EXIT_MISUSED] = [1, 2];
 
 const { stdin, stdout, stderr } = process;
 const words = process.argv.slice(2);
-
-function interruption(): AbortSignal {
-  const controller = new AbortController();
-  onFirstSignal(['SIGINT'], () => controller.abort(new CommandFailed(MESSAGES.interrupted, EXIT_INTERRUPTED)));
-  return controller.signal;
-}
 
 /** Reports an error. Throws it if it is unexpected. */
 function exitCodeOf(error: unknown): number {
@@ -38,7 +31,7 @@ stdout.on('error', (error: NodeJS.ErrnoException) => {
 // A command continues without its messages.
 stderr.on('error', () => {});
 try {
-  const context = { withStorage, withTarget, interruption, words, stdin, stdout, stderr, clock: Date.now };
+  const context = { withStorage, withTarget, words, stdin, stdout, stderr, clock: Date.now };
   const choices = storageChoices(await findStorages(process.env));
   await createProgram(context, versionText(readVersion(process.env)), choices).parseAsync();
 } catch (error) {

@@ -40,7 +40,6 @@ export function commandLine({ isTTY = false, storage = createMemoryStorage(), en
         if (ends === undefined) throw new Error('nothing to copy');
         return work(ends.source, ends.target);
       },
-      interruption: () => new AbortController().signal,
       words,
       stdin: input instanceof Readable ? input : Readable.from([Buffer.from(input)]),
       stdout: stdout.stream,

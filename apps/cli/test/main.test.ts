@@ -99,6 +99,22 @@ test('continues a copy after SIGKILL and SIGINT when the command is repeated', a
   expect(copied + alreadyCopied).toBe(COUNT);
 });
 
+test('ends at once on Ctrl-C after a copy is done', async () => {
+  const file = new URL('../../../packages/adapter-sqlite/src/adapter.ts', import.meta.url);
+  const hanging = freshFile(
+    'hanging.mjs',
+    `import { adapter } from '${file}';
+     const close = () => new Promise(() => setInterval(() => {}, 1_000));
+     const open = async (...given) => ({ ...(await adapter.open(...given)), close });
+     export { hanging as adapter };
+     const hanging = { ...adapter, open };`,
+  );
+  const target = join(freshFolder(), 'target.db');
+  const child = start({ SQLITE_FILE: await emptyFile() }, ['copy', '--to', target, '--to-storage', hanging]);
+  child.stdout?.once('data', () => child.kill('SIGINT'));
+  expect(await ended(child)).toEqual({ code: null, out: expect.stringMatching(/^{"copied":0,.*\n$/), err: '' });
+});
+
 /** The module of an adapter, from another repository, that has no archive, and whose password is wrong. */
 function acme(): string {
   const file = (path: string) => new URL(`../../../packages/${path}.ts`, import.meta.url);

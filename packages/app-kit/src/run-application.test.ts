@@ -24,13 +24,16 @@ test('a signal of the same kind within 0.5 s counts as the first, any other has 
   vi.useFakeTimers();
   onTestFinished(() => void vi.useRealTimers());
   const run = vi.fn();
-  onFirstSignal(['SIGUSR2', 'SIGWINCH'], run);
+  const endWait = onFirstSignal(['SIGUSR2', 'SIGWINCH'], run);
   for (const time of [499, 1]) {
     process.emit('SIGUSR2', 'SIGUSR2');
+    endWait();
     expect([process.listenerCount('SIGUSR2'), process.listenerCount('SIGWINCH')]).toEqual([1, 0]);
     vi.advanceTimersByTime(time);
   }
   expect(run.mock.calls).toEqual([['SIGUSR2']]);
+  expect(process.listenerCount('SIGUSR2')).toBe(0);
+  onFirstSignal(['SIGUSR2'], run)();
   expect(process.listenerCount('SIGUSR2')).toBe(0);
 });
 

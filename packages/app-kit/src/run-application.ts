@@ -76,7 +76,7 @@ export async function runApplication(
   let stop: Stop = () => process.exit();
   onFirstSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], (signal) => stop(signal));
   // SIGHUP says that a terminal is gone: a stop that has begun goes on.
-  process.on('SIGHUP', () => {});
+  process.on('SIGHUP', ignore);
   const onStop = (given: Stop) => {
     stop = given;
   };
@@ -88,7 +88,7 @@ export async function runApplication(
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
   };
   // A reader of standard error that is gone must not end the process.
-  process.stderr.on('error', () => {});
+  process.stderr.on('error', ignore);
   try {
     const [argument] = process.argv.slice(2);
     if (argument !== undefined && !/^--(?:help|version)$/.test(argument)) {
@@ -114,20 +114,24 @@ export async function runApplication(
  * Calls a function at the first of these signals. Each then has its default action: a second SIGINT or SIGTERM ends the
  * process at once. One of the same kind within 0.5 s counts as the first: a terminal sends Ctrl-C to npm and to its program,
  * and npm forwards it to the program.
+ *
+ * @returns Ends the wait for the first signal.
  */
-export function onFirstSignal(signals: readonly NodeJS.Signals[], run: (signal: NodeJS.Signals) => void): void {
-  let isFirst = true;
+export function onFirstSignal(signals: readonly NodeJS.Signals[], run: (signal: NodeJS.Signals) => void): () => void {
   function onSignal(signal: NodeJS.Signals): void {
-    if (!isFirst) return;
-    isFirst = false;
-    for (const other of signals) {
-      if (other !== signal) process.off(other, onSignal);
-    }
-    setTimeout(() => process.off(signal, onSignal), SAME_EVENT).unref();
+    process.on(signal, ignore);
+    setTimeout(() => process.off(signal, ignore), SAME_EVENT).unref();
+    endWait();
     run(signal);
   }
+  function endWait(): void {
+    for (const signal of signals) process.off(signal, onSignal);
+  }
   for (const signal of signals) process.on(signal, onSignal);
+  return endWait;
 }
+
+function ignore(): void {}
 
 function helpOf(name: string, description: string, variables: Application['variables']): string {
   const lines = Object.entries(variables).map(
