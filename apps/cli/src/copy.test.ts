@@ -35,8 +35,8 @@ async function storages(ofSource: readonly StoredPet[], ofTarget: readonly Store
   const [source, target] = [await storageWith(ofSource), await storageWith(ofTarget)];
   /** @param restore Instead of that of the target. */
   const copy = (restore = target.archive.restore) => {
-    const ends = { source, target: { ...target, archive: { ...target.archive, restore } } };
-    return commandLine({ isTTY, ends }).runWith('', 'copy', '--to', 'the target');
+    const given = { ...target, archive: { ...target.archive, restore } };
+    return commandLine({ isTTY, storage: source, target: given }).runWith('', 'copy', '--to', 'target.db');
   };
   return { source, target, copy };
 }
@@ -57,7 +57,7 @@ test('copies pets and API keys as they are, and the target goes on', async () =>
   const { source, target, copy } = await storages(PETS);
   const times = { expiresAt: 9, revokedAt: 8, lastUsedAt: 7 };
   for (const key of [apiKey('a'), apiKey('b', times), apiKey('c', { expiresAt: 9e12 })]) await source.keys.add(key);
-  expect(await copy()).toEqual({ out: counts(1_200, 0, 3), err: '', error: null });
+  expect(await copy()).toEqual({ out: counts(1_200, 0, 3), err: '', code: 0 });
   expect(await contentOf(target)).toStrictEqual(await contentOf(source));
   const catalogue = createCatalogue(target.pets);
   const again = await catalogue.createPet(rex, { holder: 'the zoo', key: 'k-4' });
@@ -72,18 +72,20 @@ test('adds what an earlier copy lacks', async () => {
   await target.keys.add(apiKey('b'));
   await source.keys.revoke(apiKey('b').id, 10);
   await source.keys.recordUse(apiKey('b').id, 5);
-  expect(await copy()).toEqual({ out: counts(600, 600, 2), err: '', error: null });
+  expect(await copy()).toEqual({ out: counts(600, 600, 2), err: '', code: 0 });
   expect(await contentOf(target)).toStrictEqual(await contentOf(source));
   expect((await copy()).out).toBe(counts(0, 1_200, 2));
 });
 
 test('copies an empty storage', async () => {
   const { copy } = await storages([]);
-  expect(await copy()).toEqual({ out: counts(0, 0, 0), err: '', error: null });
+  expect(await copy()).toEqual({ out: counts(0, 0, 0), err: '', code: 0 });
 });
 
+/** The end of a copy that prints no result. */
+const failed = (message: string, code = 1) => ({ code, out: '', err: `animal-store: ${message}\n` });
+
 const [first] = PETS as [StoredPet];
-const CHANGED = 'a storage has changed during the copy: stop every service that uses them, and repeat the command';
 
 test.each<[string, StoredPet]>([
   ['another name', { ...first, name: 'Max' }],
@@ -95,51 +97,52 @@ test.each<[string, StoredPet]>([
   const { source, target, copy } = await storages(PETS, [own]);
   await source.keys.add(apiKey('a'));
   const before = await contentOf(target);
-  const message = `the target has pets of its own, ${own.id} for example: name an empty storage`;
-  expect(await copy()).toMatchObject({ out: '', error: { message } });
+  expect(await copy()).toEqual(failed(`the target has pets of its own, ${own.id} for example: name an empty storage`));
   expect(await contentOf(target)).toEqual(before);
 });
 
 test('stores nothing in a target with an API key of its own', async () => {
   const { target, copy } = await storages([first]);
+  const { id } = apiKey('a');
   await target.keys.add(apiKey('a'));
-  expect((await copy()).error?.message).toBe(
-    `the target has an API key of its own, ${apiKey('a').id}: name an empty storage`,
-  );
+  expect(await copy()).toEqual(failed(`the target has an API key of its own, ${id}: name an empty storage`));
   expect((await contentOf(target)).pets).toEqual([]);
 });
 
-test.each<[string, (source: Archived) => Promise<unknown>]>([
-  ['a pet was created', ({ pets }) => pets.add(rex)],
-  ['an API key was issued', ({ keys }) => keys.add(apiKey('b'))],
-  ['an API key was used', ({ keys }) => keys.recordUse(apiKey('a').id, 5)],
-])('fails if %s meanwhile, and succeeds when it is repeated', async (_, change) => {
+const CHANGED = 'a storage has changed during the copy: stop every service that uses them, and repeat the command';
+
+test.each<[string, (source: Archived) => unknown, ...Parameters<typeof failed>]>([
+  ['a pet is created', ({ pets }) => pets.add(rex), CHANGED],
+  ['an API key is issued', ({ keys }) => keys.add(apiKey('b')), CHANGED],
+  ['an API key is used', ({ keys }) => keys.recordUse(apiKey('a').id, 5), CHANGED],
+  ['Ctrl-C comes', () => process.emit('SIGINT', 'SIGINT'), 'interrupted: repeat the command to continue', 130],
+])('fails if %s meanwhile, and succeeds when it is repeated', async (_, happen, message, code) => {
   const { source, target, copy } = await storages(PETS);
   await source.keys.add(apiKey('a'));
   let restored = 0;
-  const { out, error } = await copy(async (pets) => {
+  const copied = await copy(async (pets) => {
     await target.archive.restore(pets);
     restored += pets.length;
-    if (restored === PETS.length) await change(source);
+    if (restored === PETS.length) await happen(source);
   });
-  expect([out, error?.message]).toEqual(['', CHANGED]);
-  expect((await copy()).error).toBeNull();
+  expect(copied).toEqual(failed(message, code));
+  expect(await copy()).toMatchObject({ code: 0 });
   expect(await contentOf(target)).toEqual(await contentOf(source));
 });
 
 test('fails if the target lacks a pet at the end', async () => {
   const { target, copy } = await storages(PETS);
-  const { out, error } = await copy((pets) => target.archive.restore(pets.slice(1)));
-  expect([out, error?.message]).toEqual(['', CHANGED]);
+  expect(await copy((pets) => target.archive.restore(pets.slice(1)))).toEqual(failed(CHANGED));
 });
 
 test.each([
   ['lacks pets, although the next ones are being read', []],
   ['has every pet', PETS],
 ])('fails if the target cannot write, and %s', async (_, stored) => {
-  const { copy } = await storages(PETS, stored);
+  const { target, copy } = await storages(PETS, stored);
   const restore = () => Promise.reject(new DomainError('storage_unavailable', 'no standby confirms'));
-  expect(await copy(restore)).toMatchObject({ out: '', error: { message: 'no standby confirms' } });
+  const { location } = target;
+  expect(await copy(restore)).toEqual(failed(`the storage at ${location} is unavailable: no standby confirms`));
 });
 
 test('redraws a line of progress on a terminal, and erases it at the end', async () => {

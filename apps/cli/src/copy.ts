@@ -2,15 +2,17 @@ import { isDeepStrictEqual } from 'node:util';
 import { type ApiKey, LIMITS } from '@animal-store/domain';
 import type { KeyStore, PetArchive, StoredPet } from '@animal-store/domain/ports';
 import { type Command, Option } from 'commander';
-import { CommandFailed, type Context, type MovableStorage, type TargetOptions } from './context.ts';
+import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
 import { MESSAGES } from './messages.ts';
 import { drawProgress, print } from './print.ts';
+import { type MovableStorage, type TargetOptions, withTarget } from './storages.ts';
 
 /** How many pets a call reads or stores, and how many API keys are stored at once. */
 const BATCH = 1_000;
 
-export function addCopy(program: Command, { withTarget, stdout, stderr }: Context): void {
+export function addCopy(program: Command, context: Context): void {
+  const { stdout, stderr } = context;
   program
     .command('copy')
     .description(
@@ -20,7 +22,7 @@ export function addCopy(program: Command, { withTarget, stdout, stderr }: Contex
     .option('--to-file <name>', 'a file that holds this setting')
     .option('--to-storage <module>', 'the adapter, if it is from another repository')
     .action((options: TargetOptions) =>
-      withTarget(options, async (source, target) => {
+      withTarget(context, options, async (source, target) => {
         const counts = await interruptible(({ signal }) =>
           copy(source, target, (pets, step) => {
             signal.throwIfAborted();

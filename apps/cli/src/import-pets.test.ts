@@ -22,9 +22,11 @@ function importing(options?: { isTTY: boolean }) {
 const counts = (imported: number, alreadyImported: number, rejected: number) =>
   `{"imported":${imported},"alreadyImported":${alreadyImported},"rejected":${rejected}}\n`;
 
+const REJECTED = 'animal-store: the lines above were not imported: correct them and repeat the command\n';
+
 test('imports each line once, although it is repeated and lines were appended', async () => {
   const { imports, names } = importing();
-  expect(await imports(line('Rex') + line('Rex'))).toEqual({ out: counts(2, 0, 0), err: '', error: null });
+  expect(await imports(line('Rex') + line('Rex'))).toEqual({ out: counts(2, 0, 0), err: '', code: 0 });
   // The last line has no line feed.
   expect((await imports(`${line('Rex')}${line('Rex')}\r\n${line('Max').trim()}`, '-')).out).toBe(counts(1, 2, 0));
   expect(await names()).toEqual(['Rex', 'Rex', 'Max']);
@@ -39,7 +41,7 @@ test('imports what pets list --all writes, from a file', async () => {
   const { out } = await first.runWith('', 'pets', 'list', '--all');
   const file = freshFile('pets.ndjson', `\ufeff${out}`);
   const imported = await second.runWith('', 'pets', 'import', '--import-id', 'x', file);
-  expect(imported).toEqual({ out: counts(3_006, 0, 0), err: '', error: null });
+  expect(imported).toEqual({ out: counts(3_006, 0, 0), err: '', code: 0 });
   expect((await second.runWith('', 'pets', 'list', '--all')).out).toBe(out);
 });
 
@@ -47,20 +49,21 @@ test('reports wrong lines with their numbers, and imports the others', async () 
   const { imports, names } = importing();
   const wrong = ['nonsense\u001b', '', '{"name":" "}', 'null', '\xff', 'x'.repeat(200_000)];
   const input = `${line('Rex')}${wrong.join('\n')}\n${line('Max')}`;
-  const { out, err, error } = await imports(Buffer.from(input, 'latin1'));
+  const { code, out, err } = await imports(Buffer.from(input, 'latin1'));
   expect(out).toBe(counts(2, 0, 5));
   expect(err.split('\n').sort()).toEqual([
     '',
+    REJECTED.trim(),
     `stdin:2: Unexpected token 'o', "nonsense\\u001b" is not valid JSON`,
     'stdin:4: name must have a character that is not white space; categoryId is required',
     'stdin:5: the pet must be an object with name and categoryId, was null',
     'stdin:6: not UTF-8',
     'stdin:7: longer than 65536 bytes',
   ]);
-  expect(error?.message).toBe('the lines above were not imported: correct them and repeat the command');
+  expect(code).toBe(1);
   expect(await names()).toEqual(['Rex', 'Max']);
   const corrected = `${line('Rex')}${line('Luna')}`;
-  expect(await imports(corrected)).toEqual({ out: counts(1, 1, 0), err: '', error: null });
+  expect(await imports(corrected)).toEqual({ out: counts(1, 1, 0), err: '', code: 0 });
 });
 
 test('rejects a line under whose number another pet was imported', async () => {
@@ -68,7 +71,7 @@ test('rejects a line under whose number another pet was imported', async () => {
   await imports(line('Rex') + line('Max'));
   const { out, err } = await imports(line('Bella') + line('Max'));
   expect(out).toBe(counts(0, 1, 1));
-  expect(err).toBe('stdin:1: another pet was imported from this line under the same --import-id\n');
+  expect(err).toBe(`stdin:1: another pet was imported from this line under the same --import-id\n${REJECTED}`);
   expect(await names()).toEqual(['Rex', 'Max']);
 });
 
@@ -76,7 +79,7 @@ test('redraws a line of progress on a terminal, and erases it for messages and a
   const { imports } = importing({ isTTY: true });
   const { out, err } = await imports(`x\n${line('Rex').repeat(999)}`);
   const [erase, message] = ['\r\u001b[K', `stdin:1: Unexpected token 'x', "x" is not valid JSON\n`];
-  expect(err).toBe(`${erase}${message}${erase}999 pets imported${erase}`);
+  expect(err).toBe(`${erase}${message}${erase}999 pets imported${erase}${REJECTED}`);
   expect(out).toMatch(/imported .*999/);
 });
 
@@ -92,11 +95,14 @@ test.each([5, 5_000])(
       if (isDown) throw new DomainError('storage_unavailable', 'down');
       return memory.pets.add(...given);
     };
-    const { runWith } = commandLine({ storage: { keys: memory.keys, pets: { ...memory.pets, add } } });
+    const { runWith } = commandLine({ storage: { ...memory, pets: { ...memory.pets, add } } });
     const input = new Readable({ read() {} });
     input.push(line('Rex').repeat(lines));
-    const { out, error } = await runWith(input, 'pets', 'import', '--import-id', 'x');
     // At most 1,000 lines are in flight.
-    expect([out, error?.message]).toEqual([counts(Math.min(lines, 1_000) - 1, 0, 0), 'down']);
+    expect(await runWith(input, 'pets', 'import', '--import-id', 'x')).toEqual({
+      code: 1,
+      out: counts(Math.min(lines, 1_000) - 1, 0, 0),
+      err: 'animal-store: the storage at this process is unavailable: down\n',
+    });
   },
 );

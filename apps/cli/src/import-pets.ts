@@ -9,6 +9,7 @@ import { CommandFailed, type Context } from './context.ts';
 import { interruptible } from './interruptible.ts';
 import { MESSAGES, printable } from './messages.ts';
 import { drawProgress, print } from './print.ts';
+import { withStorage } from './storages.ts';
 
 /** The holder of the idempotency keys of imports. No holder of an API key has a name with an outer space. */
 const HOLDER = ' import ';
@@ -34,7 +35,7 @@ function importId(text: string): string {
 }
 
 async function importPets(file: string, importId: string, context: Context): Promise<void> {
-  const { withStorage, stdin, stdout, stderr } = context;
+  const { stdin, stdout, stderr } = context;
   const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
 
@@ -73,6 +74,7 @@ async function importPets(file: string, importId: string, context: Context): Pro
   }
 
   await withStorage(
+    context,
     ({ catalogue }) =>
       interruptible((stopping) => importLines(catalogue, stopping)).finally(() => {
         drawProgress(stderr);

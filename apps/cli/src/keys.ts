@@ -3,11 +3,13 @@ import { type Command, InvalidArgumentError } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
 import { print, printAll } from './print.ts';
+import { withStorage } from './storages.ts';
 
 const DAY = 24 * 60 * 60 * 1000;
 const MAX_DAYS = 36_500;
 
-export function addKeys(program: Command, { withStorage, stdout, stderr, clock }: Context): void {
+export function addKeys(program: Command, context: Context): void {
+  const { stdout, stderr, clock } = context;
   const keys = program.command('keys').description('The API keys of clients of the service.').helpCommand(false);
 
   function pastDate(text: string): number {
@@ -23,7 +25,7 @@ export function addKeys(program: Command, { withStorage, stdout, stderr, clock }
     .requiredOption('--holder <name>', 'who gets the key')
     .option('--expires-in <days>', `1 to ${MAX_DAYS} (default: it does not expire)`, days)
     .action(({ holder, expiresIn }: { holder: string; expiresIn?: number }) =>
-      withStorage(async ({ keyring }) => {
+      withStorage(context, async ({ keyring }) => {
         const expiresAt = expiresIn === undefined ? null : clock() + expiresIn * DAY;
         const { key, record } = await keyring.issue({ holder, expiresAt });
         stderr.write(MESSAGES.line(MESSAGES.keyIssued(record)));
@@ -34,14 +36,14 @@ export function addKeys(program: Command, { withStorage, stdout, stderr, clock }
   keys
     .command('list')
     .description('Lists the issued API keys, without their secrets.')
-    .action(() => withStorage(async ({ keyring }) => printAll(stdout, (await keyring.list()).map(printed))));
+    .action(() => withStorage(context, async ({ keyring }) => printAll(stdout, (await keyring.list()).map(printed))));
 
   keys
     .command('revoke')
     .description('Revokes an API key. The service rejects it after at most 5 seconds.')
     .argument('<id>', 'the id of a key, as keys list shows it')
     .action((id: string) =>
-      withStorage(async ({ keyring }) => {
+      withStorage(context, async ({ keyring }) => {
         const record = await keyring.revoke(id);
         stderr.write(MESSAGES.line(MESSAGES.keyRevoked(record)));
         await print(stdout, printed(record));
@@ -53,7 +55,7 @@ export function addKeys(program: Command, { withStorage, stdout, stderr, clock }
     .description('Removes the API keys that were revoked or expired before a date.')
     .requiredOption('--before <date>', 'a date like 2026-12-24, which begins at 00:00 UTC', pastDate)
     .action(({ before }: { before: number }) =>
-      withStorage(async ({ keyring }) => print(stdout, { removed: await keyring.prune(before) })),
+      withStorage(context, async ({ keyring }) => print(stdout, { removed: await keyring.prune(before) })),
     );
 }
 

@@ -1,13 +1,15 @@
-import { allPets, LIMITS, type NewPet, PET_STATUSES, type PetStatus } from '@animal-store/domain';
+import { allPets, LIMITS, type NewPet, PET_STATUSES, type PetQuery } from '@animal-store/domain';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
 import { print, printAll } from './print.ts';
+import { withStorage } from './storages.ts';
 
 /** The holder of the idempotency keys of `pets create`. No holder of an API key has a name with an outer space. */
 const HOLDER = ' command line ';
 
-export function addPets(pets: Command, { withStorage, stdout }: Context): void {
+export function addPets(pets: Command, context: Context): void {
+  const { stdout } = context;
   const status = () => new Option('--status <status>', 'availability').choices(PET_STATUSES);
 
   const { min, max, default: usual } = LIMITS.page;
@@ -18,19 +20,17 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
     .option('--limit <integer>', `at most so many pets, ${min} to ${max} (default: ${usual})`, count)
     .option('--after <id>', 'only pets whose id is greater', integer)
     .addOption(new Option('--all', 'all pets').conflicts('limit'))
-    .action(({ status, limit, after, all }: { status?: PetStatus; limit?: number; after?: bigint; all?: true }) =>
-      withStorage(async ({ catalogue }) => {
-        if (all) return printAll(stdout, allPets(catalogue, { status, after }));
-        const { pets } = await catalogue.listPets({ status, limit, after });
-        return printAll(stdout, pets);
-      }),
+    .action(({ all, ...query }: PetQuery & { all?: true }) =>
+      withStorage(context, async ({ catalogue }) =>
+        printAll(stdout, all ? allPets(catalogue, query) : (await catalogue.listPets(query)).pets),
+      ),
     );
 
   pets
     .command('get')
     .description('Prints a pet.')
     .argument('<id>', 'the id of a pet', integer)
-    .action((id: bigint) => withStorage(async ({ catalogue }) => print(stdout, await catalogue.getPet(id))));
+    .action((id: bigint) => withStorage(context, async ({ catalogue }) => print(stdout, await catalogue.getPet(id))));
 
   pets
     .command('create')
@@ -41,6 +41,7 @@ export function addPets(pets: Command, { withStorage, stdout }: Context): void {
     .option('--idempotency-key <key>', 'the same key again adds no second pet')
     .action(({ idempotencyKey: key, ...newPet }: NewPet & { idempotencyKey?: string }) =>
       withStorage(
+        context,
         async ({ catalogue }) => {
           const { pet } = await catalogue.createPet(newPet, key === undefined ? undefined : { holder: HOLDER, key });
           await print(stdout, pet);

@@ -1,26 +1,51 @@
-import { Command } from 'commander';
-import type { Context } from './context.ts';
+import { ConfigurationError, findStorages, readVersion, storageChoices, versionText } from '@animal-store/app-kit';
+import { DomainError } from '@animal-store/domain';
+import { Command, CommanderError } from 'commander';
+import { CommandFailed, type Context } from './context.ts';
 import { addCopy } from './copy.ts';
 import { addImportPets } from './import-pets.ts';
 import { addKeys } from './keys.ts';
 import { MESSAGES, withoutSecrets } from './messages.ts';
 import { addPets } from './pets.ts';
 
-/** The commands. They reject with the error of the use case, or with a CommanderError whose message is already written. */
-export function createProgram(context: Context, version: string, storageChoices: string): Command {
+export const EXIT_FAILED = 1;
+const EXIT_MISUSED = 2;
+
+/**
+ * Runs the command that the words name.
+ *
+ * @returns The exit code. An unexpected error is thrown, any other is reported.
+ */
+export async function runProgram(context: Context): Promise<number> {
+  try {
+    await (await createProgram(context)).parseAsync(context.words, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // Commander has written its message.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : EXIT_MISUSED;
+    const isMisuse = error instanceof ConfigurationError || (DomainError.is(error) && error.code === 'invalid');
+    const isOfSystem = (error as NodeJS.ErrnoException).errno !== undefined;
+    if (!(isMisuse || isOfSystem || DomainError.is(error) || error instanceof CommandFailed)) throw error;
+    context.stderr.write(MESSAGES.line(withoutSecrets((error as Error).message, context.words)));
+    if (error instanceof CommandFailed) return error.exitCode;
+    return isMisuse ? EXIT_MISUSED : EXIT_FAILED;
+  }
+}
+
+async function createProgram(context: Context): Promise<Command> {
+  const { words, environment, stdout, stderr } = context;
   const program = new Command('animal-store')
     .description('The catalogue of animals and its API keys.')
     .exitOverride()
     .configureOutput({
-      writeOut: (text) => context.stdout.write(text),
-      writeErr: (text) => context.stderr.write(text),
-      outputError: (text, write) =>
-        write(`animal-store: ${withoutSecrets(text.replace(/^error: /, ''), context.words)}`),
+      writeOut: (text) => stdout.write(text),
+      writeErr: (text) => stderr.write(text),
+      outputError: (text, write) => write(MESSAGES.line(withoutSecrets(text.replace(/^error: |\n$/g, ''), words))),
     })
     .showHelpAfterError(MESSAGES.usageHint)
-    .version(`animal-store ${version}`, '--version', 'print the version')
+    .version(`animal-store ${versionText(readVersion(environment))}`, '--version', 'print the version')
     .helpCommand(false)
-    .addHelpText('after', MESSAGES.environment(storageChoices));
+    .addHelpText('after', MESSAGES.environment(storageChoices(await findStorages(environment))));
 
   const pets = program.command('pets').description('The pets of the catalogue.').helpCommand(false);
   addPets(pets, context);

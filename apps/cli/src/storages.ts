@@ -5,74 +5,103 @@ import { resolve } from 'node:path';
 import {
   ConfigurationError,
   findStorages,
-  openStorage,
   quotesViolation,
   readNamedStorage,
   type StorageSettings,
   sha256,
 } from '@animal-store/app-kit';
-import { createCatalogue, createKeyring, DomainError } from '@animal-store/domain';
-import { mapPorts, type PetArchive } from '@animal-store/domain/ports';
+import { type Catalogue, createCatalogue, createKeyring, DomainError, type Keyring } from '@animal-store/domain';
+import { mapPorts, type PetArchive, type PetStorage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
-import { CommandFailed, type Context, type MovableStorage, type TargetOptions } from './context.ts';
+import { CommandFailed, type Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
 
+interface UseCases {
+  readonly catalogue: Catalogue;
+  readonly keyring: Keyring;
+}
+
+/** A storage that `copy` reads or fills. */
+export type MovableStorage = Required<Pick<PetStorage, 'archive' | 'keys'>>;
+
+/** The options that name the target: its setting, or a file with it, and perhaps the module of its adapter. */
+export interface TargetOptions {
+  readonly to?: string;
+  readonly toFile?: string;
+  readonly toStorage?: string;
+}
+
+/**
+ * Opens the storage that the environment names, and closes it when the work is settled.
+ *
+ * @param options A file that doesn't exist is an error, because its name may be mistyped, unless `create` is true.
+ */
+export async function withStorage(
+  context: Context,
+  work: (useCases: UseCases) => Promise<void>,
+  options = { create: false },
+): Promise<void> {
+  await using storage = await open(context, await namedStorage(context), options);
+  const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: context.clock });
+  await work({ catalogue: createCatalogue(storage.pets), keyring });
+}
+
+/** Opens the storage that the environment names and another one, which may be created, and closes them. */
+export async function withTarget(
+  context: Context,
+  options: TargetOptions,
+  work: (source: MovableStorage, target: MovableStorage) => Promise<void>,
+): Promise<void> {
+  const [settings, other] = [await namedStorage(context), await targetSettings(options)];
+  if (placeOf(settings) === placeOf(other)) throw new ConfigurationError(MESSAGES.sameStorage);
+  await using source = await open(context, settings, { create: false });
+  await using target = await open(context, other);
+  await work(source, target);
+}
+
 /** Opens a storage. An error of a call says where the storage is, or which setting is wrong. */
-async function open(settings: StorageSettings, options?: { create: boolean }) {
+async function open({ stderr, openStorage }: Context, settings: StorageSettings, options?: { create: boolean }) {
   const { storage, warnings, misconfiguration } = await openStorage(settings, options);
-  for (const warning of warnings) process.stderr.write(MESSAGES.line(warning));
-  const { archive, location } = storage;
+  for (const warning of warnings) stderr.write(MESSAGES.line(warning));
+  const { location } = storage;
 
-  const explained =
-    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
-    async (...given: Given): Promise<R> => {
-      try {
-        return await method(...given);
-      } catch (error) {
-        const message = misconfiguration(error);
-        if (message !== null) throw new ConfigurationError(message);
-        if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
-        throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
-      }
-    };
+  function explain(error: unknown): never {
+    const message = misconfiguration(error);
+    if (message !== null) throw new ConfigurationError(message);
+    if (!DomainError.is(error) || error.code !== 'storage_unavailable') throw error;
+    throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
+  }
 
-  const ports = mapPorts(storage, explained);
+  const noArchive = () => Promise.reject(new CommandFailed(MESSAGES.noArchive(location)));
+  const { archive = { read: noArchive, restore: noArchive } } = storage;
+  const ports = mapPorts(
+    storage,
+    (method) =>
+      (...given) =>
+        method(...given).catch(explain),
+  );
+  const explained: PetArchive = {
+    read: (after, limit) => archive.read(after, limit).catch(explain),
+    restore: (pets) => archive.restore(pets).catch(explain),
+  };
   return {
     ...ports,
-    /** @throws CommandFailed */
-    movable(): MovableStorage {
-      if (archive === undefined) throw new CommandFailed(MESSAGES.noArchive(location));
-      const read: PetArchive['read'] = explained((after, limit) => archive.read(after, limit));
-      const restore: PetArchive['restore'] = explained((pets) => archive.restore(pets));
-      return { archive: { read, restore }, keys: ports.keys };
-    },
+    archive: explained,
     [Symbol.asyncDispose]: () => storage.close(),
   };
 }
 
 /** @throws ConfigurationError */
-async function namedStorage(): Promise<StorageSettings> {
-  const settings = await readNamedStorage(process.env);
+async function namedStorage({ environment }: Context): Promise<StorageSettings> {
+  const settings = await readNamedStorage(environment);
   if (settings.adapter.variable === undefined) throw new ConfigurationError(MESSAGES.inMemory);
   return settings;
 }
 
-export const withStorage: Context['withStorage'] = async (work, options = { create: false }) => {
-  await using storage = await open(await namedStorage(), options);
-  const keyring = createKeyring({ keys: storage.keys, digest: sha256, randomBytes, clock: Date.now });
-  await work({ catalogue: createCatalogue(storage.pets), keyring });
-};
-
 /** A file has the same place by each of its names. */
-const placeOf = ({ setting }: StorageSettings) => (existsSync(setting) ? realpathSync(setting) : resolve(setting));
-
-export const withTarget: Context['withTarget'] = async (options, work) => {
-  const [settings, other] = [await namedStorage(), await targetSettings(options)];
-  if (placeOf(settings) === placeOf(other)) throw new ConfigurationError(MESSAGES.sameStorage);
-  await using source = await open(settings, { create: false });
-  await using target = await open(other);
-  await work(source.movable(), target.movable());
-};
+function placeOf({ setting }: StorageSettings): string {
+  return existsSync(setting) ? realpathSync(setting) : resolve(setting);
+}
 
 /**
  * Returns the storage that the options name: that of --to-storage, otherwise the one whose example has the scheme of the
@@ -81,8 +110,10 @@ export const withTarget: Context['withTarget'] = async (options, work) => {
  * @throws ConfigurationError
  */
 async function targetSettings({ to = '', toFile, toStorage }: TargetOptions): Promise<StorageSettings> {
-  const [subject, value] = toFile === undefined ? ['--to', '--to'] : ['--to-file', 'the content of --to-file'];
-  const setting = toFile === undefined ? to : (await readFile(toFile, 'utf8')).replace(/\r?\n$/, '');
+  const [subject, value, setting] =
+    toFile === undefined
+      ? ['--to', '--to', to]
+      : ['--to-file', 'the content of --to-file', (await readFile(toFile, 'utf8')).replace(/\r?\n$/, '')];
   const violation = quotesViolation(value, setting);
   if (violation !== null) throw new ConfigurationError(violation);
 
