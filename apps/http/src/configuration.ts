@@ -3,7 +3,7 @@ import {
   matching,
   oneOf,
   readApiKeys,
-  readEnvironment,
+  readSettings,
   readStorageSettings,
   readVariables,
   STORAGES,
@@ -60,14 +60,14 @@ export type Configuration = ReturnType<typeof readConfiguration>;
  * @throws ConfigurationError naming all errors.
  */
 export function readConfiguration(environment: NodeJS.ProcessEnv, storages: Storages = STORAGES) {
-  return readEnvironment(environment, storages, ['API_KEYS'], (given, errors) => {
-    const values = readVariables(given, VARIABLES, errors);
+  return readSettings((errors) => {
+    const values = readVariables(environment, VARIABLES, errors);
     const production = values.NODE_ENV === 'production';
-    const storage = readStorageSettings(given, storages, errors);
-    const configuredKeys = readApiKeys(given, errors);
+    const storage = readStorageSettings(environment, storages, errors);
+    const configuredKeys = readApiKeys(environment, errors);
     // Other storages may hold keys that were issued: they are asked once they are available.
     const isInMemory = Object.hasOwn(storages, storage.name) && storage.adapter.variable === undefined;
-    if (production && isInMemory && given['STORAGE'] && configuredKeys.size === 0) {
+    if (production && isInMemory && environment['STORAGE'] && configuredKeys.size === 0) {
       errors.push('API_KEYS must be set if NODE_ENV is production');
     }
     return { ...values, production, storage, configuredKeys };

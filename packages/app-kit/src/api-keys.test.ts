@@ -1,6 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createKeyring } from '@animal-store/domain';
+import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, test } from 'vitest';
 import { createDevelopmentKey, missingKeys, readApiKeys, sha256 } from './api-keys.ts';
 
@@ -12,6 +13,12 @@ function read(text: string) {
 }
 
 describe('readApiKeys', () => {
+  test('names the file of keys, not the variable, if it holds two lines', () => {
+    const [errors, file]: [string[], string] = [[], freshFile('keys', `${'k'.repeat(16)}\n${'l'.repeat(16)}\n`)];
+    readApiKeys({ API_KEYS_FILE: file }, errors);
+    expect(errors).toEqual(['API_KEYS_FILE entry 1 contains white space: separate keys with commas']);
+  });
+
   test('gives each key a holder of its own, by its digest', () => {
     const [one, other] = ['a-key-of-16-chars', 'another-key-of-20-chars'];
     const { keys, errors } = read(`${one}, sha256:${digest(other).toUpperCase()}`);
@@ -48,7 +55,7 @@ describe('readApiKeys', () => {
     ['k'.repeat(15), 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 15'],
     ['ключ-ключ-ключ-ключ', 'entry 1 must be a key of at least 16 visible ASCII characters, its length is 19'],
     [`${'k'.repeat(16)},`, 'entry 2 must be a key of at least 16 visible ASCII characters, its length is 0'],
-    [`'${'k'.repeat(16)}'`, 'entry 1 must not be in quotation marks'],
+    [`'${'k'.repeat(16)}'`, 'must not be in quotation marks'],
     [`${'k'.repeat(16)}, "sha256:${'a'.repeat(64)}"`, 'entry 2 must not be in quotation marks'],
     ['sha256:', 'entry 1 must be sha256: and 64 hexadecimal digits'],
     [`sha256:${'a'.repeat(63)}`, 'entry 1 must be sha256: and 64 hexadecimal digits'],

@@ -2,7 +2,7 @@ import { hash, randomBytes } from 'node:crypto';
 import type { Digest } from '@animal-store/domain';
 import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
-import { quotesViolation, subjectOf } from './environment.ts';
+import { quotesViolation, readText } from './environment.ts';
 
 export const sha256: Digest = (text) => hash('sha256', text, 'hex');
 
@@ -14,14 +14,14 @@ const DIGEST = /^sha256:([\da-f]{64})$/i;
 /**
  * Reads API_KEYS: comma-separated keys of at least 16 visible ASCII characters, or `sha256:` and 64 hexadecimal digits.
  *
- * @param environment That of `readEnvironment`, which has read API_KEYS_FILE.
+ * @param environment API_KEYS_FILE may name a file that holds them.
  * @param errors Takes a sentence for each error. It names an entry by its position: the entry may be a secret.
  */
 export function readApiKeys(environment: NodeJS.ProcessEnv, errors: string[]): ConfiguredKeys {
-  const text = environment['API_KEYS'] ?? '';
+  const { text, subject: variable } = readText(environment, { name: 'API_KEYS', secret: true }, errors);
   const entries = text === '' ? [] : text.split(',').map((entry) => entry.trim());
   for (const [index, entry] of entries.entries()) {
-    const subject = `${subjectOf(environment, 'API_KEYS')} entry ${index + 1}`;
+    const subject = `${variable} entry ${index + 1}`;
     const violation = violationOf(entry);
     const error = quotesViolation(subject, entry) ?? (violation && `${subject} ${violation}`);
     if (error !== null) errors.push(error);

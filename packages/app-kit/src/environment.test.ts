@@ -1,11 +1,10 @@
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { freshFile, freshFolder } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, test } from 'vitest';
 import { readApiKeys } from './api-keys.ts';
 import { ConfigurationError } from './configuration-error.ts';
-import { integer, matching, oneOf, readEnvironment, readVariables } from './environment.ts';
-import { STORAGES } from './storage.ts';
+import { integer, matching, oneOf, readSettings, readText, readVariables } from './environment.ts';
 
 const VARIABLES = {
   PORT: integer(3000, 5, 65_535),
@@ -59,97 +58,56 @@ test.each([
   }
 });
 
-const fileOf = (content: string) => freshFile('secret', content);
+test('readSettings names every error once', () => {
+  const rejected = () => readSettings((errors) => void errors.push('A must be 1', 'B is x', 'A must be 1'));
+  expect(rejected).toThrow(new ConfigurationError('A must be 1; B is x'));
+});
 
-/** The environment with its secrets, and the errors in it. */
-function read(environment: Record<string, string>) {
-  return readEnvironment(environment, STORAGES, ['API_KEYS'], (complete, errors) => ({
-    complete,
-    errors: errors.splice(0),
-  }));
-}
+describe('readText', () => {
+  /** The text of a secret, and the errors. */
+  function read(environment: NodeJS.ProcessEnv) {
+    const errors: string[] = [];
+    return { ...readText(environment, { name: 'URL', secret: true }, errors), errors };
+  }
 
-describe('readEnvironment', () => {
-  test('names every error', () => {
-    const rejected = () => readEnvironment({}, STORAGES, [], (_, errors) => void errors.push('A must be 1', 'B is x'));
-    expect(rejected).toThrow(new ConfigurationError('A must be 1; B is x'));
+  /** A file as Kubernetes mounts it. */
+  function mounted(content: string): string {
+    const link = join(freshFolder(), 'url');
+    symlinkSync(freshFile('..data', content), link);
+    return link;
+  }
+
+  test('reads a variable, or the file that another one names, without one line end', () => {
+    expect(read({ URL: 'u', URL_FILE: '' })).toEqual({ text: 'u', subject: 'URL', errors: [] });
+    expect(read({})).toEqual({ text: '', subject: 'URL', errors: [] });
+    const contents = ['k1', 'k1\n', 'k1\r\n', 'k1\n\n', 'k1\nk2\n', ' k1 '];
+    const texts = ['k1', 'k1', 'k1', 'k1\n', 'k1\nk2', ' k1 '];
+    const secrets = contents.map((content) => read({ URL: '', URL_FILE: mounted(content) }));
+    expect(secrets).toEqual(texts.map((text) => ({ text, subject: 'URL_FILE', errors: [] })));
   });
 
-  test('reads a secret as Kubernetes mounts it', () => {
-    const mount = freshFolder();
-    mkdirSync(join(mount, '..2026_01_01'));
-    writeFileSync(join(mount, '..2026_01_01/url'), 'mongodb://me:secret@h/d');
-    symlinkSync('..2026_01_01', join(mount, '..data'));
-    symlinkSync('..data/url', join(mount, 'url'));
-    const { complete, errors } = read({ PORT: '1', MONGODB_URL_FILE: join(mount, 'url') });
-    expect(errors).toEqual([]);
-    expect(complete).toMatchObject({ PORT: '1', MONGODB_URL: 'mongodb://me:secret@h/d' });
-  });
-
-  test.each([
-    ['k1', 'k1'],
-    ['k1\n', 'k1'],
-    ['k1\r\n', 'k1'],
-    ['k1\n\n', 'k1\n'],
-    ['k1\nk2\n', 'k1\nk2'],
-    [' k1 ', ' k1 '],
-  ])('reads %j as %j', (content, secret) => {
-    expect(read({ API_KEYS_FILE: fileOf(content) }).complete['API_KEYS']).toBe(secret);
-  });
-
+  const [quoted, key] = [`"${'k'.repeat(16)}"`, 'k'.repeat(16)];
   const MARKS = 'must not be in quotation marks';
 
-  test.each(['API_KEYS', 'MONGODB_URL', 'POSTGRES_URL', 'SQLITE_FILE'])(
-    'rejects a value of %s in the quotation marks of an env file',
-    (name) => {
-      for (const value of ['""', "''", `"${'k'.repeat(16)},${'l'.repeat(16)}"`, "'mongodb://me:secret@h/d'"]) {
-        expect(read({ [name]: value }).errors).toEqual([`${name} ${MARKS}`]);
-      }
-    },
-  );
-
-  test.each(['API_KEYS', 'MONGODB_URL', 'POSTGRES_URL'])(
-    'rejects quotation marks around the name of the file of %s, and around its content',
-    (name) => {
-      const file = fileOf(`"${'k'.repeat(16)}"\n`);
-      expect(read({ [`${name}_FILE`]: file }).errors).toEqual([`the content of ${name}_FILE ${MARKS}`]);
-      expect(read({ [`${name}_FILE`]: `"${file}"` }).errors).toEqual([`${name}_FILE ${MARKS}`]);
-    },
-  );
-
-  test('names the file of keys, not the variable, if it holds two lines', () => {
-    const API_KEYS_FILE = fileOf(`${'k'.repeat(16)}\n${'l'.repeat(16)}\n`);
-    const rejected = () => readEnvironment({ API_KEYS_FILE }, STORAGES, ['API_KEYS'], readApiKeys);
-    const error = new ConfigurationError('API_KEYS_FILE entry 1 contains white space: separate keys with commas');
-    expect(rejected).toThrow(error);
-  });
-
-  test.each(SECRETS)('does not repeat %s, which may be a secret, as the name of a file', (secret) => {
-    const error = `a text of ${secret.length} characters can't be read: no such file or directory`;
-    expect(read({ API_KEYS_FILE: secret }).errors).toEqual([`API_KEYS_FILE: ${error}`]);
-  });
-
-  test('ignores an empty twin', () => {
-    const environment = { API_KEYS_FILE: '', API_KEYS: 'k' };
-    expect(read(environment)).toEqual({ complete: environment, errors: [] });
-  });
-
-  test('rejects a secret that is set twice', () => {
-    const { errors } = read({ API_KEYS_FILE: fileOf('k'), API_KEYS: 'k' });
-    expect(errors).toEqual(['API_KEYS and API_KEYS_FILE are both set: remove one']);
-  });
-
-  test('rejects a file that is missing, a folder or empty, each with its variable and the reason', () => {
-    const [folder, empty] = [freshFolder(), fileOf('\n')];
-    const unread = read({ API_KEYS_FILE: folder, MONGODB_URL_FILE: join(folder, 'nothing') });
-    expect(unread.errors).toEqual([
-      `API_KEYS_FILE: "${folder}" can't be read: illegal operation on a directory`,
-      `MONGODB_URL_FILE: "${join(folder, 'nothing')}" can't be read: no such file or directory`,
-    ]);
-    const { complete, errors } = read({ API_KEYS_FILE: empty });
-    expect(errors).toEqual([`API_KEYS_FILE: "${empty}" is empty`]);
-    // No rule about the content adds an error.
-    for (const secrets of [unread.complete, complete]) expect(readApiKeys(secrets, errors).size).toBe(1);
+  test.each<[string, () => NodeJS.ProcessEnv, string]>([
+    ['the quotation marks of an env file', () => ({ URL: `'mongodb://me:secret@h/d'` }), `URL ${MARKS}`],
+    ['quotation marks alone', () => ({ URL: '""' }), `URL ${MARKS}`],
+    ['them in a file', () => ({ URL_FILE: mounted(`${quoted}\n`) }), `the content of URL_FILE ${MARKS}`],
+    ['them around the name of a file', () => ({ URL_FILE: quoted }), `URL_FILE ${MARKS}`],
+    ['a missing file', () => ({ URL_FILE: '/no' }), `URL_FILE: "/no" can't be read: no such file or directory`],
+    ['a folder', () => ({ URL_FILE: '/' }), `URL_FILE: "/" can't be read: illegal operation on a directory`],
+    ['an empty file', () => ({ URL_FILE: '/dev/null' }), 'URL_FILE: "/dev/null" is empty'],
+    ['a second value', () => ({ URL: key, URL_FILE: mounted(key) }), 'URL and URL_FILE are both set: remove one'],
+    ...SECRETS.map((secret): [string, () => NodeJS.ProcessEnv, string] => [
+      `${secret}, which may be a secret, as the name of a file, and does not repeat it`,
+      () => ({ URL_FILE: secret }),
+      `URL_FILE: a text of ${secret.length} characters can't be read: no such file or directory`,
+    ]),
+  ])('rejects %s, in one sentence', (_, environment, error) => {
+    const { text, errors } = read(environment());
+    expect(errors).toEqual([error]);
+    // No rule about the text adds an error.
+    expect(readApiKeys({ API_KEYS: text }, errors).size).toBe(1);
     expect(errors).toHaveLength(1);
   });
 });

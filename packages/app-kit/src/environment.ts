@@ -1,15 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { getSystemErrorMessage } from 'node:util';
-import type { StorageAdapter, StorageVariable } from '@animal-store/domain/ports';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
-
-/** Adapters by the value of STORAGE. */
-export type Storages = Readonly<Record<string, StorageAdapter>>;
-
-/** The variables that name the places of storages. */
-export function storageVariables(storages: Storages): StorageVariable[] {
-  return Object.values(storages).flatMap(({ variable }) => variable ?? []);
-}
 
 /** How a variable of the environment is read. */
 export interface Variable<T> {
@@ -45,13 +36,8 @@ export function matching(fallback: string, pattern: RegExp, rule: string): Varia
 }
 
 /** The error of a value in quotation marks: `docker run --env-file` and Kubernetes keep those of a file. Null for any other value. */
-export function quotesViolation(subject: string, text = ''): string | null {
+export function quotesViolation(subject: string, text: string): string | null {
   return /^(["']).*\1$/s.test(text) ? `${subject} must not be in quotation marks` : null;
-}
-
-/** How messages name a secret variable: with the suffix _FILE if its value is from a file. */
-export function subjectOf(environment: NodeJS.ProcessEnv, name: string): string {
-  return environment[`${name}_FILE`] ? `${name}_FILE` : name;
 }
 
 type Variables = Readonly<Record<string, Variable<unknown>>>;
@@ -79,51 +65,55 @@ export function readVariables<V extends Variables>(
   return Object.fromEntries(values) as Values<V>;
 }
 
-/** Satisfies every rule, so that the error about the secret stands alone. */
-const UNREAD = 'unreadable-secret';
-
 /**
- * Reads the environment of an application, once, and the files that hold its secrets.
+ * Reads the settings of an application.
  *
- * @param secrets The secret variables of the application, besides those of the storages.
- * @param read Reads the variables; `errors` takes a sentence for each error.
+ * @param read Reads the environment; `errors` takes a sentence for each error in it.
  * @throws ConfigurationError that names every error.
  */
-export function readEnvironment<T>(
-  environment: NodeJS.ProcessEnv,
-  storages: Storages,
-  secrets: readonly string[],
-  read: (environment: NodeJS.ProcessEnv, errors: string[]) => T,
-): T {
+export function readSettings<T>(read: (errors: string[]) => T): T {
   const errors: string[] = [];
-  const complete = { ...environment };
-  const ofSecrets = secrets.map((name) => ({ name, secret: true }));
-  for (const { name, secret } of [...ofSecrets, ...storageVariables(storages)]) {
-    const path = secret ? environment[`${name}_FILE`] : undefined;
-    if (path && environment[name]) errors.push(`${name} and ${name}_FILE are both set: remove one`);
-    if (path) complete[name] = readSecretFile(name, path, errors);
-    const violation = quotesViolation(path ? `the content of ${name}_FILE` : name, complete[name]);
-    if (violation === null) continue;
-    errors.push(violation);
-    complete[name] = UNREAD;
-  }
-  const settings = read(complete, errors);
-  if (errors.length > 0) throw new ConfigurationError(errors.join('; '));
+  const settings = read(errors);
+  if (errors.length > 0) throw new ConfigurationError([...new Set(errors)].join('; '));
   return settings;
 }
 
-/** The content of the file that the variable with the suffix _FILE names, without the line end at its end. */
-function readSecretFile(name: string, path: string, errors: string[]): string {
+/** Satisfies every rule, so that the error about the text stands alone. */
+const UNREAD = 'unreadable-secret';
+
+/**
+ * Reads the text of a variable.
+ *
+ * @param variable If it is secret, the variable with the suffix _FILE may name a file that holds the text, and perhaps a line
+ * end after it.
+ * @param errors Takes a sentence for each error. A wrong text becomes one that no rule rejects.
+ * @returns `text` is empty if the variable is unset. `subject` is how messages name it: with the suffix _FILE if the text is from
+ * a file.
+ */
+export function readText(
+  environment: NodeJS.ProcessEnv,
+  { name, secret }: { readonly name: string; readonly secret: boolean },
+  errors: string[],
+): { readonly text: string; readonly subject: string } {
+  function checked(origin: string, text: string): string {
+    const violation = quotesViolation(origin, text);
+    if (violation !== null) errors.push(violation);
+    return violation === null ? text : UNREAD;
+  }
+
+  const { [name]: text = '', [`${name}_FILE`]: path } = environment;
+  if (!(secret && path)) return { text: checked(name, text), subject: name };
   const subject = `${name}_FILE`;
+  if (text !== '') errors.push(`${name} and ${subject} are both set: remove one`);
   try {
     const content = readFileSync(path, 'utf8').replace(/\r?\n$/, '');
-    if (content === '') errors.push(`${subject}: ${quoteSetting(path)} is empty`);
-    return content || UNREAD;
+    if (content !== '') return { text: checked(`the content of ${subject}`, content), subject };
+    errors.push(`${subject}: ${quoteSetting(path)} is empty`);
   } catch (error) {
     const unread = `${subject}: ${quoteSetting(path)} can't be read: ${systemReason(error)}`;
     errors.push(quotesViolation(subject, path) ?? unread);
-    return UNREAD;
   }
+  return { text: UNREAD, subject };
 }
 
 /** The reason of an error of the operating system, without the path or the host that the message of Node.js has. */

@@ -6,9 +6,9 @@ export {
   matching,
   oneOf,
   quotesViolation,
-  readEnvironment,
+  readSettings,
+  readText,
   readVariables,
-  type Storages,
   systemReason,
   type Variable,
 } from './environment.ts';
@@ -23,6 +23,7 @@ export {
   STORAGE_VARIABLES,
   STORAGES,
   type StorageSettings,
+  type Storages,
   storageChoices,
 } from './storage.ts';
 export { readVersion, type Version, versionText } from './version.ts';

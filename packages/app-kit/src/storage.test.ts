@@ -78,8 +78,8 @@ describe('readStorageSettings', () => {
     [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' }],
     [{ SQLITE_FILE: './a.db' }, { adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' }],
     [
-      { MONGODB_URL: 'mongodb://h/d', MONGODB_URL_FILE: '/run/secrets/url', SQLITE_FILE: './a.db', STORAGE: 'mongodb' },
-      { subject: 'MONGODB_URL_FILE', warnings: ['SQLITE_FILE is set, but has no effect: the storage is mongodb'] },
+      { MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: './a.db', STORAGE: 'mongodb' },
+      { subject: 'MONGODB_URL', warnings: ['SQLITE_FILE is set, but has no effect: the storage is mongodb'] },
     ],
     [{ ACME_SHELF: 'shelf:zoo' }, { name: 'acme', adapter: acme, setting: 'shelf:zoo', warnings: [] }],
     [
@@ -115,6 +115,8 @@ describe('readStorageSettings', () => {
       { NODE_ENV: 'Production' },
       'STORAGE must be set if NODE_ENV is production, unless MONGODB_URL, POSTGRES_URL, SQLITE_FILE or ACME_SHELF is: memory, the default, loses the animals when the process ends',
     ],
+    [{ POSTGRES_URL_FILE: '/nowhere' }, /^POSTGRES_URL_FILE: "\/nowhere" can't be read: /],
+    [{ SQLITE_FILE: '"a.db"', SQLITE_FILE_FILE: '/nowhere' }, 'SQLITE_FILE must not be in quotation marks'],
     [{ SQLITE_FILE: 'x', MONGODB_URL: 'x' }, 'STORAGE must say which to use: MONGODB_URL and SQLITE_FILE are set'],
   ])('rejects %o', (environment, message) => {
     expect(read(environment).errors).toEqual([message instanceof RegExp ? expect.stringMatching(message) : message]);

@@ -8,15 +8,21 @@ import { adapter as sqlite } from '@animal-store/adapter-sqlite/adapter';
 import { DomainError } from '@animal-store/domain';
 import { type PetStorage, PORTS_VERSION, type StorageAdapter, StorageMisconfigured } from '@animal-store/domain/ports';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
-import { quotesViolation, readEnvironment, type Storages, storageVariables, subjectOf } from './environment.ts';
+import { quotesViolation, readSettings, readText } from './environment.ts';
 import type { Application } from './run-application.ts';
+
+/** Adapters by the value of STORAGE. */
+export type Storages = Readonly<Record<string, StorageAdapter>>;
 
 /** Every storage of this repository. A new one is a package, its two lines here, and its dependency in package.json. */
 export const STORAGES = { memory, mongodb, postgres, sqlite } as const satisfies Storages;
 
+/** The variables that name the places of storages. */
+const variablesOf = (storages: Storages) => Object.values(storages).flatMap(({ variable }) => variable ?? []);
+
 /** The variables that choose a storage, for messages: `MONGODB_URL, POSTGRES_URL or SQLITE_FILE`. */
 export function storageChoices(storages: Storages = STORAGES): string {
-  const names = storageVariables(storages).map(({ name }) => name);
+  const names = variablesOf(storages).map(({ name }) => name);
   return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(names);
 }
 
@@ -24,7 +30,7 @@ export function storageChoices(storages: Storages = STORAGES): string {
 export const STORAGE_VARIABLES: Application['variables'] = {
   STORAGE: { fallback: '', rule: `one of ${Object.keys(STORAGES).join(', ')}, or the module of an adapter` },
   ...Object.fromEntries(
-    storageVariables(STORAGES).map(({ name, example, secret }) => [
+    variablesOf(STORAGES).map(({ name, example, secret }) => [
       secret ? `${name}, ${name}_FILE` : name,
       { fallback: '', rule: `like ${example}${secret ? ', or a file that holds it' : ''}` },
     ]),
@@ -87,7 +93,6 @@ export interface StorageSettings {
  * Chooses the storage: the one that STORAGE names, otherwise the one whose variable is set, otherwise memory, but not if NODE_ENV
  * is production.
  *
- * @param environment That of `readEnvironment`, which has read the files of secrets.
  * @param errors Takes a sentence for each error.
  */
 export function readStorageSettings(
@@ -96,8 +101,9 @@ export function readStorageSettings(
   errors: string[],
 ): StorageSettings {
   const set = Object.entries(storages).flatMap(([name, { variable }]) => {
-    const setting = variable && environment[variable.name];
-    return setting ? [{ name, variable, setting, subject: subjectOf(environment, variable.name) }] : [];
+    if (variable === undefined) return [];
+    const { text: setting, subject } = readText(environment, variable, errors);
+    return setting === '' ? [] : [{ name, variable, setting, subject }];
   });
   const given = environment['STORAGE'] ?? '';
   const name = given || (set[0]?.name ?? 'memory');
@@ -173,5 +179,5 @@ export async function openStorage(settings: StorageSettings, options?: { create:
  */
 export async function readNamedStorage(environment: NodeJS.ProcessEnv): Promise<StorageSettings> {
   const storages = await findStorages(environment);
-  return readEnvironment(environment, storages, [], (given, errors) => readStorageSettings(given, storages, errors));
+  return readSettings((errors) => readStorageSettings(environment, storages, errors));
 }
