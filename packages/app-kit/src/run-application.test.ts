@@ -1,19 +1,17 @@
 import { spawnSync } from 'node:child_process';
 import { freshFile } from '@animal-store/test-kit/fresh-folder';
-import { afterEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { onFirstSignal, requireNode } from './run-application.ts';
-
-afterEach(() => {
-  vi.unstubAllGlobals();
-});
 
 test.each([
   ['20.20.2', false],
+  ['24.9.0', false],
   ['24.15.9', false],
   ['24.16.0', true],
   ['26.0.0', true],
 ])('requireNode judges Node.js %s: %s', (node, isSupported) => {
   const write = vi.fn();
+  onTestFinished(() => void vi.unstubAllGlobals());
   vi.stubGlobal('process', { versions: { node }, version: `v${node}`, exitCode: undefined, stderr: { write } });
   expect(requireNode('animal-store')).toBe(isSupported);
   const line = `animal-store: needs Node.js 24.16 or newer, this is v${node}\n`;
@@ -67,7 +65,6 @@ describe('runApplication, for an application of another repository', () => {
   test.each([
     ['--port', '"--port"'],
     ['postgres://me:secret@h/d', 'a text of 24 characters'],
-    [`anst_${'k'.repeat(36)}`, 'a text of 41 characters'],
   ])('rejects the argument %s, and does not repeat what may be a secret', (argument, quoted) => {
     const stderr = `acme: unexpected argument ${quoted}: settings are environment variables\n`;
     expect(run('', argument)).toEqual({ end: 2, stdout: '', stderr });

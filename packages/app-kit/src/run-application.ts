@@ -2,24 +2,11 @@
 import { setImmediate } from 'node:timers/promises';
 import { ConfigurationError, quoteSetting } from './configuration-error.ts';
 
+/** The oldest Node.js that applications run on. */
+const NODE = '24.16';
+
 /** The exit code of a configuration error: restarting does not help. */
 const EXIT_MISCONFIGURED = 2;
-
-/** The oldest Node.js that applications run on. */
-const NODE = [24, 16] as const;
-
-/**
- * Whether this Node.js is new enough. If not, one line on standard error says so, and the process will end with code 2.
- *
- * @param name Begins the line.
- */
-export function requireNode(name: string): boolean {
-  const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-  if (major > NODE[0] || (major === NODE[0] && minor >= NODE[1])) return true;
-  process.stderr.write(`${name}: needs Node.js ${NODE.join('.')} or newer, this is ${process.version}\n`);
-  process.exitCode = EXIT_MISCONFIGURED;
-  return false;
-}
 
 /** How long a process may live after a configuration error, in milliseconds: an open storage would keep it alive. */
 const MISCONFIGURED_TIMEOUT = 1_000;
@@ -31,10 +18,7 @@ type Stop = (signal: NodeJS.Signals) => void;
 
 /** An application: the exports of its module. */
 export interface Application {
-  /**
-   * If it throws a ConfigurationError, also after it has begun to serve, the process ends with code 2: after 1 s at the latest,
-   * or within the time that it has given to `endWithin`. So it closes its storage first.
-   */
+  /** May throw a ConfigurationError, also after it has begun to serve. It closes its storage first. */
   readonly start: (run: Run) => Promise<void>;
   /** For `--version`. */
   readonly version: string;
@@ -44,12 +28,7 @@ export interface Application {
 
 /** The process of an application. */
 export interface Run {
-  /**
-   * From now on the first signal calls `stop`. A second SIGINT or SIGTERM ends the process at once; one of the same kind
-   * within 0.5 s counts as the first.
-   *
-   * Until it is called, a signal ends the process with code 0: there is nothing to finish.
-   */
+  /** From now on the first signal calls `stop`, which ends what keeps the process alive. */
   onStop(stop: Stop): void;
   /** Writes one line to standard error. */
   writeMessage(message: string): void;
@@ -58,11 +37,14 @@ export interface Run {
 }
 
 /**
- * Runs an application whose settings are environment variables, until it is stopped. Its arguments are `--help` and
- * `--version`. A configuration error is one line on standard error, and the process ends with 2.
- *
- * SIGINT, SIGTERM and SIGHUP are handled before the application is loaded, which takes a while: the first process of a
- * container does not get a signal without a handler.
+ * Runs an application whose settings are environment variables. Its arguments are `--help` and `--version`. The process ends:
+ * - with code 0 at SIGINT, SIGTERM or SIGHUP before the application has called `onStop`: there is nothing to finish. Signals
+ *   are handled before it is loaded, because the first process of a container gets no signal without a handler;
+ * - when nothing is left to do, after the first signal has called `stop`;
+ * - at once at a second SIGINT or SIGTERM, unless it is of the same kind and comes within 0.5 s: then it counts as the first;
+ * - by SIGKILL at the end of the time that `endWithin` was given;
+ * - with code 2 after a configuration error, which is one line on standard error: after 1 s at the latest, or within the time
+ *   of `endWithin`.
  *
  * @param name Begins each message on standard error.
  * @param description A sentence for `--help`.
@@ -77,43 +59,57 @@ export async function runApplication(
   onFirstSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], (signal) => stop(signal));
   // SIGHUP says that a terminal is gone: a stop that has begun goes on.
   process.on('SIGHUP', ignore);
-  const onStop = (given: Stop) => {
-    stop = given;
-  };
-  const lineOf = (message: string) => `${name}: ${message}\n`;
-  const writeMessage = (message: string) => void process.stderr.write(lineOf(message));
-  let hasTimeLimit = false;
-  const endWithin = (time: number) => {
-    hasTimeLimit = true;
-    setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
-  };
   // A reader of standard error that is gone must not end the process.
   process.stderr.on('error', ignore);
+
+  let hasTimeLimit = false;
+  const run: Run = {
+    onStop: (given) => {
+      stop = given;
+    },
+    writeMessage: (message) => void process.stderr.write(`${name}: ${message}\n`),
+    endWithin: (time) => {
+      hasTimeLimit = true;
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
+    },
+  };
   try {
-    const [argument] = process.argv.slice(2);
-    if (argument !== undefined && !/^--(?:help|version)$/.test(argument)) {
-      const rule = 'settings are environment variables';
-      throw new ConfigurationError(`unexpected argument ${quoteSetting(argument)}: ${rule}`);
-    }
+    const argument = process.argv[2];
     const { start, version, variables } = await load();
     if (argument === '--version') return void process.stdout.write(`${name} ${version}\n`);
     if (argument === '--help') return void process.stdout.write(helpOf(name, description, variables));
+    if (argument !== undefined) {
+      throw new ConfigurationError(`unexpected argument ${quoteSetting(argument)}: settings are environment variables`);
+    }
     // Node delivers the signals that came while modules were loading.
     await setImmediate();
-    await start({ onStop, writeMessage, endWithin });
+    await start(run);
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.exitCode = EXIT_MISCONFIGURED;
-    process.stderr.write(lineOf(error.message), () => {
+    process.stderr.write(`${name}: ${error.message}\n`, () => {
       if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();
     });
   }
 }
 
 /**
- * Calls a function at the first of these signals. Each then has its default action: a second SIGINT or SIGTERM ends the
- * process at once. One of the same kind within 0.5 s counts as the first: a terminal sends Ctrl-C to npm and to its program,
- * and npm forwards it to the program.
+ * Whether this Node.js is new enough. If not, one line on standard error says so, and the process will end with code 2.
+ *
+ * @param name Begins the line.
+ */
+export function requireNode(name: string): boolean {
+  const isSupported = process.versions.node.localeCompare(NODE, 'en', { numeric: true }) >= 0;
+  if (!isSupported) {
+    process.stderr.write(`${name}: needs Node.js ${NODE} or newer, this is ${process.version}\n`);
+    process.exitCode = EXIT_MISCONFIGURED;
+  }
+  return isSupported;
+}
+
+/**
+ * Calls a function at the first of these signals. Each then has its default action, except for one of the same kind within
+ * 0.5 s: a terminal sends Ctrl-C to npm and to its program, and npm forwards it to the program.
  *
  * @returns Ends the wait for the first signal.
  */

@@ -149,8 +149,6 @@ test.each<[string, () => unknown, string]>([
 
 test.each<[string, unknown]>([
   ['nothing', undefined],
-  ['the name of a storage', 'sqlite'],
-  ['an environment', { STORAGE: 'memory' }],
   ['settings that were not awaited', readNamedStorage({ STORAGE: 'memory' })],
 ])('openStorage rejects %s as settings, from JavaScript', async (_, settings) => {
   const error = new TypeError('settings must be those of readStorageSettings or readNamedStorage');
