@@ -19,17 +19,11 @@ export async function print(output: TextOutput, record: object): Promise<void> {
 
 /** Prints records as they are read: tables on a terminal, otherwise a line of JSON for each. */
 export async function printAll(output: TextOutput, records: Iterable<object> | AsyncIterable<object>): Promise<void> {
-  let rows: object[] = [];
+  const rows: object[] = [];
   for await (const record of records) {
-    if (!output.isTTY) {
-      await print(output, record);
-      continue;
-    }
-    if (rows.length === TABLE_ROWS) {
-      output.write(tableOf(rows));
-      rows = [];
-    }
-    rows.push(record);
+    if (output.isTTY) rows.push(record);
+    else await print(output, record);
+    if (rows.length === TABLE_ROWS) output.write(tableOf(rows.splice(0)));
   }
   if (rows.length > 0) output.write(tableOf(rows));
 }
