@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { open } from 'node:fs/promises';
 import { addAbortSignal } from 'node:stream';
-import { type Line, readLines } from '@animal-store/app-kit';
+import { readLines } from '@animal-store/app-kit';
 import { type Catalogue, DomainError, type NewPet } from '@animal-store/domain';
 import { parse } from '@animal-store/exact-json';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -39,7 +39,7 @@ async function importPets(file: string, importId: string, context: Context): Pro
   const [name, input] = file === '-' ? ['stdin', stdin] : [file, (await open(file)).createReadStream()];
   const counts = { imported: 0, alreadyImported: 0, rejected: 0 };
 
-  async function importLine({ bytes, number }: Line, catalogue: Catalogue): Promise<void> {
+  async function importLine(bytes: Buffer, number: number, catalogue: Catalogue): Promise<void> {
     try {
       const pet = petOf(bytes);
       if (pet === undefined) return;
@@ -58,9 +58,11 @@ async function importPets(file: string, importId: string, context: Context): Pro
     const { signal } = stopping;
     const inFlight: Promise<void>[] = [];
     try {
-      for await (const line of readLines(addAbortSignal(signal, input), MAX_LINE_BYTES)) {
+      let number = 0;
+      for await (const bytes of readLines(addAbortSignal(signal, input), MAX_LINE_BYTES)) {
         signal.throwIfAborted();
-        inFlight.push(importLine(line, catalogue).catch((error) => stopping.abort(error)));
+        number += 1;
+        inFlight.push(importLine(bytes, number, catalogue).catch((error) => stopping.abort(error)));
         if (inFlight.length < MAX_IN_FLIGHT) continue;
         await Promise.all(inFlight.splice(0));
         drawProgress(stderr, MESSAGES.progress(counts.imported + counts.alreadyImported, 'imported'));

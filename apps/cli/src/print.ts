@@ -9,8 +9,6 @@ const ERASE_LINE = '\r\u001b[K';
 /** How many records a table has at most. */
 const TABLE_ROWS = 100;
 
-type Cells = readonly unknown[];
-
 /** Prints a record: a table of its members on a terminal, otherwise a line of JSON. */
 export async function print(output: TextOutput, record: object): Promise<void> {
   const text = output.isTTY ? table(Object.entries(record)) : `${stringify(record)}\n`;
@@ -39,7 +37,7 @@ function tableOf(records: readonly object[]): string {
   return table([names, ...records.map((record) => names.map((name) => (record as Record<string, unknown>)[name]))]);
 }
 
-function table(rows: readonly Cells[]): string {
+function table(rows: readonly (readonly unknown[])[]): string {
   const texts = rows.map((cells) => cells.map((cell) => printable(String(cell ?? ''))));
   const width = (column: number) => Math.max(...texts.map((cells) => cells[column]?.length ?? 0));
   const widths = texts[0]?.map((_, column) => width(column)) ?? [];

@@ -63,7 +63,7 @@ export function createStdioTransport(
 
   async function run(): Promise<void> {
     try {
-      for await (const { bytes } of readLines(input, MAX_BYTES)) receive(bytes);
+      for await (const bytes of readLines(input, MAX_BYTES)) receive(bytes);
     } catch {
       // The input was destroyed.
     }

@@ -12,7 +12,7 @@ export {
   systemReason,
   type Variable,
 } from './environment.ts';
-export { type Line, readLines } from './read-lines.ts';
+export { readLines } from './read-lines.ts';
 export { reportError } from './report-error.ts';
 export {
   findStorages,
