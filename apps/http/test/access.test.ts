@@ -53,7 +53,7 @@ describe('RATE_LIMIT', () => {
   });
 
   test('rejects a holder without quota with 429 and the time to wait, and serves the others', async () => {
-    const { add, call } = await startApp({ RATE_LIMIT: '3', CORS_ORIGINS: '*' });
+    const { add, call } = startApp({ RATE_LIMIT: '3', CORS_ORIGINS: '*' });
     const responses = [
       await call('GET', '/v1/pets'),
       await add({ name: 'Rex', categoryId: 1 }),
@@ -115,7 +115,7 @@ describe('CORS_ORIGINS', () => {
     [ORIGIN, 'https://evil.example', undefined, 'Origin'],
     [ORIGIN, `${ORIGIN}.evil.example`, undefined, 'Origin'],
   ])('=%j gives scripts of %j access as %s, with Vary: %s', async (CORS_ORIGINS, origin, allowed, vary) => {
-    const { call } = await startApp({ CORS_ORIGINS });
+    const { call } = startApp({ CORS_ORIGINS });
     // A script must be able to read why it was rejected.
     for (const key of [KEY, null]) {
       const { headers } = await call('GET', '/v1/pets', { key, headers: { origin } });
@@ -127,7 +127,7 @@ describe('CORS_ORIGINS', () => {
   });
 
   test('names the fields that scripts may read and send, and the methods', async () => {
-    const { call } = await startApp({ CORS_ORIGINS: ORIGIN });
+    const { call } = startApp({ CORS_ORIGINS: ORIGIN });
     const { headers } = await call('GET', '/v1/pets', { headers: { origin: ORIGIN } });
     expect(headers['access-control-expose-headers']).toBe(
       'Link,Location,Retry-After,Deprecation,Sunset,RateLimit,RateLimit-Policy,WWW-Authenticate,Allow,Idempotent-Replayed,X-Request-Id',
@@ -149,7 +149,7 @@ describe('CORS_ORIGINS', () => {
     [ORIGIN, { origin: ORIGIN }],
     [ORIGIN, { 'access-control-request-method': 'POST' }],
   ] as const)('=%j leaves OPTIONS with %o as any other method', async ([CORS_ORIGINS, headers]) => {
-    const { call } = await startApp({ CORS_ORIGINS });
+    const { call } = startApp({ CORS_ORIGINS });
     expect((await call('OPTIONS', '/v1/pets', { key: null, headers })).status).toBe(401);
     const reply = await call('OPTIONS', '/v1/pets', { headers });
     expect(reply).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD, POST' } });

@@ -92,7 +92,7 @@ describe('the body of createPet', () => {
   });
 
   test('gets the first status of several errors', async () => {
-    const { add, call } = await startApp({ RATE_LIMIT: '4' });
+    const { add, call } = startApp({ RATE_LIMIT: '4' });
     const used = { 'idempotency-key': 'used' };
     await add(REX, used);
     const long = ' '.repeat(70_000);

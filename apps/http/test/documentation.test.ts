@@ -219,7 +219,7 @@ describe('the OpenAPI document', () => {
 
   test('has every response of every operation, and no other, with the words of each error', async () => {
     const time = { now: Date.now() };
-    const app = await startApp({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
+    const app = startApp({ BASE_PATH: '/shop/v1', RATE_LIMIT: '600' }, { clock: () => time.now });
     const { document, operations } = await documentOf(app);
     expect(document.servers).toEqual([expect.objectContaining({ url: '/shop/v1' })]);
     const get = (path: string, given?: Call) => app.call('GET', `/shop/v1${path}`, given);

@@ -49,8 +49,7 @@ test('counts requests by method, route and status, calls of the storage, and wha
 });
 
 test('two services of one process share neither pets, quotas, metrics nor their end', async () => {
-  const stops: (() => Promise<void>)[] = [];
-  const first = await startService({ RATE_LIMIT: '3' }, { onEnd: (stop) => stops.push(stop) });
+  const first = await startService({ RATE_LIMIT: '3' });
   const second = await startService({ RATE_LIMIT: '3', BASE_PATH: '/second/v1' });
   const statuses: number[] = [];
   for (let count = 0; count < 4; count += 1) statuses.push((await first.add({ name: 'Rex', categoryId: 1 })).status);
@@ -60,7 +59,7 @@ test('two services of one process share neither pets, quotas, metrics nor their 
   const [one, other] = [await first.call('GET', '/metrics'), await second.call('GET', '/metrics')];
   expect(one.text).toMatch(/^http_request_duration_seconds_count\{method="POST",.*status="201"\} 3$/m);
   expect(other.text).not.toContain('method="POST"');
-  for (const stop of stops) await stop();
+  await first.stop();
   await expect(first.call('GET', '/livez')).rejects.toThrow(/ECONNREFUSED/);
   expect((await second.call('GET', '/second/v1/pets')).status).toBe(200);
 });

@@ -9,11 +9,23 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { KEY, openSocket, request, startService } from './service.ts';
 import { startProcess } from './service-process.ts';
 
+const PORTS = new URL('../../../packages/domain/src/ports.ts', import.meta.url);
+
 const PRODUCTION = { API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' };
 
+/** The module of an adapter whose storage has no pets and keys, and these members instead of its own. */
+function adapterWith(members: string): string {
+  const port = 'new Proxy({}, { get: () => async () => [] })';
+  const storage = `{ location: 'here', pets: ${port}, keys: ${port}, async ready() {}, async close() {}, ${members} }`;
+  const open = `description: 'shelves', variable: { name: 'SHELF' }, open: async () => (${storage})`;
+  return freshFile('adapter.mjs', `export const adapter = { portsVersion: 1, ${open} };`);
+}
+
 describe('a start', () => {
-  test('prints a key of its own once, and a curl command that works', async () => {
-    const [running, other] = [startProcess({}), startProcess({})];
+  test('prints a key of its own once, where pets are stored, and a curl command that works', async () => {
+    const STORAGE = adapterWith('');
+    const [running, other] = [startProcess({}), startProcess({ STORAGE, SHELF: 'zoo' })];
+    await other.says(/^ {2}Storage: +shelves$/m);
     const [line] = await running.says(/^ {2}curl [^\n]*\\\n[^\n]*\n/m);
     const { stdout } = await promisify(execFile)('/bin/sh', ['-c', `${line.trim().replace('curl', 'curl -s')}`]);
     expect(stdout).toBe('{"id":1,"name":"Rex","categoryId":1,"status":"available"}');
@@ -55,6 +67,22 @@ describe('a start', () => {
     expect(await running.exit).toBe(2);
     const line = `animal-store: can't listen at HOST "127.0.0.1", PORT ${port}: address already in use\n`;
     expect(running.output.err).toBe(line);
+  });
+
+  test.each([
+    ['there is no key in production', '', 'there is no API key: set API_KEYS or issue a key'],
+    [
+      'only an operator can mend the storage',
+      `async ready() {
+        const { StorageMisconfigured, unavailable } = await import('${PORTS}');
+        throw unavailable(new StorageMisconfigured('the password is wrong'));
+      }`,
+      'SHELF: the password is wrong',
+    ],
+  ])('ends with code 2 and one line if %s', async (_, members, line) => {
+    const running = startProcess({ NODE_ENV: 'production', STORAGE: adapterWith(members), SHELF: 'zoo' });
+    expect(await running.exit).toBe(2);
+    expect(running.output.err).toBe(`animal-store: ${line}\n`);
   });
 
   test('ends with code 2 on a configuration error even if standard error cannot be written', async () => {
@@ -196,12 +224,8 @@ describe('a stop', () => {
   });
 
   test('kills itself if the storage cannot be closed', async () => {
-    const port = 'new Proxy({}, { get: () => async () => [] })';
-    const close = 'close: () => new Promise(() => setInterval(() => {}, 1_000))';
-    const storage = `{ location: 'here', pets: ${port}, keys: ${port}, async ready() {}, ${close} }`;
-    const adapter = `export const adapter = { portsVersion: 1, open: async () => (${storage}) };`;
-    const STORAGE = freshFile('hanging.mjs', adapter);
-    const running = startProcess({ API_KEYS: KEY, STORAGE, STOP_DEADLINE_SECONDS: '1' });
+    const STORAGE = adapterWith('close: () => new Promise(() => setInterval(() => {}, 1_000))');
+    const running = startProcess({ API_KEYS: KEY, STORAGE, SHELF: 'zoo', STOP_DEADLINE_SECONDS: '1' });
     await running.listens();
     running.process.kill('SIGTERM');
     expect([await running.exit, running.process.signalCode]).toEqual([null, 'SIGKILL']);

@@ -146,7 +146,7 @@ describe('getPet', () => {
 
   test('works until its removal, and responds with 410 from then on', async () => {
     const time = { now: REMOVAL - 1 };
-    const { add, call } = await startApp({}, { clock: () => time.now });
+    const { add, call } = startApp({}, { clock: () => time.now });
     await add({ name: 'Rex', categoryId: 7 });
     expect((await call('GET', '/v1/pets/1')).status).toBe(200);
     time.now = REMOVAL;

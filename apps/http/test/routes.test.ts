@@ -45,7 +45,7 @@ test.for([
 });
 
 test('serves another base path, which its links have, and nothing at /v1', async () => {
-  const { call } = await startApp({ BASE_PATH: '/shop/v1' });
+  const { call } = startApp({ BASE_PATH: '/shop/v1' });
   const headers = { 'content-type': 'application/json' };
   const body = '{"name":"Rex","categoryId":1}';
   for (const location of ['/shop/v1/pets/1', '/shop/v1/pets/2']) {

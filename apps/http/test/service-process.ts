@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, type StdioOptions, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished } from 'vitest';
-import { type Service, serviceAt, storageEnvironment } from './service.ts';
+import { type Service, serviceAt } from './service.ts';
 
 /** The program of the service. */
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
@@ -36,7 +36,7 @@ export function startProcess(
   const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles};`;
   const command = [`${limit} exec "$0" "$@"`, process.execPath, '--conditions=@animal-store/source', MAIN, ...args];
   const child = spawn('/bin/sh', ['-c', ...command], {
-    env: { PATH: process.env['PATH'] as string, PORT: '0', ...storageEnvironment(), ...environment },
+    env: { PATH: process.env['PATH'] as string, PORT: '0', ...environment },
     stdio,
   });
   onTestFinished(() => void child.kill('SIGKILL'));

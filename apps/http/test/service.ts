@@ -1,15 +1,15 @@
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
-import { openStorage, STORAGES, type Storages } from '@animal-store/app-kit';
 import type { Clock } from '@animal-store/domain';
-import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
+import { mapPorts, type PetStorage, type PortMethod } from '@animal-store/domain/ports';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { test as base, expect, onTestFinished } from 'vitest';
 import { compose, type Parts, TOKENS } from '../src/composition.ts';
 import { readConfiguration } from '../src/configuration.ts';
-import { type Listener, startServer } from '../src/server/server.ts';
+import { type Listener, type ServerOptions, startServer } from '../src/server/server.ts';
 
 export const KEY = 'the-key-of-the-tests';
 export const OTHER_KEY = 'the-key-of-another-client';
@@ -54,63 +54,54 @@ export interface Service extends App {
   raw(bytes: string | Buffer): Promise<string>;
 }
 
-/** The storage that the run of these tests is for; absent: memory. */
-const TEST_STORAGE = process.env['TEST_STORAGE'];
-
-/** Returns a new and empty place for the running test. Tests of the adapter use it, too. */
-const { freshPlace } = TEST_STORAGE
-  ? await import(`../../../packages/adapter-${TEST_STORAGE}/test/fresh-place.ts`)
-  : {};
-
-/** The variables that choose the storage of this run of the tests, at an empty place for each call. */
-export function storageEnvironment(): Record<string, string> {
-  if (TEST_STORAGE === undefined) return {};
-  const variable = (STORAGES as Storages)[TEST_STORAGE]?.variable;
-  return { STORAGE: TEST_STORAGE, ...(variable && { [variable.name]: freshPlace() }) };
-}
-
-/** A storage in memory whose calls fail with an error once there is one. */
-export function failingStorage() {
-  const failure: { with?: Error } = {};
-  const failing =
-    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
+/**
+ * A storage in memory whose calls end in a later turn of the event loop, as those of a server do.
+ *
+ * @param before Is awaited before each call.
+ */
+function storageWith(before: (operation: PortMethod | 'ready') => unknown = () => {}): PetStorage {
+  const memory = createMemoryStorage();
+  const wrap =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>, operation: PortMethod | 'ready') =>
     async (...given: Given): Promise<R> => {
-      if (failure.with !== undefined) throw failure.with;
+      await nextTurn();
+      await before(operation);
       return method(...given);
     };
-  const memory = createMemoryStorage();
-  const storage: PetStorage = { ...memory, ...mapPorts(memory, failing), ready: failing(memory.ready) };
+  return { ...memory, ...mapPorts(memory, wrap), ready: wrap(memory.ready, 'ready') };
+}
+
+/** A storage whose calls fail with an error once there is one. */
+export function failingStorage() {
+  const failure: { with?: Error } = {};
+  const storage = storageWith(() => {
+    if (failure.with !== undefined) throw failure.with;
+  });
   return { storage, failure };
 }
 
-/** A storage in memory whose pages wait until they are released. */
+/** A storage whose pages wait until they are released. */
 export function waitingStorage() {
-  const memory = createMemoryStorage();
   const [called, released] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const list: typeof memory.pets.list = async (...query) => {
+  const storage = storageWith((operation) => {
+    if (operation !== 'pets.list') return;
     called.resolve();
-    await released.promise;
-    return memory.pets.list(...query);
-  };
-  const storage: PetStorage = { ...memory, pets: { ...memory.pets, list } };
+    return released.promise;
+  });
   return { storage, called: called.promise, release: released.resolve };
 }
 
+type Environment = Record<string, string>;
+
 export interface ServiceOptions {
   readonly clock?: Clock;
-  /** Absent: the one that the run of these tests is for, at an empty place. */
+  /** Absent: an empty one. */
   readonly storage?: PetStorage;
-  /** Gets the function that stops the service. Absent: it stops when the running test ends. */
-  readonly onEnd?: (stop: () => Promise<void>) => void;
 }
 
 /** Puts a service together. */
-async function put(environment: Environment, { clock = Date.now, storage: given }: ServiceOptions) {
-  const API_KEYS = `${KEY},${OTHER_KEY}`;
-  const configuration = readConfiguration({ API_KEYS, ...storageEnvironment(), ...environment });
-  const storage = given ?? (await openStorage(configuration.storage)).storage;
-  // A busy server creates a new database more slowly than a call may take.
-  if (TEST_STORAGE !== undefined) await expect.poll(() => storage.ready().then(() => null, String)).toBe(null);
+function put(environment: Environment, { clock = Date.now, storage = storageWith() }: ServiceOptions) {
+  const configuration = readConfiguration({ API_KEYS: `${KEY},${OTHER_KEY}`, ...environment });
   const unexpectedErrors: unknown[] = [];
   const logged: Record<string, unknown>[] = [];
   const write = (level: number, fields?: object) => (line: unknown, msg?: string) =>
@@ -124,16 +115,12 @@ async function put(environment: Environment, { clock = Date.now, storage: given 
     child,
     dropped: () => 0,
   };
-  const version = { version: '1.2.3' };
-  const container = compose({ configuration, storage, clock, version, log, isStopping: () => false });
-  return { container, configuration, storage, observed: { unexpectedErrors, logged } };
+  const parts = { configuration, storage, clock, log, version: { version: '1.2.3' }, isStopping: () => false };
+  return { container: compose(parts), configuration, observed: { unexpectedErrors, logged } };
 }
 
-type Environment = Record<string, string>;
-
-export async function startApp(environment: Environment = {}, options: ServiceOptions = {}): Promise<App & Observed> {
-  const { container, storage, observed } = await put(environment, options);
-  onTestFinished(() => storage.close());
+export function startApp(environment: Environment = {}, options: ServiceOptions = {}): App & Observed {
+  const { container, observed } = put(environment, options);
   const app = container.resolve(TOKENS.app);
   const client = clientThat(async (method, path, headers, body) => {
     const init = { method, headers, body: body ?? null } as RequestInit;
@@ -143,34 +130,25 @@ export async function startApp(environment: Environment = {}, options: ServiceOp
   return { ...client, ...observed };
 }
 
-export async function startService(
-  environment: Environment = {},
-  options: ServiceOptions = {},
-): Promise<Service & Observed> {
-  const { container, configuration, storage, observed } = await put(environment, options);
-  const server = await startServer(container.resolve(TOKENS.listener), {
-    host: '127.0.0.1',
-    port: 0,
+export async function startService(environment: Environment = {}, options: ServiceOptions = {}) {
+  const { container, configuration, observed } = put(environment, options);
+  const { port, stop } = await startBareServer(container.resolve(TOKENS.listener), {
     maxConnections: configuration.MAX_CONNECTIONS,
     reject: container.resolve(TOKENS.exchange).reject,
-    onDrop() {},
   });
-  const { onEnd = onTestFinished } = options;
-  onEnd(async () => {
-    await server.stop({ grace: 0, deadline: 0 });
-    await storage.close();
-  });
-  return { ...serviceAt(server.address.port), ...observed };
+  return { ...serviceAt(port), ...observed, stop };
 }
 
 /** Serves a listener of the test. It stops when the running test ends. */
-export async function startBareServer(listener: Listener, host = '127.0.0.1') {
+export async function startBareServer(listener: Listener, options: Partial<ServerOptions> = {}) {
   const reject = () => {
     throw new Error('nothing is rejected');
   };
-  const server = await startServer(listener, { host, port: 0, maxConnections: 3, onDrop() {}, reject });
-  onTestFinished(async () => void (await server.stop({ grace: 0, deadline: 0 })));
-  return { ...server, port: server.address.port };
+  const defaults = { host: '127.0.0.1', port: 0, maxConnections: 3, onDrop() {}, reject };
+  const server = await startServer(listener, { ...defaults, ...options });
+  const stop = (times = { grace: 0, deadline: 0 }) => server.stop(times);
+  onTestFinished(async () => void (await stop()));
+  return { port: server.address.port, stop };
 }
 
 /** Gives each test a service of its own, with default settings. */

@@ -15,13 +15,13 @@ const ISSUED = 'anst_0000000000000000000000000000002jNnP2';
 const outage = (reason: string) =>
   new DomainError('storage_unavailable', 'the storage is unavailable: try again', { cause: new Error(reason) });
 
-async function startOnFailingStorage() {
+function startOnFailingStorage() {
   const { storage, failure } = failingStorage();
-  return { ...(await startApp({}, { storage })), failure };
+  return { ...startApp({}, { storage }), failure };
 }
 
 test('responds with 503 to requests that need the storage while it is unavailable, and recovers', async () => {
-  const app = await startOnFailingStorage();
+  const app = startOnFailingStorage();
   const { add, call, failure, unexpectedErrors, logged } = app;
   await add(REX);
   failure.with = outage('no route to the host');
@@ -61,7 +61,7 @@ test('responds with 503 to requests that need the storage while it is unavailabl
 });
 
 test('responds to an unexpected error with 500 without its message, and reports it', async () => {
-  const app = await startOnFailingStorage();
+  const app = startOnFailingStorage();
   const { add, call, failure, unexpectedErrors } = app;
   failure.with = new TypeError('secret of the driver at /etc/passwd');
   for (const response of [await call('GET', '/v1/pets'), await call('GET', '/v1/pets/1'), await add(REX)]) {
@@ -73,7 +73,7 @@ test('responds to an unexpected error with 500 without its message, and reports 
 });
 
 test('responds to an unknown key with 503 while the storage is unavailable, and with 401 otherwise', async () => {
-  const { call, failure } = await startOnFailingStorage();
+  const { call, failure } = startOnFailingStorage();
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(401);
   failure.with = outage('down');
   expect((await call('GET', '/v1/pets', { key: ISSUED })).status).toBe(503);

@@ -92,6 +92,6 @@ test('keeps a connection of HTTP/1.0 open as long as the client asks for it (RFC
 });
 
 test('listens at the addresses of IPv4 with the host ::', async () => {
-  const { port } = await startBareServer((_, response) => response.end('served'), '::');
+  const { port } = await startBareServer((_, response) => response.end('served'), { host: '::' });
   expect((await fetch(`http://127.0.0.1:${port}`)).status).toBe(200);
 });
