@@ -10,10 +10,11 @@ import { asOwner, asRole, freshStorage, lineOf, openStorage } from './fixtures.t
 
 const unavailable = { code: 'storage_unavailable' };
 
-/** The privileges of docs/storage-postgres.md. */
-async function grantsFor(url: string, role: string): Promise<string> {
-  const page = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
-  const [, block = ''] = /```sql\n[^`]*?(GRANT.*?)```/s.exec(page) ?? [];
+const PAGE = await readFile(new URL('../../../docs/storage-postgres.md', import.meta.url), 'utf8');
+
+/** The privileges of the page. */
+function grantsFor(url: string, role: string): string {
+  const [, block = ''] = /```sql\n[^`]*?(GRANT.*?)```/s.exec(PAGE) ?? [];
   return block.replaceAll('TO animal_store', `TO ${role}`).replaceAll('SCHEMA public', `SCHEMA ${schemaOf(url)}`);
 }
 
@@ -21,7 +22,7 @@ async function grantsFor(url: string, role: string): Promise<string> {
 async function limited() {
   const { url } = await freshStorage();
   const { url: own, role } = await asRole(url);
-  const grants = await grantsFor(url, role);
+  const grants = grantsFor(url, role);
   await sql(grants, url);
   return { url, own, role, grants };
 }
@@ -64,7 +65,7 @@ describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
     await openStorage(urlOf(owner)).ready();
     const client = new pg.Client({ connectionString: urlOf(owner) });
     await client.connect();
-    await client.query(await grantsFor(urlOf(owner), other.role));
+    await client.query(grantsFor(urlOf(owner), other.role));
     await client.end();
     const { pets, ready } = openStorage(urlOf(other));
     await ready();
@@ -85,9 +86,16 @@ describeWithPostgres('the privileges of docs/storage-postgres.md', () => {
 const TABLES = ['pets', 'api_keys', 'animal_store'];
 
 /** A change, what undoes it, what the operator reads meanwhile, and whether reads succeed. Absent: every call fails. */
-type Change = [change: string, undo: string, line: RegExp, reads?: 'succeed'];
+type Change = [change: string, undo: string, line: RegExp, reads?: 'succeed' | undefined];
 
-const missingIndex = (name: string) => new RegExp(`^an index is missing: create ${name} as in a new database$`);
+/** Something that is missing under its name. */
+const renamed = (kind: 'TABLE' | 'INDEX' | 'SEQUENCE', name: string, ...reads: ['succeed'?]): Change => {
+  const line =
+    kind === 'INDEX'
+      ? `^an index is missing: create ${name} as in a new database$`
+      : `^a table is missing: restore the database: .*"${name}" does not exist$`;
+  return [`ALTER ${kind} ${name} RENAME TO away`, `ALTER ${kind} away RENAME TO ${name}`, new RegExp(line), ...reads];
+};
 
 describeWithPostgres('a change by an administrator', () => {
   test.each<Change>([
@@ -96,6 +104,17 @@ describeWithPostgres('a change by an administrator', () => {
       const change = `ALTER TABLE ${table} ENABLE ROW LEVEL SECURITY`;
       return [change, change.replace('ENABLE', 'DISABLE'), line];
     }),
+    renamed('TABLE', 'pets'),
+    renamed('TABLE', 'api_keys'),
+    renamed('INDEX', 'pets_by_idempotency_key'),
+    renamed('INDEX', 'pets_by_status'),
+    renamed('INDEX', 'pets_pkey'),
+    renamed('SEQUENCE', 'pets_id_seq', 'succeed'),
+    [
+      'CREATE TABLE kept AS TABLE animal_store; DELETE FROM animal_store',
+      'INSERT INTO animal_store TABLE kept',
+      /^the table animal_store has no row: restore the database$/,
+    ],
     ['REVOKE SELECT ON pets FROM the_role', 'GRANT SELECT ON pets TO the_role', /^the role has too few .* table pets$/],
     [
       'UPDATE animal_store SET format = 2',
@@ -103,37 +122,9 @@ describeWithPostgres('a change by an administrator', () => {
       /^the database has format 2, and this version of Animal Store works with format 1: start a newer version$/,
     ],
     [
-      'DROP INDEX pets_by_idempotency_key',
-      `CREATE UNIQUE INDEX pets_by_idempotency_key ON pets (idempotency_holder, idempotency_key)
-        WHERE idempotency_key IS NOT NULL`,
-      missingIndex('pets_by_idempotency_key'),
-    ],
-    [
-      'DROP INDEX pets_by_status',
-      'CREATE INDEX pets_by_status ON pets (status, id) WHERE status IS NOT NULL',
-      missingIndex('pets_by_status'),
-    ],
-    [
-      'ALTER TABLE pets DROP CONSTRAINT pets_pkey',
-      'ALTER TABLE pets ADD CONSTRAINT pets_pkey PRIMARY KEY (id)',
-      missingIndex('pets_pkey'),
-    ],
-    [
       'ALTER TABLE pets RENAME COLUMN status TO state',
       'ALTER TABLE pets RENAME COLUMN state TO status',
       /^the tables are not as Animal Store has created them: .*"status" does not exist$/,
-    ],
-    ...['INSERT ON pets', 'USAGE ON pets_id_seq', 'UPDATE ON api_keys', 'UPDATE ON animal_store'].map(
-      (privilege): Change => {
-        const line = new RegExp(`^the role has too few privileges: it lacks ${privilege.replace(' ON ', ' on ')}$`);
-        return [`REVOKE ${privilege} FROM the_role`, `GRANT ${privilege} TO the_role`, line, 'succeed'];
-      },
-    ),
-    [
-      'ALTER TABLE pets ALTER id DROP IDENTITY',
-      'ALTER TABLE pets ALTER id ADD GENERATED ALWAYS AS IDENTITY (START 9); GRANT USAGE ON pets_id_seq TO the_role',
-      /^a table is missing: restore the database: .*"pets_id_seq" does not exist$/,
-      'succeed',
     ],
   ])('makes a service not ready until it is undone: %s', async (change, undo, line, reads) => {
     const { url, own, role } = await limited();
@@ -157,19 +148,17 @@ describeWithPostgres('a change by an administrator', () => {
   });
 
   test.each([
-    ['row level security', 'ALTER TABLE pets ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY'],
-    ['an index that is dropped', 'DROP INDEX pets_by_idempotency_key'],
-    ['a column that is dropped', 'ALTER TABLE pets DROP COLUMN status'],
-    ['a sequence that is behind the ids', 'ALTER TABLE pets ALTER id RESTART 1'],
-  ])('is no internal error of a creation, and no response: %s', async (_, change) => {
+    'ALTER TABLE pets ENABLE ROW LEVEL SECURITY, FORCE ROW LEVEL SECURITY',
+    'DROP INDEX pets_by_idempotency_key',
+    'ALTER TABLE pets DROP COLUMN status',
+  ])('is no internal error of a creation, and no response: %s', async (change) => {
     const { url } = await asOwner(freshDatabase());
-    const storage = openStorage(url);
-    await storage.archive?.restore(
-      Array.from({ length: 40 }, (_, index) => ({ id: BigInt(index + 1), ...rex(), createdAt: 1 })),
-    );
+    const { pets, ready } = openStorage(url);
+    await ready();
     await sql(change, url);
-    await expect(added(storage.pets)).rejects.toMatchObject(unavailable);
-    await expect(storage.pets.add(rex(), idempotencyOf(rex(), 'k'))).rejects.toMatchObject(unavailable);
+    for (const idempotency of [undefined, idempotencyOf(rex(), 'k')]) {
+      await expect(pets.add(rex(), idempotency)).rejects.toMatchObject(unavailable);
+    }
   });
 
   test('never puts data into the errors of the service: a constraint that rejects pets', async () => {
@@ -189,6 +178,43 @@ describeWithPostgres('a change by an administrator', () => {
     await sql('UPDATE animal_store SET format = 2', url);
     const line = () => lineOf(() => added(pets));
     await expect.poll(line, { timeout: 10_000 }).toMatch(/^the database has format 2, /);
+  });
+});
+
+describeWithPostgres('stored rows', () => {
+  test('keep their ids if they were inserted by hand, and new pets get other ones', async () => {
+    const { url, pets } = await freshStorage();
+    await expect(sql("INSERT INTO pets (id, name, category_id) VALUES (2, 'Max', 1)", url)).rejects.toThrow(
+      'cannot insert a non-DEFAULT value into column "id"',
+    );
+    await sql(
+      `INSERT INTO pets (id, name, category_id) OVERRIDING SYSTEM VALUE
+        SELECT n, 'Max', 1 FROM unnest(ARRAY[1, 2, 3, 9, 9007199254740991]) AS n`,
+      url,
+    );
+    expect((await added(pets)).id).toBe(4n);
+    const others = await Promise.all(Array.from({ length: 20 }, () => added(pets)));
+    expect(new Set(others.map(({ id }) => id)).size).toBe(20);
+    expect(await pets.find(9n)).toMatchObject({ name: 'Max' });
+  });
+
+  test('have ids below 2^53, and a creation beyond that throws a defect', async () => {
+    const { url, pets } = await freshStorage();
+    await sql("SELECT setval('pets_id_seq', 9007199254740990)", url);
+    expect((await added(pets)).id).toBe(2n ** 53n - 1n);
+    await expect(added(pets)).rejects.toMatchObject({ code: '2200H' });
+  });
+
+  test('lose old idempotency keys by the statement of docs/storage-postgres.md', async () => {
+    const [, statement = ''] = /```sql\n\s+(UPDATE pets.*?)```/s.exec(PAGE) ?? [];
+    const { url, pets } = await freshStorage();
+    const old = await added(pets, rex(), idempotencyOf(rex(), 'old'));
+    await sql("UPDATE pets SET created_at = created_at - interval '91 days'", url);
+    const recent = await added(pets, rex(), idempotencyOf(rex(), 'recent'));
+    await sql(statement, url);
+    expect(await pets.add(rex(), idempotencyOf(rex(), 'recent'))).toEqual({ pet: recent, created: false });
+    expect(await pets.add(rex(), idempotencyOf(rex(), 'old'))).toMatchObject({ created: true });
+    expect(await pets.find(old.id)).toEqual(old);
   });
 });
 

@@ -42,6 +42,12 @@ describeWithPostgres('the stored format', () => {
     expect(await sql('SELECT format FROM animal_store', url)).toEqual([{ format: 1 }]);
   });
 
+  test('is not created beside tables of another program', async () => {
+    const { url } = await freshStorage();
+    await sql('DROP TABLE animal_store', url);
+    expect(await lineOf(openStorage(url).ready)).toMatch(/^the tables are those of another program, .*exists$/);
+  });
+
   test('can be 1: old data is unchanged, and new data can be added', async () => {
     const { pets, keys, archive } = openStorage(await restored());
     const old = [
@@ -67,28 +73,6 @@ describeWithPostgres('the stored format', () => {
       { ...oldKey('2', 2), holder: 'Zoë', expiresAt: 1_800_000_000_000 },
       { ...oldKey('3', 1_763_000_000_003), lastUsedAt: 1_763_000_100_000, revokedAt: 1_763_000_200_000 },
     ]);
-  });
-});
-
-describeWithPostgres('the operator gets one line about', () => {
-  const NO_TABLE = /^a table is missing: restore the database: /;
-  const NO_ROW = /^the table animal_store has no row: restore the database$/;
-
-  test.each([
-    ['a row that is missing', 'DELETE FROM animal_store', NO_ROW, NO_ROW],
-    ['pets that are missing', 'DROP TABLE pets', NO_TABLE, NO_TABLE],
-    ['API keys that are missing', 'DROP TABLE api_keys', NO_TABLE, NO_TABLE],
-    [
-      'tables of another program',
-      'DROP TABLE animal_store',
-      NO_TABLE,
-      /^the tables are those of another program, .*exists$/,
-    ],
-  ])('%s, in an open storage and in a new one', async (_, damage, line, lineOfNew) => {
-    const { ready, url } = await freshStorage();
-    await sql(damage, url);
-    expect(await lineOf(ready)).toMatch(line);
-    expect(await lineOf(openStorage(url).ready)).toMatch(lineOfNew);
   });
 });
 
