@@ -7,8 +7,8 @@ import { openStorage } from './fixtures.ts';
 
 let server: Server;
 
-/** Every commit waits for a standby that does not exist, until the returned function is called. */
-async function loseStandby(): Promise<() => Promise<void>> {
+/** Runs a check while every commit waits for a standby that does not exist. */
+async function withoutStandby(check: () => Promise<void>): Promise<void> {
   const configure = async (names: string) => {
     await server.run(`ALTER SYSTEM SET synchronous_standby_names = '${names}'`);
     await server.run('SELECT pg_reload_conf()');
@@ -23,10 +23,12 @@ async function loseStandby(): Promise<() => Promise<void>> {
       return failureOf(() => server.run(isWaiting));
     })
     .toBeNull();
-  return async () => {
+  try {
+    await check();
+  } finally {
     await configure('');
     await Promise.all(probes);
-  };
+  }
 }
 
 describeWithPostgres('without a synchronous standby that confirms', () => {
@@ -56,31 +58,23 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
     await storage.pets.add(pet, idempotency);
     await storage.keys.add(key);
     await storage.keys.revoke(key.id, 5);
-    const confirm = await loseStandby();
-    try {
+    await withoutStandby(async () => {
       expect(await failureOf(() => call(storage, key))).toMatchObject({ code: 'storage_unavailable' });
       expect(await everyPage(storage.pets)).toHaveLength(1);
-    } finally {
-      await confirm();
-    }
+    });
     await expect.poll(() => failureOf(() => call(storage, key)), { timeout: 10_000 }).toBeNull();
   });
 
   test('names the reason in every process that is not ready', async () => {
     const storages = [openStorage(server.url), openStorage(server.url)];
     for (const { ready } of storages) await ready();
-    const confirm = await loseStandby();
-    try {
+    const cause = { message: 'a write still waits on the server for a synchronous standby' };
+    await withoutStandby(async () => {
       for (let round = 0; round < 2; round += 1) {
-        for (const failure of await Promise.all(storages.map(({ ready }) => failureOf(ready)))) {
-          expect(failure).toMatchObject({
-            cause: { message: 'a write still waits on the server for a synchronous standby' },
-          });
-        }
+        const failures = await Promise.all(storages.map(({ ready }) => failureOf(ready)));
+        for (const failure of failures) expect(failure).toMatchObject({ cause });
       }
-    } finally {
-      await confirm();
-    }
+    });
   });
 
   test('has 5 connections at most while every write fails, serves reads, and writes again', async () => {
@@ -88,12 +82,11 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
     const { pets, keys, ready } = openStorage(`${url}?application_name=waiting`);
     const { id } = await added(pets);
     const writes = [...Array(6).fill(() => added(pets)), ready, ...Array(6).fill(() => keys.add(apiKey()))];
-    const confirm = await loseStandby();
     const activities = (condition: string) =>
       server.run(`SELECT FROM pg_stat_activity WHERE application_name = 'waiting' AND ${condition}`);
     const connections = async () => (await activities('true')).length;
     const waiting = async () => (await activities("wait_event = 'SyncRep'")).length;
-    try {
+    await withoutStandby(async () => {
       for (const end of ['are cut', 'time out', 'fail at once']) {
         for (let round = 0; round < 3; round += 1) {
           const failures = Promise.all(writes.map(failureOf));
@@ -107,9 +100,7 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
           await expect.poll(() => pets.find(id).catch(() => null)).toMatchObject({ id });
         }
       }
-    } finally {
-      await confirm();
-    }
+    });
     await expect.poll(() => failureOf(ready), { timeout: 10_000 }).toBeNull();
     for (const write of writes) expect(await failureOf(write)).toBeNull();
   });
@@ -119,8 +110,7 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
     await ready();
     const max = rex({ name: 'Max' });
     const create = () => pets.add(max, idempotencyOf(max, 'crashed'));
-    const confirm = await loseStandby();
-    try {
+    await withoutStandby(async () => {
       expect(await failureOf(create)).toMatchObject({ code: 'storage_unavailable' });
       await server.kill();
       await server.start();
@@ -129,9 +119,7 @@ describeWithPostgres('without a synchronous standby that confirms', () => {
       for (let tried = 0; tried < 3; tried += 1) {
         expect(await failureOf(create)).toMatchObject({ code: 'storage_unavailable' });
       }
-    } finally {
-      await confirm();
-    }
+    });
     await expect.poll(create, { timeout: 10_000 }).toMatchObject({ pet: max, created: false });
     expect(await added(pets)).toMatchObject(rex());
   });
