@@ -110,7 +110,7 @@ interface State {
 }
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
-export const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
+const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
 
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
 export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
