@@ -3,7 +3,8 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createKeyring } from '@animal-store/domain';
 import { freshFile } from '@animal-store/test-kit/fresh-folder';
 import { describe, expect, test } from 'vitest';
-import { createDevelopmentKey, missingKeys, readApiKeys, sha256 } from './api-keys.ts';
+import { createDevelopmentKey, missingKeys, readApiKeys } from './api-keys.ts';
+import { sha256 } from './bearer.ts';
 
 const digest = (key: string) => createHash('sha256').update(key).digest('hex');
 

@@ -1,10 +1,8 @@
-import { hash, randomBytes } from 'node:crypto';
-import type { Digest } from '@animal-store/domain';
+import { randomBytes } from 'node:crypto';
 import { apiKeyId, type KeyStore } from '@animal-store/domain/ports';
 import { generateApiKey, isUsable } from '@animal-store/domain/transport';
+import { sha256 } from './bearer.ts';
 import { quotesViolation, readText } from './environment.ts';
-
-export const sha256: Digest = (text) => hash('sha256', text, 'hex');
 
 /** Holders' names by the SHA-256 digests of their keys. */
 export type ConfiguredKeys = ReadonlyMap<string, string>;

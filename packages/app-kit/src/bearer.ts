@@ -1,3 +1,6 @@
+import { hash } from 'node:crypto';
+import type { Digest } from '@animal-store/domain';
+
 /** The bearer credentials of a request: a key, none, or malformed ones. */
 export type Credentials = { kind: 'key'; key: string } | { kind: 'none' } | { kind: 'malformed' };
 
@@ -20,3 +23,6 @@ export function readCredentials(fields: readonly string[]): Credentials {
   if (key !== undefined) return { kind: 'key', key };
   return BEARER.test(field) ? MALFORMED : NONE;
 }
+
+/** The digest by which keys are compared and stored. */
+export const sha256: Digest = (text) => hash('sha256', text, 'hex');

@@ -1,5 +1,5 @@
-export { type ConfiguredKeys, createDevelopmentKey, missingKeys, readApiKeys, sha256 } from './api-keys.ts';
-export { readCredentials } from './bearer.ts';
+export { type ConfiguredKeys, createDevelopmentKey, missingKeys, readApiKeys } from './api-keys.ts';
+export { readCredentials, sha256 } from './bearer.ts';
 export { ConfigurationError, mayBeSecret, quoteSetting } from './configuration-error.ts';
 export {
   integer,
