@@ -64,8 +64,10 @@ const DECODING = /[?&](bsonRegExp|enableUtf8Validation|fieldsAsRaw|promote(?:Buf
 
 /** Parses a URL without connecting to anything. Throws StorageMisconfigured, whose message never quotes the URL. */
 export function parseUrl(url: string): Server {
+  const wrong = wrongPartOf(url);
+  if (wrong !== null) throw new StorageMisconfigured(`${FORM_IN_WORDS}: ${wrong}`);
   const createClient = () => new MongoClient(url, OPTIONS);
-  return { ...describe(parsed(url, createClient)), createClient, closeClient: (client) => client.close() };
+  return { ...describe(createClient().options), createClient, closeClient: (client) => client.close() };
 }
 
 function describe(given: MongoClient['options']) {
@@ -76,12 +78,6 @@ function describe(given: MongoClient['options']) {
     warnings: warningsAbout(options),
     redact: redactor([credentials?.password, proxyPassword, passphrase, token], options.tls),
   };
-}
-
-function parsed(url: string, createClient: () => MongoClient): MongoClient['options'] {
-  const wrong = wrongPartOf(url);
-  if (wrong !== null) throw new StorageMisconfigured(`${FORM_IN_WORDS}: ${wrong}`);
-  return createClient().options;
 }
 
 /** What is wrong about a URL. The driver's messages may quote a password, and so might the name of a part. */
