@@ -66,6 +66,17 @@ describeWithMongo('commands that fail', () => {
     expect(await count()).toBe(stored);
   });
 
+  test('fail repeated creations alone if their pets cannot be read, and not those that were created with them', async () => {
+    const { pets } = await prepared();
+    await failing('alwaysOn', { failCommands: ['find'], errorCode: 11_602 });
+    const calls = ['new', 'old-7', undefined].map((key) =>
+      added(pets, rex(), key ? idempotencyOf(rex(), key) : undefined),
+    );
+    const [created, repeated, other] = await Promise.allSettled(calls);
+    expect([created, other]).toMatchObject([{ value: rex() }, { value: rex() }]);
+    expect(repeated).toMatchObject({ reason: { code: 'storage_unavailable', cause: { code: 11_602 } } });
+  });
+
   test('are repeated once if they read, whatever the URL says', async () => {
     const { pets, keys, ready } = await prepared();
     for (const command of ['listCollections', 'listIndexes', 'connectionStatus']) {

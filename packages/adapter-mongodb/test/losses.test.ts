@@ -92,11 +92,6 @@ describeWithMongo('a change by an administrator', () => {
       NO_KEYS,
     ],
     [
-      'the index of pages by status is dropped',
-      (db) => db.collection('pets').dropIndex('status_1__id_1'),
-      noIndex('pets by status, _id'),
-    ],
-    [
       'the index of API keys is dropped',
       (db) => db.collection('api_keys').dropIndex('digest_1'),
       noIndex('api_keys by digest'),
