@@ -7,18 +7,15 @@ import {
   storageContract,
 } from '@animal-store/adapter-contract';
 import { databaseAt, describeWithMongo } from '@animal-store/test-servers/mongodb';
-import type { CollectionInfo } from 'mongodb';
 import { createMongoStorage } from '../src/index.ts';
-import { freshStorage } from './fixtures.ts';
+import { dumpsOf, freshStorage } from './fixtures.ts';
 import { freshPlace } from './fresh-place.ts';
 
 /** Gives all collections the schema of a format. */
 async function setFormat(url: string, format: number): Promise<void> {
-  const db = databaseAt(url);
-  const title = `format ${format}`;
-  const collections: CollectionInfo[] = await db.listCollections({ name: { $not: /^system\./ } }).toArray();
-  for (const { name, options } of collections) {
-    await db.command({ collMod: name, validator: { $jsonSchema: { ...options?.['validator'].$jsonSchema, title } } });
+  for (const { name, options } of await dumpsOf(url)) {
+    const $jsonSchema = { ...options['validator'].$jsonSchema, title: `format ${format}` };
+    await databaseAt(url).command({ collMod: name, validator: { $jsonSchema } });
   }
 }
 
