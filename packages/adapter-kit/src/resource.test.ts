@@ -148,7 +148,7 @@ describe('createResource', () => {
   });
 
   describe('after close', () => {
-    test('rejects every call, and closes its connection once', async () => {
+    test('rejects every call, and closes its connection once, if it was opened', async () => {
       const { call, close, end, open, use } = resource();
       const { promise, reject } = Promise.withResolvers<never>();
       const inFlight = call(() => promise);
@@ -159,6 +159,9 @@ describe('createResource', () => {
       await expect(inFlight).rejects.toMatchObject({ cause: LOST });
       expect(close.mock.calls).toEqual([[1]]);
       expect(open).toHaveBeenCalledTimes(1);
+      const unused = resource();
+      await unused.end();
+      expect(unused.close).not.toHaveBeenCalled();
     });
 
     test.each([
@@ -176,12 +179,6 @@ describe('createResource', () => {
       expect(await waiting).toBe(error.message);
       expect(close.mock.calls).toEqual([[1]]);
       expect(work).not.toHaveBeenCalled();
-    });
-
-    test('closes nothing if nothing was opened', async () => {
-      const { close, end } = resource();
-      await end();
-      expect(close).not.toHaveBeenCalled();
     });
 
     test('resolves if closing fails', async () => {
