@@ -4,7 +4,7 @@ import type pg from 'pg';
 import type { Connection } from './connection.ts';
 import { TOO_FEW_PRIVILEGES } from './failures.ts';
 import { TIME_LIMITS } from './session.ts';
-import { type Statement, statement } from './statements.ts';
+import { statement } from './statements.ts';
 
 /** The format that this version creates and works with, stored in the table animal_store (docs/releasing.md). */
 const FORMAT = 1;
@@ -110,7 +110,7 @@ interface State {
 }
 
 /** A read-only server rejects it, its commit waits for synchronous standbys, and processes don't wait for each other. */
-const LOCK_STATE: Statement = statement(`${STATE} FOR KEY SHARE`);
+const LOCK_STATE = statement(`${STATE} FOR KEY SHARE`);
 
 /** Throws StorageMisconfigured also if the role lacks a privilege that a service needs. Other programs may do with fewer. */
 export async function checkReady({ read, write }: Connection, known: string | null): Promise<void> {
