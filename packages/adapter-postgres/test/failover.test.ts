@@ -9,25 +9,23 @@ const WRITERS = 10;
 const ACKNOWLEDGEMENTS = 300;
 
 describeWithPostgres('a failover behind one address to a synchronous standby', () => {
-  async function servers() {
+  /** A primary with its standby, and the URL of a proxy that leads each connection to one of them: 0 or 1. */
+  async function servers(next: () => number) {
     const primary = await startServer();
     onTestFinished(() => primary.stop());
     const standby = await startStandby(primary);
     onTestFinished(() => standby.stop());
-    return { primary, standby };
+    const hosts = [primary, standby].map(({ url }) => new URL(url).host);
+    const proxy = await startTcpProxy(() => hosts[next()] as string);
+    onTestFinished(() => proxy.close());
+    return { primary, standby, url: primary.url.replace(hosts[0] as string, proxy.address) };
   }
 
   test('serves every call although each second connection leads to the standby', { timeout: 60_000 }, async () => {
-    const { primary, standby } = await servers();
-    const hosts = [primary, standby].map(({ url }) => new URL(url).host);
     let connections = 0;
-    const proxy = await startTcpProxy(() => {
-      connections += 1;
-      return hosts[connections % 2] as string;
-    });
-    onTestFinished(() => proxy.close());
+    const { url } = await servers(() => ++connections % 2);
     for (let count = 0; count < 4; count += 1) {
-      const { pets } = openStorage(primary.url.replace(hosts[0] as string, proxy.address));
+      const { pets } = openStorage(url);
       const pet = await added(pets);
       expect(await Promise.all([pets.find(pet.id), pets.list({ after: pet.id - 1n, limit: 1 })])).toEqual([pet, [pet]]);
     }
@@ -35,11 +33,8 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
   });
 
   test('loses and doubles no pet of two processes', { timeout: 60_000 }, async () => {
-    const { primary, standby } = await servers();
-    let { host } = new URL(primary.url);
-    const proxy = await startTcpProxy(() => host);
-    onTestFinished(() => proxy.close());
-    const url = primary.url.replace(host, proxy.address);
+    let current = 0;
+    const { primary, standby, url } = await servers(() => current);
     const storages = [openStorage(url), openStorage(url)] as const;
 
     /** The ids that were acknowledged, by key. */
@@ -73,7 +68,7 @@ describeWithPostgres('a failover behind one address to a synchronous standby', (
     await reached(ACKNOWLEDGEMENTS);
     await primary.kill();
     await standby.run('SELECT pg_promote()');
-    host = new URL(standby.url).host;
+    current = 1;
     await reached(count + ACKNOWLEDGEMENTS);
     isOver = true;
     await Promise.all(writers);
