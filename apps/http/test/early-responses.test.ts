@@ -1,8 +1,7 @@
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
 import { describe, expect } from 'vitest';
-import { AUTHORIZATION, CLOSE, JSON_TYPE, KEY, length, openSocket, request, statusesIn, test } from './service.ts';
-import { startProcess } from './service-process.ts';
+import { AUTHORIZATION, CLOSE, JSON_TYPE, length, openSocket, request, statusesIn, test } from './service.ts';
 
 const CREATION = AUTHORIZATION + JSON_TYPE;
 const REX = '{"name":"Rex","categoryId":1}';
@@ -57,12 +56,10 @@ describe('a client that reads only after it has sent its body', () => {
     expect(statusesIn(await sendThenRead(port, head, body))).toEqual([413]);
   });
 
-  test('gets its 401 in the grace of a stop', async () => {
-    const running = startProcess({ API_KEYS: KEY, NODE_ENV: 'production', STORAGE: 'memory' });
-    const { port } = await running.listens();
-    running.process.kill('SIGTERM');
-    await running.says(/"stopping"/);
+  test('gets its 401 in the grace of a stop', async ({ service: { port, stop } }) => {
+    const stopped = stop({ grace: 2_000, deadline: 30_000 });
     expect(statusesIn(await sendThenRead(port, request('POST /v1/pets', JSON_TYPE + DECLARED), BODY))).toEqual([401]);
+    await stopped;
   });
 });
 
