@@ -1,6 +1,6 @@
 import { describe, expect } from 'vitest';
 import { createRateLimit } from '../src/app/rate-limit.ts';
-import { CLOSE, errorLike, KEY, OTHER_KEY, request, startApp, test } from './service.ts';
+import { AUTHORIZATION, CLOSE, errorLike, KEY, OTHER_KEY, request, startApp, test } from './service.ts';
 
 describe('the API key', () => {
   const PLAIN = 'Bearer realm="animal-store"';
@@ -28,19 +28,17 @@ describe('the API key', () => {
     [`Bearer ${KEY},${KEY}`, 401, INVALID],
     ['', 401, PLAIN],
     [`Basic ${Buffer.from(`me:${KEY}`).toString('base64')}`, 401, PLAIN],
+    // Two fields, joined.
+    [`Basic eDp5, Bearer ${KEY}`, 401, INVALID],
+    [`Bearer ${KEY}, Basic eDp5`, 401, INVALID],
+    ['Basic eDp5, Basic eDp5', 401, INVALID],
   ])('is read from Authorization: %s, which gets %d', async ([authorization, status, challenge], { app: { call } }) => {
     const response = await call('GET', '/v1/pets', { key: null, headers: { authorization } });
     expect([response.status, response.headers['www-authenticate']]).toEqual([status, challenge]);
   });
 
-  test.for([
-    [`Bearer ${KEY}`, `Bearer ${KEY}`],
-    ['Basic eDp5', `Bearer ${KEY}`],
-    [`Bearer ${KEY}`, 'Basic eDp5'],
-    ['Basic eDp5', 'Basic eDp5'],
-  ])('is rejected in one of two Authorization fields: %s, %s', async ([first, second], { service: { raw } }) => {
-    const fields = `Authorization: ${first}\r\nauthorization: ${second}\r\n${CLOSE}`;
-    const response = await raw(request('GET /v1/pets', fields));
+  test('is rejected in two Authorization fields', async ({ service: { raw } }) => {
+    const response = await raw(request('GET /v1/pets', AUTHORIZATION + AUTHORIZATION + CLOSE));
     expect(response).toMatch(/^HTTP\/1\.1 401 /);
     expect(response).toContain(`www-authenticate: ${INVALID}\r\n`);
   });

@@ -13,14 +13,13 @@ test('encodes any id in characters that need no percent-encoding, and reads it a
   );
 });
 
-test.each([
+const OTHERS = [
   ...['', 'x', '5', 'AAAAAAAAAAAA', 'AQAAAAAAAAAA', 'Af__________', 'AgAAAAAAAAAB', 'AQAAAAAAAAAB=', ' AQAAAAAAAAAB'],
   ...['AQAAAAAAAAA', 'AQAAAAAAAAABAAAA', 'AQAAAAAAAAA+', '../../etc', '%00'],
-])('rejects the cursor %j', (text) => {
-  expect(readCursor(text)).toBeNull();
-});
+];
 
 test('accepts only cursors that the service can issue', () => {
+  for (const text of OTHERS) expect(readCursor(text), text).toBeNull();
   fc.assert(
     fc.property(fc.oneof(fc.string(), fc.stringMatching(/^AQ[\w-]{8,12}$/)), (text) => {
       const id = readCursor(text);
