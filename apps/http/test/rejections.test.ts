@@ -47,7 +47,8 @@ test.for([
   [200, get('http://example.org/livez', 'example.org')],
   [200, get('https://example.org:443/livez?x=y', 'example.org')],
   [200, get('HTTP://example.org/livez')],
-  ...['[::1]:3000', '[0:0::1]', 'localhost:', 'LOCALHOST:80'].map((host) => [200, get('/livez', host)] as const),
+  // An empty host is valid (RFC 9112, section 3.2).
+  ...['', '[::1]:3000', '[0:0::1]', 'localhost:', 'LOCALHOST:80'].map((host) => [200, get('/livez', host)] as const),
   // As load balancers probe.
   [200, 'GET /livez HTTP/1.0\r\n\r\n'],
   [302, get('http://example.org')],
