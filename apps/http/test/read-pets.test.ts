@@ -23,11 +23,6 @@ async function addOne({ add }: App, status?: string): Promise<Listed> {
 }
 
 describe('listPets', () => {
-  test('returns an empty array for an empty catalogue', async ({ app: { call } }) => {
-    const { status, text, headers } = await call('GET', '/v1/pets');
-    expect([status, text, headers['link']]).toEqual([200, '[]', undefined]);
-  });
-
   test('returns 20 pets by default, and as many as limit says', async ({ app }) => {
     const pets: Listed[] = [];
     while (pets.length < 101) pets.push(await addOne(app));
@@ -54,7 +49,6 @@ describe('listPets', () => {
       (limit) =>
         [`limit=${encodeURIComponent(limit)}`, `limit must be an integer from 1 to 100, was "${limit}"`] as const,
     ),
-    ['status=Sold', 'status must be one of available, pending, sold, was "Sold"'],
     ['status=', 'status must be one of available, pending, sold, was ""'],
     ['%6Cimit=%30', 'limit must be an integer from 1 to 100, was "0"'],
     ...['limit=5', 'status=sold', 'cursor=AQAAAAAAAAAB'].map(
@@ -62,10 +56,6 @@ describe('listPets', () => {
     ),
     ['cursor=', 'cursor must be one that a Link header of this service gave'],
     ['cursor=AAAAAAAAAAAA', 'cursor must be one that a Link header of this service gave'],
-    [
-      'limit=0&status=lost',
-      'limit must be an integer from 1 to 100, was "0"; status must be one of available, pending, sold, was "lost"',
-    ],
   ] as const)('rejects ?%s and says why', async ([query, message], { app: { call } }) => {
     expect((await call('GET', `/v1/pets?${query}`)).json).toEqual({ code: 'invalid_request', message, status: 400 });
   });
