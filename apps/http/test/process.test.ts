@@ -82,14 +82,6 @@ describe('a start', () => {
     expect(await startProcess({ PORT: 'x' }, { stdio: ['ignore', 'ignore', fd] }).exit).toBe(2);
   });
 
-  test('prints its settings with the argument --help, and ends', async () => {
-    const { exit, output } = startProcess({}, { args: ['--help'] });
-    expect(await exit).toBe(0);
-    expect(output.out).toMatch(
-      /^Usage: animal-store .* {2}PORT \(3000\): an integer .* {2}MONGODB_URL, MONGODB_URL_FILE: /s,
-    );
-  });
-
   test('accepts fewer connections than MAX_CONNECTIONS if ulimit -n is too low, and says so', async () => {
     const running = startProcess({ API_KEYS: KEY }, { openFiles: 600 });
     const { port } = await running.listens();

@@ -21,7 +21,6 @@ export interface Running {
 }
 
 interface ProcessOptions {
-  readonly args?: readonly string[];
   /** For standard input, output and error. */
   readonly stdio?: StdioOptions;
   /** How many files the process may have open. */
@@ -31,10 +30,10 @@ interface ProcessOptions {
 /** Starts the process for the running test; it is killed when the test ends. */
 export function startProcess(
   environment: Record<string, string>,
-  { args = [], stdio = 'pipe', openFiles }: ProcessOptions = {},
+  { stdio = 'pipe', openFiles }: ProcessOptions = {},
 ): Running {
   const limit = openFiles === undefined ? '' : `ulimit -n ${openFiles};`;
-  const command = [`${limit} exec "$0" "$@"`, process.execPath, '--conditions=@animal-store/source', MAIN, ...args];
+  const command = [`${limit} exec "$0" "$@"`, process.execPath, '--conditions=@animal-store/source', MAIN];
   const child = spawn('/bin/sh', ['-c', ...command], {
     env: { PATH: process.env['PATH'] as string, PORT: '0', ...environment },
     stdio,
