@@ -76,7 +76,7 @@ export async function openConnection(
   /** Takes a connection on which the server has not responded. Its error, if any, replaces that of the statement. */
   async function onLost(pool: pg.Pool, client: pg.PoolClient): Promise<void> {
     // The server may be silent on every connection.
-    for (const each of [readers, writers]) closeIdle(each).catch(() => {});
+    for (const each of [readers, writers]) closeIdle(each);
     if (pool === readers || pool.ending) return client.release(true);
     abandoned.add(client);
     await closeEnded();
@@ -167,6 +167,12 @@ async function takeConnection(pool: pg.Pool): Promise<pg.PoolClient> {
   }
 }
 
-async function closeIdle(pool: pg.Pool): Promise<void> {
-  while (pool.idleCount > 0) (await pool.connect()).release(true);
+/** Calls that come later get none of them: the pool serves its callers in their order. */
+function closeIdle(pool: pg.Pool): void {
+  for (let count = pool.idleCount; count > 0; count -= 1) {
+    pool.connect().then(
+      (client) => client.release(true),
+      () => {},
+    );
+  }
 }
