@@ -45,19 +45,6 @@ export interface ReplicaSetOptions {
   readonly elections?: number;
 }
 
-interface Values {
-  /** The number of elections. */
-  term: number;
-  /** The writes that the primary has. */
-  log: readonly Entry[];
-  /** How many of them a majority has, as far as the primary knows. */
-  committed: number;
-  /** The last id that was reserved. */
-  counter: number;
-  losses: number;
-  timeouts: number;
-}
-
 /** The documents that a server has rejected, by their indexes. */
 interface Inserted {
   readonly rejected: readonly number[];
@@ -75,10 +62,18 @@ export function createReplicaSet(
   world: World,
   { restored = [], losses = 0, timeouts = 0, elections = 1 }: ReplicaSetOptions,
 ) {
-  const values = world.shared<Values>({
-    ...{ term: 0, log: restored.map((pet, index) => ({ term: 0, stored: { id: index + 1, pet, by: null } })) },
-    ...{ committed: restored.length, counter: 0, losses: 0, timeouts: 0 },
-  });
+  const values = {
+    /** The number of elections. */
+    term: 0,
+    /** The writes that the primary has. */
+    log: restored.map((pet, index): Entry => ({ term: 0, stored: { id: index + 1, pet, by: null } })),
+    /** How many of them a majority has, as far as the primary knows. */
+    committed: restored.length,
+    /** The last id that was reserved. */
+    counter: 0,
+    losses: 0,
+    timeouts: 0,
+  };
   const allPets = () => petsOf(values.log);
   /** The time of the write at this length of the log. No other write has it, not even one that a new primary has dropped. */
   const timeAt = (length: number) => new Timestamp({ t: values.log[length - 1]?.term ?? 0, i: length });
@@ -98,7 +93,7 @@ export function createReplicaSet(
       const isTaken = (other: StoredPet) =>
         other.id === stored.id || (idempotency !== undefined && keyOf(other.pet) === keyOf(pet));
       if (allPets().some(isTaken)) rejected.push(index);
-      else values.log = [...values.log, { term: values.term, stored }];
+      else values.log.push({ term: values.term, stored });
     }
     return rejected;
   }

@@ -12,97 +12,86 @@ export const FILE = '/animals.db';
 /** The inodes of the file, its log and its index: those that were opened, or others after one of them was replaced. */
 const INODES = { opened: [1n, 2n, 3n], 'another file': [4n, 2n, 3n], 'another log': [1n, 5n, 3n] };
 
-/** The values of a machine on which one process has the file open. */
-export interface Machine {
-  isOpen: boolean;
-  files: keyof typeof INODES;
-  /** What is committed. */
-  rows: readonly string[];
-  /** Whether the disk hangs, so that the thread waits. */
-  isHanging: boolean;
-  /** Late: it has met the hanging disk. */
-  transaction: 'none' | 'in flight' | 'late';
-  /** How many threads were started. The last one is used. */
-  threads: number;
-  /** The number of the last thread that has ended, and of the last whose end its process has noticed. */
-  ended: number;
-  noticed: number;
-  /** How often something went wrong. */
-  failures: number;
-}
-
 type CreateWriter = (place: never) => { commit(writes: never): Promise<unknown> };
 
-/** The fakes of the present run. */
-let present: {
-  readonly machine: Machine;
+/** The machine of the present run. */
+let machine: Machine;
+
+/** A machine on which one process has the file open. */
+export class Machine {
+  isOpen = false;
+  files: keyof typeof INODES = 'opened';
+  /** What is committed. */
+  readonly rows: string[] = [];
+  /** Whether the disk hangs, so that the thread waits. */
+  isHanging = false;
   /** Full, broken: the insertion or the commit of the present step fails. */
-  disk: 'works' | 'full' | 'broken';
-  fail(message: string): void;
-  startThread(thread: FakeWorker, data: never): void;
-};
+  disk: 'works' | 'full' | 'broken' = 'works';
+  /** Late: it has met the hanging disk. */
+  transaction: 'none' | 'in flight' | 'late' = 'none';
+  /** Those that were started. The last one is used. */
+  readonly threads: FakeWorker[] = [];
+  /** How many threads have ended, and how many of these ends their process has noticed. */
+  ended = 0;
+  noticed = 0;
+  /** How often something went wrong. */
+  failures = 0;
 
-/**
- * Makes the machine of a run.
- *
- * @param createWriter The program of the thread.
- * @param mayFail Whether the next transaction may fail.
- */
-export function createMachine(
-  world: World,
-  createWriter: CreateWriter,
-  mayFail: (machine: Machine) => boolean,
-): Machine {
-  const machine = world.shared<Machine>({
-    ...{ isOpen: false, files: 'opened', rows: [], isHanging: false, transaction: 'none' },
-    ...{ threads: 0, ended: 0, noticed: 0, failures: 0 },
-  });
-  const threads: FakeWorker[] = [];
+  readonly world: World;
+  readonly createWriter: CreateWriter;
+  readonly mayFail: (machine: Machine) => boolean;
 
-  function startThread(thread: FakeWorker, data: never): void {
-    const number = threads.push(thread);
-    machine.threads = number;
-    const { commit } = createWriter(data);
-    const isRunning = () => machine.ended < number;
-    thread.postMessage = async (writes) => {
-      machine.transaction = machine.isHanging ? 'late' : 'in flight';
-      const done = () => commit(writes);
-      const failing = (disk: 'full' | 'broken') => () => {
-        machine.failures += 1;
-        present.disk = disk;
-        return commit(writes).finally(() => Object.assign(present, { disk: 'works' }));
-      };
-      const run = mayFail(machine)
-        ? { done, 'the disk is full': failing('full'), 'the disk breaks': failing('broken') }
-        : done;
-      const reply = await world.command('commit', run, () => isRunning() && !machine.isHanging);
-      machine.transaction = 'none';
-      // A thread that has ended after the commit did not send the reply.
-      if (isRunning()) thread.emit('message', reply);
-    };
+  /**
+   * @param createWriter The program of the thread.
+   * @param mayFail Whether the next transaction may fail.
+   */
+  constructor(world: World, createWriter: CreateWriter, mayFail: (machine: Machine) => boolean) {
+    this.world = world;
+    this.createWriter = createWriter;
+    this.mayFail = mayFail;
+    machine = this;
+    world.event('the end of the thread is noticed', {
+      can: () => this.noticed < this.ended,
+      run: () => {
+        this.noticed = this.ended;
+        this.threads[this.ended - 1]?.emit('exit', 1);
+      },
+    });
   }
+}
 
-  const fail = (message: string) => {
-    world.failure ??= new Error(message);
-  };
-  present = { machine, disk: 'works', fail, startThread };
-  world.event('the end of the thread is noticed', {
-    process: 'main',
-    can: () => machine.noticed < machine.ended,
-    run() {
-      machine.noticed = machine.ended;
-      threads[machine.ended - 1]?.emit('exit', 1);
-    },
-  });
-  return machine;
+function fail(message: string): void {
+  machine.world.failure ??= new Error(message);
 }
 
 class FakeWorker extends EventEmitter {
-  postMessage: (writes: never) => unknown = () => {};
+  readonly #number: number;
+  readonly #writer: ReturnType<CreateWriter>;
 
   constructor(_program: URL, { workerData }: { workerData: object }) {
     super();
-    present.startThread(this, workerData as never);
+    this.#number = machine.threads.push(this);
+    this.#writer = machine.createWriter(workerData as never);
+  }
+
+  async postMessage(writes: never): Promise<void> {
+    const isRunning = () => machine.ended < this.#number;
+    const done = () => this.#writer.commit(writes);
+    const failing = (disk: 'full' | 'broken') => () => {
+      machine.failures += 1;
+      machine.disk = disk;
+      return done().finally(() => Object.assign(machine, { disk: 'works' }));
+    };
+    const failures = { 'the disk is full': failing('full'), 'the disk breaks': failing('broken') };
+    machine.transaction = machine.isHanging ? 'late' : 'in flight';
+    const reply = await machine.world.command(
+      'commit',
+      machine.mayFail(machine) ? { done, ...failures } : done,
+      () => isRunning() && !machine.isHanging,
+    );
+    machine.transaction = 'none';
+    // A thread that has ended after the commit did not send the reply.
+    if (isRunning()) this.emit('message', reply);
   }
 }
 
@@ -117,7 +106,6 @@ class FakeDatabase {
   #transaction: string[] | null = null;
 
   constructor() {
-    const { machine, fail } = present;
     if (machine.files !== 'opened') fail('another file is opened beside the log of this one');
     machine.isOpen = true;
   }
@@ -128,7 +116,7 @@ class FakeDatabase {
       this.#transaction = [];
     } else if (sql === 'COMMIT') {
       if (this.#transaction === null) throw sqliteError('there is no transaction', 1);
-      if (present.disk === 'broken') throw sqliteError('disk I/O error', 10);
+      if (machine.disk === 'broken') throw sqliteError('disk I/O error', 10);
       this.#commit(this.#transaction);
       this.#transaction = null;
     } else if (sql.includes('CREATE')) {
@@ -145,7 +133,7 @@ class FakeDatabase {
   }
 
   #run(sql: string, id: string): readonly (readonly (string | bigint)[])[] {
-    if (sql === 'read') return present.machine.rows.map((row) => [row]);
+    if (sql === 'read') return machine.rows.map((row) => [row]);
     if (sql === 'write') return [[this.#insert(id)]];
     if (sql.startsWith('SELECT sql')) return FakeDatabase.schema.map((each) => [each]);
     // A new file has neither a mark nor tables. Later it has the mark and the format.
@@ -153,7 +141,7 @@ class FakeDatabase {
   }
 
   #insert(id: string): string {
-    if (present.disk === 'full' && this.#transaction?.length === 0) {
+    if (machine.disk === 'full' && this.#transaction?.length === 0) {
       // SQLite rolls back some transactions that fail.
       this.#transaction = null;
       throw sqliteError('database or disk is full', 13);
@@ -164,9 +152,8 @@ class FakeDatabase {
   }
 
   #commit(ids: readonly string[]): void {
-    const { machine, fail } = present;
     if (machine.files !== 'opened') fail(`${ids} are made in another file`);
-    machine.rows = [...machine.rows, ...ids];
+    machine.rows.push(...ids);
   }
 }
 
@@ -183,7 +170,7 @@ Object.assign(fs, {
   statSync(path: string, ...rest: never[]) {
     if (!isOwn(path)) return statSync(path, ...rest);
     const part = [FILE, `${FILE}-wal`, `${FILE}-shm`].indexOf(path);
-    return { dev: 1n, ino: INODES[present.machine.files][part], isFile: (): boolean => true };
+    return { dev: 1n, ino: INODES[machine.files][part], isFile: (): boolean => true };
   },
 });
 Object.assign(workerThreads, { Worker: FakeWorker });

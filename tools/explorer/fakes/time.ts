@@ -1,13 +1,13 @@
 import { syncBuiltinESMExports } from 'node:module';
 import timers from 'node:timers';
 import timersPromises from 'node:timers/promises';
-import type { World } from '../src/world.ts';
+import type { Timer, World } from '../src/world.ts';
 
 type Functions = Readonly<Record<string, unknown>>;
 
 /** As much of a timer of Node.js as the modules use. */
 interface FakeTimer {
-  readonly id: string;
+  readonly step: Timer;
   unref(): FakeTimer;
 }
 
@@ -19,7 +19,7 @@ interface FakeTimer {
  */
 export function fakeTime(present: () => World): () => void {
   function start(run: () => void, ms: number): FakeTimer {
-    const timer = { id: present().startTimer(run, ms), unref: () => timer };
+    const timer = { step: present().startTimer(run, ms), unref: () => timer };
     return timer;
   }
   const later = (run: () => void, ms: number) => start(run, Math.max(ms, 1));
@@ -27,7 +27,7 @@ export function fakeTime(present: () => World): () => void {
   const functions = {
     setTimeout: later,
     setImmediate: (run: () => void) => start(run, 0),
-    clearTimeout: (timer?: FakeTimer) => timer && present().stopTimer(timer.id),
+    clearTimeout: (timer?: FakeTimer) => timer && present().stopTimer(timer.step),
   };
   const fakes: readonly (readonly [object, Functions])[] = [
     [globalThis, functions],

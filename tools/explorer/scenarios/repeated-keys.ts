@@ -1,7 +1,7 @@
 // Creations with idempotency keys in two processes, on a replica set that elects another primary.
 
 import { createReplicaSet, DUPLICATE_KEY, keyOf, type NewPet, type ReplicaSetOptions } from '../fakes/mongodb.ts';
-import { type TrialOptions, trial } from '../src/trial.ts';
+import { IS_NIGHTLY, type SeededError, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
 const URL_MODULE = 'packages/adapter-mongodb/src/url.ts';
@@ -19,12 +19,6 @@ type Insertions = ReturnType<Modules['createInsertions']>;
 /** The creations of each client, one after the other. The last letter of a client's name is its process. */
 type Clients = Readonly<Record<string, readonly NewPet[]>>;
 
-/** What the creations have come to. */
-interface Outcomes {
-  pets: readonly { readonly sent: NewPet; readonly id: number; readonly created: boolean }[];
-  conflicts: readonly NewPet[];
-}
-
 const scenario =
   (clients: Clients, options: ReplicaSetOptions = {}) =>
   ({ createInsertions, createQuery, TIME_LIMITS }: Modules) =>
@@ -32,7 +26,8 @@ const scenario =
     // No batch exceeds its time limit.
     TIME_LIMITS.batch = Number.POSITIVE_INFINITY;
     const { values, allPets, client, databaseOf } = createReplicaSet(world, options);
-    const outcomes = world.shared<Outcomes>({ pets: [], conflicts: [] });
+    const created: { readonly sent: NewPet; readonly id: number; readonly isNew: boolean }[] = [];
+    const conflicts: NewPet[] = [];
 
     const creating = ({ create: insert }: Insertions, sent: NewPet) =>
       async function create(): Promise<void> {
@@ -43,11 +38,11 @@ const scenario =
           // The driver repeats an insertion once.
           if (values.timeouts === 0 && values.losses + values.term < 2) throw creation;
         } else if (creation === null) {
-          outcomes.conflicts = [...outcomes.conflicts, sent];
+          conflicts.push(sent);
         } else {
-          const { pet, created } = creation;
+          const { pet, created: isNew } = creation;
           if (pet.name !== sent.name) throw new Error(`${sent.name} got the pet ${pet.name}`);
-          outcomes.pets = [...outcomes.pets, { sent, id: Number(pet.id), created }];
+          created.push({ sent, id: Number(pet.id), isNew });
         }
       };
     const processes: Record<string, Insertions> = {};
@@ -57,28 +52,26 @@ const scenario =
       processes[process] ??= createInsertions(db, createQuery(db, undefined), client, async () => {});
       const insertions = processes[process];
       const calls = pets.map((pet) => creating(insertions, pet));
-      world.client(name, calls, { process });
+      world.client(name, calls, process);
     }
 
     world.finally(() => {
-      const { pets, conflicts } = outcomes;
-      const { losses, timeouts } = values;
       const stored = allPets();
-      for (const { sent, id } of pets) {
+      for (const { sent, id } of created) {
         const isKept = stored.some((other) => other.id === id && other.pet.name === sent.name);
         if (!isKept) throw new Error(`${sent.name} is lost`);
-        const isDoubled = pets.some((other) => keyOf(other.sent) === keyOf(sent) && other.id !== id);
+        const isDoubled = created.some((other) => keyOf(other.sent) === keyOf(sent) && other.id !== id);
         if (sent.idempotency !== undefined && isDoubled) throw new Error(`two pets of the key of ${sent.name}`);
       }
-      const created = pets.filter((pet) => pet.created);
-      if (new Set(created.map(({ id }) => id)).size < created.length) throw new Error('a pet was created twice');
+      const newIds = created.filter(({ isNew }) => isNew).map(({ id }) => id);
+      if (new Set(newIds).size < newIds.length) throw new Error('a pet was created twice');
       for (const sent of conflicts) {
         const isConflict = stored.some(({ pet }) => keyOf(pet) === keyOf(sent) && pet.name !== sent.name);
         if (!isConflict) throw new Error(`no other pet has the key of ${sent.name}`);
       }
       const expected = Object.values(clients).flat().filter(hasNoKey).length;
       const found = stored.filter(({ pet, by }) => hasNoKey(pet) && by !== null).length;
-      if (losses + timeouts === 0 && found !== expected) throw new Error(`${found} pets without a key`);
+      if (values.losses + values.timeouts === 0 && found !== expected) throw new Error(`${found} pets without a key`);
     });
   };
 
@@ -94,46 +87,28 @@ const petOf = (holder: string, name: string): NewPet => {
 const rex = petOf('zoo', 'Rex');
 const max = petOf('zoo', 'Max');
 
-const trialOf = (title: string, sizes: [Clients, ReplicaSetOptions?], options: TrialOptions = {}) =>
-  trial<Modules>(title, [URL_MODULE, INSERT, READ], scenario(...sizes), options);
+const trialOf = (title: string, sizes: [Clients, ReplicaSetOptions?], errors: readonly SeededError[] = []) =>
+  trial<Modules>(title, [URL_MODULE, INSERT, READ], scenario(...sizes), errors);
 
-await trialOf('a creation and a conflict of two processes, an election', [{ 'first A': [rex], 'second B': [max] }], {
-  errors: [
+await trialOf(
+  'a creation and a conflict of two processes, an election',
+  [{ 'first A': [rex], 'second B': [max] }],
+  [
     ['a lookup does not wait for the majority', READ, 'batchSize: limit }, session)', 'batchSize: limit }, {})'],
     ['another pet is no conflict', EARLIER, 'isSame ?', 'true ?'],
     ['a rolled back creation is not tried again', INSERT, 'MAX_TRIES = 3', 'MAX_TRIES = 1'],
   ],
-});
-await trialOf(
-  'a creation, a repetition and a conflict of two processes, an election',
-  [{ 'first A': [rex, rex], 'second B': [max] }],
-  { nightly: true },
 );
+await trialOf('a creation, a repetition and a conflict of two processes, an election', [
+  { 'first A': [rex, rex], 'second B': [max] },
+]);
 await trialOf(
   'a creation and a repetition, a lost response, a timeout, an election',
   [{ 'first A': [rex, rex] }, { losses: 1, timeouts: 1 }],
-  {
-    errors: [
-      ['an insertion that timed out is acknowledged', INSERT, 'isUnconfirmed || ', ''],
-      ['a lost insertion is acknowledged', INSERT, 'rejected.length + failure.insertedCount !==', 'false &&'],
-    ],
-  },
-);
-await trialOf(
-  'a restored pet, a creation and a conflict of two processes, an election',
-  [{ 'first A': [rex], 'second B': [max] }, { restored: [pet('Ben')] }],
-  {
-    errors: [
-      [
-        'the last rejection is not looked up',
-        INSERT,
-        'if (rest.length > 0) rest',
-        'if (tried < MAX_TRIES && rest.length > 0) rest',
-      ],
-    ],
-    errorsOnly: true,
-    nightly: true,
-  },
+  [
+    ['an insertion that timed out is acknowledged', INSERT, 'isUnconfirmed || ', ''],
+    ['a lost insertion is acknowledged', INSERT, 'rejected.length + failure.insertedCount !==', 'false &&'],
+  ],
 );
 await trialOf('a creation and a conflict at once in one process', [
   { 'first A': [rex], 'second A': [max] },
@@ -145,13 +120,10 @@ await trialOf(
     { 'first A': [pet('Tom')], 'second A': [rex] },
     { restored: Array(12).fill(pet('Ben')), elections: 0 },
   ],
-  {
-    errors: [
-      ['the counter stays behind the restored pets', INSERT, 'if (tried > 1) await raiseCounter(session);', ''],
-      ['ids of before are used after the counter was raised', IDS, '      expiresAt = 0;', ''],
-    ],
-    errorsOnly: true,
-  },
+  [
+    ['the counter stays behind the restored pets', INSERT, 'if (tried > 1) await raiseCounter(session);', ''],
+    ['ids of before are used after the counter was raised', IDS, '      expiresAt = 0;', ''],
+  ],
 );
 await trialOf(
   '2 repetitions of two holders',
@@ -159,5 +131,19 @@ await trialOf(
     { 'first A': [rex], 'second A': [petOf('farm', 'Max')] },
     { restored: [rex, petOf('farm', 'Max')], elections: 0 },
   ],
-  { errors: [['holders share their keys', EARLIER, 'holder}`', 'key}`']] },
+  [['holders share their keys', EARLIER, 'holder}`', 'key}`']],
 );
+// It is found in 8,000 runs on average.
+if (IS_NIGHTLY)
+  await trialOf(
+    'a restored pet, a creation and a conflict of two processes, an election',
+    [{ 'first A': [rex], 'second B': [max] }, { restored: [pet('Ben')] }],
+    [
+      [
+        'the last rejection is not looked up',
+        INSERT,
+        'if (rest.length > 0) rest',
+        'if (tried < MAX_TRIES && rest.length > 0) rest',
+      ],
+    ],
+  );

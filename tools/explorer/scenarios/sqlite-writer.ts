@@ -1,6 +1,6 @@
 // The connection of SQLite: group commit in a thread that ends, on a disk that is full or hangs, in a file that is replaced.
 
-import { createMachine, FILE, type Machine } from '../fakes/sqlite.ts';
+import { FILE, Machine } from '../fakes/sqlite.ts';
 import { type SeededError, trial } from '../src/trial.ts';
 import type { World } from '../src/world.ts';
 
@@ -19,26 +19,30 @@ const MAX_FAILURES = 2;
 const TRANSACTION_FAILS = 'a transaction fails';
 
 /** What else may go wrong: when, and what it changes. */
-const FAILURES: Readonly<
-  Record<string, { can(machine: Machine): boolean; change(machine: Machine): Partial<Machine> }>
-> = {
+const FAILURES: Readonly<Record<string, { can(machine: Machine): boolean; run(machine: Machine): void }>> = {
   'the thread ends': {
-    can: ({ ended, threads }) => ended < threads,
-    change: ({ threads }) => ({ ended: threads }),
+    can: ({ ended, threads }) => ended < threads.length,
+    run(machine) {
+      machine.ended = machine.threads.length;
+    },
   },
   'the disk hangs': {
     can: ({ failures }) => failures === 0,
-    change: ({ transaction }) => ({ isHanging: true, transaction: transaction === 'none' ? 'none' : 'late' }),
+    run(machine) {
+      machine.isHanging = true;
+      if (machine.transaction !== 'none') machine.transaction = 'late';
+    },
   },
-  'the file is replaced': {
-    can: ({ isOpen, failures }) => isOpen && failures === 0,
-    change: () => ({ files: 'another file' }),
-  },
-  'the log is replaced': {
-    can: ({ isOpen, failures }) => isOpen && failures === 0,
-    change: () => ({ files: 'another log' }),
-  },
+  'the file is replaced': replacing('another file'),
+  'the log is replaced': replacing('another log'),
 };
+
+function replacing(files: Machine['files']) {
+  return {
+    can: ({ isOpen, failures }: Machine) => isOpen && failures === 0,
+    run: (machine: Machine) => Object.assign(machine, { files }),
+  };
+}
 
 interface Sizes {
   /** The writes of each client, one after the other. */
@@ -52,7 +56,7 @@ const scenario =
   ({ openConnection, createWriter }: Modules) =>
   (world: World) => {
     const mayHappen = (failure: string, { failures }: Machine) => possible.includes(failure) && failures < MAX_FAILURES;
-    const machine = createMachine(world, createWriter, (present) => mayHappen(TRANSACTION_FAILS, present));
+    const machine = new Machine(world, createWriter, (present) => mayHappen(TRANSACTION_FAILS, present));
     /** Whether a write that begins now succeeds, if nothing goes wrong meanwhile. */
     const isWell = () =>
       machine.files === 'opened' &&
@@ -60,28 +64,24 @@ const scenario =
       machine.transaction !== 'late' &&
       machine.ended === machine.noticed;
 
-    for (const [name, { can, change }] of Object.entries(FAILURES)) {
+    for (const [name, { can, run }] of Object.entries(FAILURES)) {
       world.event(name, {
         may: true,
         can: () => mayHappen(name, machine) && can(machine),
         run() {
           machine.failures += 1;
-          Object.assign(machine, change(machine));
+          run(machine);
         },
       });
     }
     world.event('the disk works again', {
       can: () => machine.isHanging,
-      run() {
-        machine.isHanging = false;
-      },
+      run: () => Object.assign(machine, { isHanging: false }),
     });
     world.event('the file is put back', {
       may: true,
       can: () => machine.files !== 'opened',
-      run() {
-        machine.files = 'opened';
-      },
+      run: () => Object.assign(machine, { files: 'opened' }),
     });
     // As long as a call may take.
     world.pass(2_200, () => machine.isHanging && world.now() < 2_200);
@@ -122,7 +122,7 @@ const scenario =
 const SECOND = "if (thread.reply !== null) throw unavailable(new Error('the disk takes too long to write'));";
 
 const trialOf = (title: string, sizes: Sizes, errors: readonly SeededError[]) =>
-  trial<Modules>(title, [CONNECTION, WRITER], scenario(sizes), { errors });
+  trial<Modules>(title, [CONNECTION, WRITER], scenario(sizes), errors);
 
 await trialOf('2 writes, a thread that ends', { clients: [['a'], ['b']], possible: ['the thread ends'] }, [
   ['a thread that has ended is used', THREAD, 'thread.hasEnded = true;', ''],

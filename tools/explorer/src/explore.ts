@@ -1,156 +1,119 @@
+import { hash } from 'node:crypto';
 import { fakeTime } from '../fakes/time.ts';
-import { causeOf } from './parts.ts';
-import { type Effect, keyOf, type State, type Step, stateAfter } from './state.ts';
-import { type Scenario, World } from './world.ts';
+import { type Scenario, type Step, World } from './world.ts';
 
-/** Several times as many as the largest scenario has. */
-const MAX_STATES = 1_000_000;
+/** Several times as many as a run of the largest scenario has. */
+const MAX_STEPS = 1_000;
 
-/** A schedule that ends in an error. */
+/** An error, and the names of the steps that lead to it. */
 export interface Failing {
   readonly schedule: readonly string[];
   readonly error: unknown;
 }
 
 export interface Explored {
-  /** The shortest failing schedule that was found; null: all schedules keep the promise. */
+  /** The first failing run, without the steps that the error does not need; null: no run fails. */
   readonly failing: Failing | null;
-  /** How many states were found. */
-  readonly states: number;
+  readonly runs: number;
 }
 
+export interface ExploreOptions {
+  /** The orders of another seed are others. */
+  readonly seed: number;
+  readonly maxRuns: number;
+}
+
+/** Chooses among the possible steps. Null ends the run. */
+type Choose = (steps: readonly Step[]) => Step | null;
+
 /**
- * Runs a scenario in every order of its steps. A step that leads to a known state is not taken, as far as that can be foreseen
- * from what the same step has read and written before. Code that shares variables must be one process.
+ * Runs a scenario in random orders of its steps, until one fails.
  *
  * It replaces timers and clocks of the whole process while it runs.
  *
- * @throws Error if the scenario is too large or not deterministic, or if its processes share more than they declare.
+ * @throws Error if a run does not end, leaves real work behind or can't be repeated.
  */
-export async function explore(scenario: Scenario): Promise<Explored> {
-  const run = { world: new World() };
-  const restoreTime = fakeTime(() => run.world);
+export async function explore(scenario: Scenario, { seed, maxRuns }: ExploreOptions): Promise<Explored> {
+  let world = new World();
+  const resources = countResources();
+  const restoreTime = fakeTime(() => world);
   // Node.js raises a rejection that nothing handles as an uncaught exception, too.
   const onUncaught = (error: unknown) => {
-    run.world.failure ??= error;
+    world.failure ??= error;
   };
   process.on('uncaughtException', onUncaught);
+
+  async function run(choose: Choose): Promise<Failing | null> {
+    world = new World();
+    const schedule: string[] = [];
+    await world.take({ process: 'main', run: () => scenario(world) });
+    while (world.failure === null) {
+      const step = choose(world.steps());
+      if (step === null) break;
+      if (schedule.push(step.name) > MAX_STEPS) throw new Error(`a run has more than ${MAX_STEPS} steps`);
+      await world.take(step);
+    }
+    if (world.failure !== null) return { schedule, error: world.failure };
+    if (countResources() > resources) throw new Error('a real timer or real work is pending');
+    return null;
+  }
+
+  /** Leaves out steps, as long as the error remains. */
+  async function shorten(failing: Failing): Promise<Failing> {
+    for (const left of failing.schedule.keys()) {
+      const found = await run(inOrder(failing.schedule.toSpliced(left, 1)));
+      if (found !== null && found.schedule.length < failing.schedule.length) return shorten(found);
+    }
+    return failing;
+  }
+
   try {
-    const search = new Search(async () => {
-      run.world = new World();
-      await run.world.build(scenario);
-      return run.world;
-    });
-    return await search.explore();
+    for (let runs = 1; runs <= maxRuns; runs += 1) {
+      const failing = await run(atRandom(`${seed} ${runs}`));
+      if (failing === null) continue;
+      const again = await run(inOrder(failing.schedule));
+      if (again === null) throw new Error(`the scenario is not deterministic: ${failing.schedule}`);
+      return { failing: await shorten(again), runs };
+    }
+    return { failing: null, runs: maxRuns };
   } finally {
     restoreTime();
     process.off('uncaughtException', onUncaught);
   }
 }
 
-class Search {
-  readonly #begin: () => Promise<World>;
-  readonly #resources = countResources();
-  /** The names of the possible steps of each state that was found. */
-  readonly #found = new Map<string, string>();
-  /** The effects of steps by their causes. Those of one cause differ in what they read. */
-  readonly #effects = new Map<string, Effect[]>();
-
-  /** @param begin Builds a new world. */
-  constructor(begin: () => Promise<World>) {
-    this.#begin = begin;
-  }
-
-  async explore(): Promise<Explored> {
-    const failing = await this.#explore(await this.#begin(), []);
-    return { failing: failing && (await this.#shortest(failing)), states: this.#found.size };
-  }
-
-  /** Explores whatever can follow in a world that a schedule has led to. Returns the first failing schedule. */
-  async #explore(world: World, schedule: readonly string[]): Promise<Failing | null> {
-    const { state } = world;
-    const steps = world.steps();
-    if (world.failure === null) {
-      if (this.#isKnown(state, steps)) return null;
-      if (world.hasEnded() && countResources() > this.#resources)
-        throw new Error('a real timer or real work is pending');
-    }
-    if (world.failure !== null) return { schedule, error: world.failure };
-    for (const step of steps) {
-      const foreseen = this.#foresee(state, step);
-      if (foreseen !== null && this.#found.has(keyOf(foreseen))) continue;
-      // This world takes the first step. Each other step needs a world of its own, because a step can't be taken back.
-      const next = world.state === state ? world : await this.#replay(schedule);
-      const effect = await take(next, step.name);
-      if (foreseen === null) this.#record(state, step, effect);
-      // It may have read what the explorer does not see.
-      else if (keyOf(foreseen) !== keyOf(next.state)) throw hidden(`${step.name} had another effect before`);
-      const failing = await this.#explore(next, [...schedule, step.name]);
-      if (failing !== null) return failing;
-    }
-    return null;
-  }
-
-  /** Whether a state was found before. Then the same steps must be possible as before. */
-  #isKnown(state: State, steps: readonly Step[]): boolean {
-    const names = String(steps.map(({ name }) => name).sort());
-    const before = this.#found.get(keyOf(state));
-    if (before !== undefined && before !== names) throw hidden(`${names} instead of ${before}`);
-    this.#found.set(keyOf(state), names);
-    if (this.#found.size > MAX_STATES) throw new Error(`there are more than ${MAX_STATES} states`);
-    return before !== undefined;
-  }
-
-  /** The state after a step whose effect is known, because the same was read by the same step before; otherwise null. */
-  #foresee(state: State, step: Step): State | null {
-    const isSame = ({ read }: Effect) => [...read].every(([part, version]) => state.get(part) === version);
-    const effect = this.#effects.get(causeOf(state, step))?.find(isSame);
-    return effect === undefined ? null : stateAfter(state, effect);
-  }
-
-  #record(state: State, step: Step, effect: Effect): void {
-    const cause = causeOf(state, step);
-    this.#effects.set(cause, [...(this.#effects.get(cause) ?? []), effect]);
-  }
-
-  async #replay(schedule: readonly string[]): Promise<World> {
-    const world = await this.#begin();
-    for (const name of schedule) await take(world, name);
-    return world;
-  }
-
-  /** Leaves out steps, as long as the error remains. */
-  async #shortest(best: Failing): Promise<Failing> {
-    for (const left of best.schedule.keys()) {
-      const found = await this.#play(best.schedule.toSpliced(left, 1));
-      if (found !== null && found.schedule.length < best.schedule.length) return this.#shortest(found);
-    }
-    return best;
-  }
-
-  /** Takes the steps of a schedule that are possible, then those that must still happen. */
-  async #play(wanted: readonly string[]): Promise<Failing | null> {
-    const world = await this.#begin();
-    const schedule: string[] = [];
-    const takeIf = async (step: Step | undefined) => {
-      if (step === undefined) return;
-      schedule.push(step.name);
-      await world.take(step);
-    };
-    for (const name of wanted) await takeIf(world.steps().find((step) => step.name === name));
-    while (!world.hasEnded() && world.failure === null) await takeIf(world.steps().find(({ may }) => !may));
-    return world.failure === null ? null : { schedule, error: world.failure };
-  }
+/**
+ * Draws an order of all names of steps, and takes the possible step that comes first in it. Some runs never draw another
+ * order, which delays a step for long. Others draw one before almost every step.
+ */
+function atRandom(name: string): Choose {
+  const changes = random(name) ** 3;
+  let [order, steps] = [0, 0];
+  return (possible) => {
+    steps += 1;
+    if (random(`${name} ${steps}`) < changes) order = steps;
+    // What may be left out comes rather late. Otherwise most failures would happen before there is anything to fail.
+    const turn = (step: Step) => random(`${name} ${order} ${step.name}`) ** (step.may ? 0.5 : 1);
+    const turns = possible.map((step) => ({ step, turn: turn(step) })).sort((one, other) => one.turn - other.turn);
+    return turns[0]?.step ?? null;
+  };
 }
 
-async function take(world: World, name: string): Promise<Effect> {
-  const step = world.steps().find((each) => each.name === name);
-  if (step === undefined) throw new Error(`the scenario is not deterministic: there is no ${name}`);
-  return world.take(step);
+/** Takes the steps of a schedule that are possible, then those that must happen. */
+function inOrder(schedule: readonly string[]): Choose {
+  const names = schedule.values();
+  return (possible) => {
+    for (const name of names) {
+      const step = possible.find((each) => each.name === name);
+      if (step !== undefined) return step;
+    }
+    return possible.find(({ may }) => !may) ?? null;
+  };
 }
+
+/** A number from 0 to 1, always the same for a name. */
+const random = (name: string): number => hash('sha1', name, 'buffer').readUInt32LE() / 2 ** 32;
 
 /** The number of open resources, except for standard output and error, which Node.js opens at their first use. */
 const countResources = (): number =>
   process.getActiveResourcesInfo().filter((type) => type !== 'PipeWrap' && type !== 'TTYWrap').length;
-
-const hidden = (what: string): Error => new Error(`processes share more than they declare: ${what}`);

@@ -1,4 +1,5 @@
-import { type Explored, explore } from './explore.ts';
+import { randomInt } from 'node:crypto';
+import { type Explored, type ExploreOptions, explore } from './explore.ts';
 import { importMutants } from './mutant.ts';
 import type { Scenario } from './world.ts';
 
@@ -12,16 +13,17 @@ export interface Finding extends Omit<Explored, 'failing'> {
   readonly title: string;
   /** The deliberate error in the modules, or null for the modules as they are. */
   readonly seeded: string | null;
+  readonly seed: number;
   readonly failing: { readonly schedule: readonly string[]; readonly error: string } | null;
 }
 
-export interface TrialOptions {
-  readonly errors?: readonly SeededError[];
-  /** The unchanged modules are not explored: they have too many orders. */
-  readonly errorsOnly?: boolean;
-  /** It takes long: it runs only with ALL_TESTS=nightly. */
-  readonly nightly?: boolean;
-}
+export const IS_NIGHTLY = process.env['ALL_TESTS'] === 'nightly';
+
+/** The same orders in each run of the tests, and at night more and others. */
+const OPTIONS: ExploreOptions = {
+  seed: Number(process.env['SEED'] ?? (IS_NIGHTLY ? randomInt(2 ** 31) : 1)),
+  maxRuns: IS_NIGHTLY ? 100_000 : 4_000,
+};
 
 /**
  * Explores a scenario on modules as they are, then once with each deliberate error.
@@ -33,22 +35,27 @@ export async function trial<Modules>(
   title: string,
   paths: readonly string[],
   scenarioOf: (modules: Modules) => Scenario,
-  { errors = [], errorsOnly = false, nightly = false }: TrialOptions = {},
+  errors: readonly SeededError[] = [],
 ): Promise<void> {
-  if (nightly && process.env['ALL_TESTS'] !== 'nightly') return;
   const entries = paths.map((path) => new URL(path, ROOT));
   const imported = await Promise.all(entries.map(({ href }) => import(href)));
   // Node.js opens them when they are used first, which would look like real work.
   void [process.stdout, process.stderr];
-  if (!errorsOnly) report(title, null, await explore(scenarioOf(Object.assign({}, ...imported))));
+  report(title, null, await explore(scenarioOf(Object.assign({}, ...imported)), OPTIONS));
   for (const [seeded, path, from, to] of errors) {
     const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
-    report(title, seeded, await explore(scenarioOf(Object.assign({}, ...mutants))));
+    report(title, seeded, await explore(scenarioOf(Object.assign({}, ...mutants)), OPTIONS));
   }
 }
 
-function report(title: string, seeded: string | null, { states, failing }: Explored): void {
+function report(title: string, seeded: string | null, { runs, failing }: Explored): void {
   const error = failing?.error instanceof Error ? failing.error.message : String(failing?.error);
-  const finding: Finding = { title, seeded, states, failing: failing && { schedule: failing.schedule, error } };
+  const finding: Finding = {
+    title,
+    seeded,
+    seed: OPTIONS.seed,
+    runs,
+    failing: failing && { schedule: failing.schedule, error },
+  };
   console.log(JSON.stringify(finding));
 }
