@@ -39,13 +39,13 @@ export class Machine {
 
   readonly world: World;
   readonly createWriter: CreateWriter;
-  readonly mayFail: (machine: Machine) => boolean;
+  readonly mayFail: () => boolean;
 
   /**
    * @param createWriter The program of the thread.
    * @param mayFail Whether the next transaction may fail.
    */
-  constructor(world: World, createWriter: CreateWriter, mayFail: (machine: Machine) => boolean) {
+  constructor(world: World, createWriter: CreateWriter, mayFail: () => boolean) {
     this.world = world;
     this.createWriter = createWriter;
     this.mayFail = mayFail;
@@ -86,7 +86,7 @@ class FakeWorker extends EventEmitter {
     machine.transaction = machine.isHanging ? 'late' : 'in flight';
     const reply = await machine.world.command(
       'commit',
-      machine.mayFail(machine) ? { done, ...failures } : done,
+      machine.mayFail() ? { done, ...failures } : done,
       () => isRunning() && !machine.isHanging,
     );
     machine.transaction = 'none';

@@ -15,48 +15,27 @@ type Modules = typeof import('../../../packages/adapter-sqlite/src/connection.ts
 /** How often something may go wrong in a run. */
 const MAX_FAILURES = 2;
 
-/** The machine lets transactions fail. */
-const TRANSACTION_FAILS = 'a transaction fails';
-
-/** What else may go wrong: when, and what it changes. */
-const FAILURES: Readonly<Record<string, { can(machine: Machine): boolean; run(machine: Machine): void }>> = {
-  'the thread ends': {
-    can: ({ ended, threads }) => ended < threads.length,
-    run(machine) {
-      machine.ended = machine.threads.length;
-    },
-  },
-  'the disk hangs': {
-    can: ({ failures }) => failures === 0,
-    run(machine) {
-      machine.isHanging = true;
-      if (machine.transaction !== 'none') machine.transaction = 'late';
-    },
-  },
-  'the file is replaced': replacing('another file'),
-  'the log is replaced': replacing('another log'),
-};
-
-function replacing(files: Machine['files']) {
-  return {
-    can: ({ isOpen, failures }: Machine) => isOpen && failures === 0,
-    run: (machine: Machine) => Object.assign(machine, { files }),
-  };
-}
+type Failure =
+  | 'a transaction fails'
+  | 'the thread ends'
+  | 'the disk hangs'
+  | 'the file is replaced'
+  | 'the log is replaced';
 
 interface Sizes {
   /** The writes of each client, one after the other. */
   readonly clients: readonly (readonly string[])[];
   /** What may go wrong. */
-  readonly possible: readonly string[];
+  readonly possible: readonly Failure[];
 }
 
 const scenario =
   ({ clients, possible }: Sizes) =>
   ({ openConnection, createWriter }: Modules) =>
   (world: World) => {
-    const mayHappen = (failure: string, { failures }: Machine) => possible.includes(failure) && failures < MAX_FAILURES;
-    const machine = new Machine(world, createWriter, (present) => mayHappen(TRANSACTION_FAILS, present));
+    const mayHappen = (failure: Failure) => possible.includes(failure) && machine.failures < MAX_FAILURES;
+    const machine = new Machine(world, createWriter, () => mayHappen('a transaction fails'));
+    const change = (changes: Partial<Machine>) => () => Object.assign(machine, changes);
     /** Whether a write that begins now succeeds, if nothing goes wrong meanwhile. */
     const isWell = () =>
       machine.files === 'opened' &&
@@ -64,25 +43,31 @@ const scenario =
       machine.transaction !== 'late' &&
       machine.ended === machine.noticed;
 
-    for (const [name, { can, run }] of Object.entries(FAILURES)) {
-      world.event(name, {
-        may: true,
-        can: () => mayHappen(name, machine) && can(machine),
-        run() {
-          machine.failures += 1;
-          run(machine);
-        },
-      });
+    function failure(name: Failure, can: () => boolean, run: () => void): void {
+      const fail = () => {
+        machine.failures += 1;
+        run();
+      };
+      world.event(name, { may: true, can: () => mayHappen(name) && can(), run: fail });
     }
-    world.event('the disk works again', {
-      can: () => machine.isHanging,
-      run: () => Object.assign(machine, { isHanging: false }),
+    const isFirst = () => machine.failures === 0;
+    const isFirstAfterOpening = () => isFirst() && machine.isOpen;
+    failure(
+      'the thread ends',
+      () => machine.ended < machine.threads.length,
+      () => {
+        machine.ended = machine.threads.length;
+      },
+    );
+    failure('the disk hangs', isFirst, () => {
+      machine.isHanging = true;
+      if (machine.transaction !== 'none') machine.transaction = 'late';
     });
-    world.event('the file is put back', {
-      may: true,
-      can: () => machine.files !== 'opened',
-      run: () => Object.assign(machine, { files: 'opened' }),
-    });
+    failure('the file is replaced', isFirstAfterOpening, change({ files: 'another file' }));
+    failure('the log is replaced', isFirstAfterOpening, change({ files: 'another log' }));
+    world.event('the disk works again', { can: () => machine.isHanging, run: change({ isHanging: false }) });
+    const isReplaced = () => machine.files !== 'opened';
+    world.event('the file is put back', { may: true, can: isReplaced, run: change({ files: 'opened' }) });
     // As long as a call may take.
     world.pass(2_200, () => machine.isHanging && world.now() < 2_200);
 
@@ -129,11 +114,11 @@ await trialOf('2 writes, a thread that ends', { clients: [['a'], ['b']], possibl
   ['nothing is committed', WRITER, "db.exec('COMMIT');", ''],
   ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((database as never)["kept"] ??= new Map())'],
 ]);
-await trialOf('3 writes, a full disk', { clients: [['a', 'b'], ['c']], possible: [TRANSACTION_FAILS] }, [
+await trialOf('3 writes, a full disk', { clients: [['a', 'b'], ['c']], possible: ['a transaction fails'] }, [
   ['a failed transaction stays open', WRITER, '        close();\n', ''],
   ['a transaction goes on after any error', WRITER, 'if (resultCode(error) === CONSTRAINT) ', ''],
 ]);
-const REPLACED = ['the file is replaced', 'the log is replaced'];
+const REPLACED: readonly Failure[] = ['the file is replaced', 'the log is replaced'];
 await trialOf('3 writes, a file that is replaced', { clients: [['a', 'b', 'c']], possible: REPLACED }, [
   [
     'nothing is checked before a commit',
