@@ -20,8 +20,8 @@ export class NodeRequest extends IncomingMessage {
   sendContinue: (() => void) | null = null;
   /** Why the parser can't read the rest of the body; null: it can. */
   #rejection: HttpError | null = null;
-  /** Rejects the body that is being read; null: none is. */
-  #rejectReading: ((error: HttpError) => void) | null = null;
+  /** Ends what reads or discards the body; null: nothing does. */
+  #endReading: ((error: HttpError) => void) | null = null;
 
   get clientAddress(): string | null {
     return this.socket.remoteAddress ?? null;
@@ -48,7 +48,7 @@ export class NodeRequest extends IncomingMessage {
     this.sendContinue?.();
     this.sendContinue = null;
     const { promise, resolve, reject } = Promise.withResolvers<Buffer>();
-    this.#rejectReading = reject;
+    this.#endReading = reject;
     // Copy into one buffer: thousands of one-byte chunk objects cost 100 times their bytes.
     const body = Buffer.allocUnsafe(declared);
     let length = 0;
@@ -76,7 +76,7 @@ export class NodeRequest extends IncomingMessage {
   /** Rejects the body, whether its reading has begun or not: the parser can't read the rest. */
   rejectBody(error: HttpError): void {
     this.#rejection = error;
-    this.#rejectReading?.(error);
+    this.#endReading?.(error);
   }
 
   /**
@@ -91,6 +91,7 @@ export class NodeRequest extends IncomingMessage {
     // Node closes the connection if the client got no 100 Continue. A client that waits for it sends nothing.
     if (this.sendContinue === null ? !closes : this.readableLength === 0) return value;
     const { promise, resolve } = Promise.withResolvers<void>();
+    this.#endReading = () => resolve();
     const timer = setTimeout(resolve, DISCARD_TIMEOUT);
     let bytes = 0;
     this.on('data', (chunk: Buffer) => {

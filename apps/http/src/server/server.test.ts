@@ -52,6 +52,20 @@ test('a stop closes a connection that sends nothing, and serves one whose reques
   await closed;
 });
 
+test("waits for no rest of a body that the parser can't read", async () => {
+  const { promise: discarded, resolve: discard } = Promise.withResolvers<string>();
+  const { port } = await startBareServer((incoming, response) => {
+    // The time limit of discarding never comes.
+    vi.useFakeTimers({ toFake: ['setTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    discard(incoming.afterBody(response, 'discarded'));
+    socket.write('not the length of a chunk');
+  });
+  const socket = openSocket(port);
+  socket.write(request('POST /', `${CLOSE}Transfer-Encoding: chunked\r\n`));
+  expect(await discarded).toBe('discarded');
+});
+
 test('a stop waits for no rest of a body after its deadline', async () => {
   const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
   const { promise: discarded, resolve: discard } = Promise.withResolvers<void>();
