@@ -1,7 +1,7 @@
 import { readCredentials } from '@animal-store/app-kit';
 import { type Authenticate, visiblePrefixOf } from '@animal-store/domain/transport';
 import { HttpError } from './errors.ts';
-import type { Admit } from './exchange.ts';
+import type { Admit } from './handler.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 import type { RateLimit } from './rate-limit.ts';
 

@@ -1,6 +1,6 @@
 import type { MiddlewareHandler } from 'hono';
 import { cors } from 'hono/cors';
-import type { Env } from './exchange.ts';
+import type { Env } from './handler.ts';
 
 const OPTIONS = {
   allowMethods: ['GET', 'HEAD', 'POST'],

@@ -5,7 +5,7 @@ import { gzip } from 'node:zlib';
 import type { Hono } from 'hono';
 import { etag } from 'hono/etag';
 import { secureHeaders } from 'hono/secure-headers';
-import type { Env } from './exchange.ts';
+import type { Env } from './handler.ts';
 
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {

@@ -1,61 +1,10 @@
 import type { AuthenticatedKey } from '@animal-store/domain/transport';
 import type { Context } from 'hono';
-import { errorResponse, type Headers, type HttpError, type HttpResponse, OVERLOADED } from './errors.ts';
+import { errorResponse, type Headers, type HttpResponse, OVERLOADED } from './errors.ts';
 import { forwardedAddress } from './forwarded.ts';
+import type { Env, Handle, HandlerOptions } from './handler.ts';
 import { fromFetch, type Incoming } from './incoming.ts';
 import { createTurn } from './turn.ts';
-
-/** Hono's environment of a handler here. A server that reads requests in a faster way than the Fetch API gives `serverRequest`. */
-export interface Env {
-  // Not `incoming`: @hono/node-server gives Node's request under that name.
-  Bindings: { readonly serverRequest?: Incoming };
-}
-
-/** What a handler gets besides Hono's context. */
-export interface Call {
-  readonly incoming: Incoming;
-  /** Whose key the request has; empty for a route without keys. */
-  readonly holder: string;
-  /** `incoming.readBody`; the request does not count for load shedding meanwhile: its client decides how long that takes. */
-  readBody(): Promise<Buffer>;
-  /**
-   * Lets the request count as so many more.
-   *
-   * @throws HttpError `service_unavailable` if these are too many.
-   */
-  weigh(more: number): void;
-}
-
-/** A response, and what its record says besides. */
-export interface Handled extends HttpResponse {
-  /** Fields of the line in the log. */
-  readonly details?: Headers;
-  /** An error that the response tells in another shape than that of an Error, or null. */
-  readonly error?: unknown;
-}
-
-/** Responds to a request, or throws the error that becomes the response. */
-export type Handle = (c: Context<Env>, call: Call) => Handled | Promise<Handled>;
-
-/** Whether a request is served, and what its response and its record say of that. */
-export interface Admission {
-  /** null if no key is valid. */
-  readonly key: AuthenticatedKey | null;
-  readonly rejection: HttpError | null;
-  /** Header fields of the response, whatever it is. */
-  readonly headers?: Headers;
-  /** Fields of the line in the log. */
-  readonly details?: Headers;
-}
-
-export type Admit = (incoming: Incoming) => Promise<Admission>;
-
-export interface HandlerOptions {
-  /** Header fields of each response, errors included. */
-  readonly headers?: Headers;
-  /** Absent: everyone is served, also under overload. */
-  readonly admit?: Admit;
-}
 
 /**
  * Header fields of every response (OWASP REST Security Cheat Sheet): no content sniffing, no caching, nothing for a browser to
@@ -128,6 +77,11 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
   let receiving = 0;
   const endOfTurn = createTurn();
 
+  /** Throws `service_unavailable` if too many requests are in flight. Those that wait for their bodies do not count. */
+  function requireCapacity(): void {
+    if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
+  }
+
   function begin(incoming: Incoming | null, method: string, route: string, address: string | null) {
     const id = incoming?.header('x-request-id');
     const traceparent = incoming?.header('traceparent');
@@ -161,7 +115,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
         function weigh(more: number): void {
           weight += more;
           inFlight += more;
-          if (inFlight - receiving > IN_FLIGHT_MAX) throw OVERLOADED;
+          requireCapacity();
         }
         async function readBody(): Promise<Buffer> {
           receiving += 1;
@@ -173,7 +127,7 @@ export function createExchange(observers: readonly Observe[] = [], trustedProxie
         }
         try {
           if (admit !== undefined) {
-            weigh(0);
+            requireCapacity();
             const admission = await admit(incoming);
             record.key = admission.key;
             record.details = admission.details;

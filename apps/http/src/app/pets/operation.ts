@@ -1,5 +1,5 @@
 import type { Catalogue, Clock } from '@animal-store/domain';
-import type { Handle } from '../exchange.ts';
+import type { Handle } from '../handler.ts';
 import type { OperationDescription } from '../openapi/responses.ts';
 
 /** One operation of the interface: its route, its handler and its description. */
