@@ -17,9 +17,11 @@ const LINGER_TIMEOUT = 2_000;
  * | --------------------------- | ---------------------------------------------- | -------------------------------------- |
  * | request                     | waits for its turn; `ending` if it is the last | is ignored                             |
  * | close of a response         | the next turn begins                           | the same                               |
- * | clientError within a body   | its request is rejected, `ending`              | the same                               |
+ * | clientError within a body   | its request is rejected, or the connection is  | the same                               |
+ * |                             | closed if its response has begun; `ending`     |                                        |
  * | other clientError, connect  | the rejection waits for its turn, `ending`     | is ignored                             |
- * | stop of the server          | `ending`, unless the last response has begun   | the same                               |
+ * | stop of the server          | the last request becomes the last one, or, if  | the same                               |
+ * |                             | its response has begun, the next: `ending`     |                                        |
  */
 export class Connection {
   readonly #server: Server<typeof NodeRequest>;

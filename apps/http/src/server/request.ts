@@ -88,8 +88,9 @@ export class NodeRequest extends IncomingMessage {
     const value = await result;
     if (this.complete || this.destroyed || this.#rejection !== null) return value;
     const closes = response.getHeader('connection') === 'close';
+    const awaitsContinue = this.sendContinue !== null;
     // Node closes the connection if the client got no 100 Continue. A client that waits for it sends nothing.
-    if (this.sendContinue === null ? !closes : this.readableLength === 0) return value;
+    if (awaitsContinue ? this.readableLength === 0 : !closes) return value;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#endReading = () => resolve();
     const timer = setTimeout(resolve, DISCARD_TIMEOUT);

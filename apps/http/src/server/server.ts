@@ -117,7 +117,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
       };
       // Node reads sockets between timers and immediates: bytes that have arrived count.
-      const silent = setTimeout(setImmediate, FIRST_BYTES_TIMEOUT, closeSilent);
+      const silent = setTimeout(() => setImmediate(closeSilent), FIRST_BYTES_TIMEOUT);
       let closedAtDeadline = 0;
       const timer = setTimeout(() => {
         closedAtDeadline = connections.size;
