@@ -1,6 +1,7 @@
 /** @module @animal-store/adapter-postgres */
 
 import { createResource } from '@animal-store/adapter-kit';
+import type { NewPet } from '@animal-store/domain';
 import { type PetStorage, requireKnown, requireText, StorageMisconfigured } from '@animal-store/domain/ports';
 import type { ClientBase } from 'pg';
 import { createPostgresArchive } from './archive.ts';
@@ -54,8 +55,10 @@ export function createPostgresStorage(options: PostgresStorageOptions): PetStora
   });
   return {
     pets: {
-      add: ({ name, categoryId, status }, idempotency) =>
-        database.call(({ pets }) => pets.create({ name, categoryId, status, ...idempotency })),
+      add({ name, categoryId, status }, idempotency) {
+        const pet = { name, categoryId, status } satisfies Record<keyof NewPet, unknown>;
+        return database.call(({ pets }) => pets.create({ ...pet, ...idempotency }));
+      },
       find: (id) => database.call(({ pets }) => pets.find({ id })),
       list: (selection) =>
         database.call(({ pets }) => (selection.status ? pets.listByStatus(selection) : pets.list(selection))),
