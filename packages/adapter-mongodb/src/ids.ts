@@ -13,38 +13,44 @@ const COUNTER = { _id: 'pets' } as const;
 /** How many ids one reservation has at most, unless one call takes more. */
 const MAX_SIZE = 1_000;
 
+/** How many times larger than the last reservation the next one is, if the last one was used up in time. */
+const GROWTH = 8;
+
 /** Reservations expire after 1 s, so that no process assigns ids far below those that others have reached. */
 const TTL = 1_000;
 
-/**
- * The ids of new pets. A process reserves them ahead, from a counter in the database. Each reservation is larger than the last
- * one, if that was used up in time.
- */
+/** The ids of new pets. A process reserves them ahead, from a counter in the database. */
 export function createIds(db: Db) {
   const counters = db.collection<CounterDocument>('counters');
   const { operation: maxTimeMS } = TIME_LIMITS;
-  /** The latest reservation: how many ids it has, how many of them were not taken, and its last id. */
+  /** The latest reservation: how many ids it had, the next that will be taken, and the one after its last. */
   let size = 0;
-  let left = 0;
-  let last = 0n;
+  let next = 0n;
+  let end = 0n;
   let expiresAt = 0;
   let queue: Promise<unknown> = Promise.resolve();
 
   async function takeNow(count: number): Promise<bigint> {
-    if (performance.now() >= expiresAt) size = left = 0;
-    if (left < count) await reserve(Math.max(count, Math.min(8 * size, MAX_SIZE)));
-    left -= count;
-    return last - BigInt(left + count) + 1n;
+    if (performance.now() >= expiresAt) {
+      size = 0;
+      next = end;
+    }
+    if (end - next < count) await reserve(Math.max(count, Math.min(GROWTH * size, MAX_SIZE)));
+    const first = next;
+    next += BigInt(count);
+    return first;
   }
 
   /** Reserves this many ids, above all reserved before. What is left of the latest reservation is not used. */
   async function reserve(count: number): Promise<void> {
-    left = 0;
+    next = end;
+    // Before the command: `raiseTo` may set it to 0 meanwhile.
     expiresAt = performance.now() + TTL;
     const options = { upsert: true, returnDocument: 'after', maxTimeMS } as const;
     const counter = await counters.findOneAndUpdate(COUNTER, { $inc: { last: BigInt(count) } }, options);
-    last = BigInt(String((counter as CounterDocument).last));
-    size = left = count;
+    end = BigInt(String((counter as CounterDocument).last)) + 1n;
+    next = end - BigInt(count);
+    size = count;
   }
 
   return {
