@@ -3,7 +3,7 @@ import type { ClientSession, Filter } from 'mongodb';
 import { decodeDocument, type NewDocument, type PetDocument, petOf } from './documents.ts';
 import type { Query } from './read.ts';
 
-/** What creations come to, by the object of the new pet. null: its idempotency key stands for another pet. */
+/** The latest outcome of each creation, by the object of the new pet. null: its idempotency key stands for another pet. */
 export type Outcomes = Map<NewDocument, Creation | null | Error>;
 
 /** Finds what was created earlier under the keys of rejected pets, by one query. Returns those that have no key, or a new one. */
@@ -25,9 +25,9 @@ export async function findEarlier(
   const rest: NewDocument[] = [];
   for (const pet of rejected) {
     const found = pet.idempotency && earlier.get(nameOf(pet.idempotency));
-    const isSame = found?.idempotency?.fingerprint === pet.idempotency?.fingerprint;
     if (found === undefined) rest.push(pet);
-    else outcomes.set(pet, isSame ? { pet: petOf(found), created: false } : null);
+    else if (found.idempotency?.fingerprint !== pet.idempotency?.fingerprint) outcomes.set(pet, null);
+    else outcomes.set(pet, { pet: petOf(found), created: false });
   }
   return rest;
 }

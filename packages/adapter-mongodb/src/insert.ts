@@ -25,8 +25,9 @@ const PARALLEL_INSERTIONS = 2;
 const MAX_TRIES = 3;
 
 /**
- * Reads of a session begin at the time of the server's log at which its writes ended, or later. So the pet behind a
- * duplicate-key error is read as soon as the majority has it, and not before (docs/decisions/0016-reads-after-an-election.md).
+ * With the reads of a session the driver sends the time of the server's log at which its writes ended, and the server waits
+ * until the majority has that time. So the pet behind a duplicate-key error is found, and only if it can't be rolled back
+ * (docs/decisions/0016-reads-after-an-election.md).
  */
 const SESSION = { causalConsistency: true };
 
@@ -51,8 +52,13 @@ export function createInsertions(
   );
 
   /**
-   * Inserts pets. If an index rejects one, its idempotency key has a pet, or its id was taken: then it is inserted again, under
-   * an id above those of stored pets.
+   * | outcome of a try                                 | result for the pet                                          |
+   * | ------------------------------------------------ | ----------------------------------------------------------- |
+   * | inserted                                         | created                                                     |
+   * | duplicate key; a pet has the idempotency key     | that pet, or null                                           |
+   * | duplicate key; no pet has it, or there is no key | tried again under a higher id; after the last try the error |
+   * | rejected by the schema                           | the error                                                   |
+   * | unknown                                          | the error, also for the others that are left                |
    */
   async function createAll(batch: readonly NewDocument[], session: ClientSession) {
     const outcomes: Outcomes = new Map();
@@ -70,7 +76,7 @@ export function createInsertions(
     return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
   }
 
-  /** Inserts pets under new ids. Returns those that a unique index rejected: the driver does not say which. */
+  /** Inserts pets under new ids. Returns those that a unique index rejected: the driver does not say which index. */
   async function insertNew(rest: readonly NewDocument[], outcomes: Outcomes, session: ClientSession) {
     await checkWritable();
     // As late as possible, so that ids are stored nearly in order.
@@ -115,6 +121,7 @@ async function insertAll(pets: Collection<PetDocument>, documents: readonly PetD
     await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
   } catch (failure) {
     if (!(failure instanceof MongoBulkWriteError)) throw failure;
+    // The driver's type is one error, or a list of them.
     const rejected = [failure.writeErrors].flat();
     // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
     const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
