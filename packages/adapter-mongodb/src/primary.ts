@@ -2,8 +2,8 @@ import { DomainError } from '@animal-store/domain';
 import type { Document, MongoClient, TopologyDescriptionChangedEvent } from 'mongodb';
 
 /**
- * A primary in one of its terms, as the driver knows it. The object stays the same as long as the driver knows this
- * primary without a break.
+ * A primary in one of its terms, as the driver knows it. It is compared by identity: the same object as before means that the
+ * driver has known this primary in this term without a break.
  */
 export interface PrimaryTerm {
   /** `host:port` */
@@ -19,7 +19,7 @@ export interface PrimaryTerm {
 export function followPrimary(client: Pick<MongoClient, 'on' | 'off'>) {
   /** Undefined before the first report. */
   let term: PrimaryTerm | null | undefined;
-  // The driver reports a change before it hands out the new primary.
+  // The driver emits a change before any operation runs on the new primary.
   function onChange({ newDescription }: TopologyDescriptionChangedEvent): void {
     const primary = [...newDescription.servers.values()].find(({ type }) => type === 'RSPrimary');
     const electionId = primary?.electionId?.toHexString();
@@ -42,41 +42,45 @@ export function followPrimary(client: Pick<MongoClient, 'on' | 'off'>) {
 /** Runs a read, and resolves to a result that contains every write acknowledged before. */
 export type ReadBarrier = <T>(read: () => Promise<T>) => Promise<T>;
 
-/** Two rounds (confirm, confirm again, read) survive one election. */
+/** Up to three for a result (confirm without a known primary, confirm that primary, read), and as many after an election. */
 const MAX_STEPS = 6;
 
 /**
  * A new primary has every acknowledged write in its log, but it does not know yet that a majority has them: until it has
- * committed a write of its own term, reads with concern `majority` miss the latest of them. So a read runs only on a
- * primary whose term was confirmed, and its result counts only if that primary is still the one that the driver knows:
- * a read that waited for a server ran on whichever primary it found (docs/decisions/0016-reads-after-an-election.md).
+ * committed a write of its own term, reads with concern `majority` miss the latest of them
+ * (docs/decisions/0016-reads-after-an-election.md). So each step depends on the current term:
  *
- * @param primary The present primary.
+ * | current term                          | step                                                      |
+ * | ------------------------------------- | --------------------------------------------------------- |
+ * | none, or not confirmed                | confirm it, once for all reads that wait; look again      |
+ * | confirmed, the same after the read    | return the result                                         |
+ * | confirmed, another one after the read | discard the result, which may be of the other; look again |
+ *
  * @param confirm A linearizable read: once it succeeds, the primary has committed a write of its own term.
  * @throws DomainError `storage_unavailable` if primaries change faster than they can be confirmed.
  */
-export function createReadBarrier(primary: () => PrimaryTerm | null, confirm: () => Promise<unknown>): ReadBarrier {
-  let confirmed: PrimaryTerm | null = null;
+export function createReadBarrier(currentTerm: () => PrimaryTerm | null, confirm: () => Promise<unknown>): ReadBarrier {
+  let confirmedTerm: PrimaryTerm | null = null;
   let confirming: Promise<void> | null = null;
 
-  async function confirmTerm(): Promise<void> {
-    const term = primary();
+  async function confirmCurrentTerm(): Promise<void> {
+    const term = currentTerm();
     await confirm();
-    // Another primary may be there by now: its term is another object.
-    confirmed = term;
+    // If an election happened meanwhile, this is no longer the current object, and the next step confirms again.
+    confirmedTerm = term;
   }
 
   return async (read) => {
     for (let step = 1; step <= MAX_STEPS; step += 1) {
-      const term = primary();
-      if (term === null || term !== confirmed) {
-        confirming ??= confirmTerm().finally(() => {
+      const term = currentTerm();
+      if (term === null || term !== confirmedTerm) {
+        confirming ??= confirmCurrentTerm().finally(() => {
           confirming = null;
         });
         await confirming;
       } else {
         const result = await read();
-        if (primary() === term) return result;
+        if (currentTerm() === term) return result;
       }
     }
     throw new DomainError('storage_unavailable', 'the storage is electing a new primary: try again');

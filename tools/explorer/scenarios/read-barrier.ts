@@ -63,13 +63,18 @@ const scenario =
   };
 
 await trial('1 creation, 3 reads', [BARRIER], scenario, [
-  ['the primary is not compared after a read', BARRIER, 'if (primary() === term) return result;', 'return result;'],
-  ['the primary after a confirmation counts as confirmed', BARRIER, 'confirmed = term;', 'confirmed = primary();'],
-  ['only the first primary is confirmed', BARRIER, 'term === null || term !== confirmed', 'confirmed === null'],
+  ['the primary is not compared after a read', BARRIER, 'if (currentTerm() === term) return result;', 'return result;'],
+  [
+    'the primary after a confirmation counts as confirmed',
+    BARRIER,
+    'confirmedTerm = term;',
+    'confirmedTerm = currentTerm();',
+  ],
+  ['only the first primary is confirmed', BARRIER, 'term === null || term !== confirmedTerm', 'confirmedTerm === null'],
   [
     'a primary counts as confirmed before it is',
     BARRIER,
     'await confirm();',
-    'confirmed = term;\n    await confirm();',
+    'confirmedTerm = term;\n    await confirm();',
   ],
 ]);
