@@ -55,11 +55,13 @@ export function createReads(db: Db, collectionUUID: UUID | undefined, query: Que
       const pipeline = [{ $match: filter }, { $sort: sort }, { $limit: selection.limit }];
       return { $lookup: { from: 'pets', pipeline, as: String(index) } };
     });
-    // The server compares no UUID for `$documents`: the first pet, if there is one, gives the lookups a place.
+    // A pipeline that begins with `$documents` has no collection whose UUID the server could compare. So it begins with the
+    // first pet, and removes its members. If there is none, all pages are empty.
     const pipeline = [{ $limit: 1 }, { $replaceWith: {} }, ...lookups];
     const command = { aggregate: 'pets', collectionUUID, pipeline, hint: { _id: 1 }, cursor: {} };
     const [pages] = await readDocuments(db, command);
     if (pages === undefined) return selections.map(() => []);
+    // The members are in the order of the lookups.
     return valuesOf(pages).map((page) => valuesOf(page).map(decodePet));
   }
 
