@@ -31,12 +31,12 @@ const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DES
 export type Redact = (text: string) => string;
 
 /**
- * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect: a violated constraint or schema,
- * or an error that is not the driver's. The message is for the caller and has no driver text. The cause is for the log: name,
- * code and message of the driver's error, without credentials, data and attached objects; a violation is reduced to these, too.
+ * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect: a violated schema, or an error
+ * that is not the driver's. The message is for the caller and has no driver text. The cause is for the log: name, code and
+ * message of the driver's error, without credentials, data and attached objects; a violation is reduced to these, too.
  */
 export function toPortError(failure: unknown, redact: Redact): unknown {
-  if (isViolation(failure)) return forLog(failure, redact);
+  if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return forLog(failure, redact);
   return isOutage(failure) ? unavailable(causeOf(failure, redact)) : failure;
 }
 
@@ -45,15 +45,11 @@ export const isDenied = (failure: unknown): boolean =>
   failure instanceof MongoServerError && ADVICE.get(failure.code) === ACCESS_DENIED;
 
 /** Whether a unique index rejected a write. */
-export function isDuplicateKey(failure: unknown): boolean {
-  return isViolation(failure) && failure.code === DUPLICATE_KEY;
-}
+export const isDuplicateKey = (failure: unknown): boolean => isRejected(failure, DUPLICATE_KEY);
 
-/** Whether a unique index or a schema rejected a write. */
-function isViolation(failure: unknown): failure is MongoServerError {
+function isRejected(failure: unknown, code: number): failure is MongoServerError {
   // After a failed bulk write it is unknown which of its documents are stored.
-  if (!(failure instanceof MongoServerError) || failure instanceof MongoBulkWriteError) return false;
-  return failure.code === DUPLICATE_KEY || failure.code === DOCUMENT_VALIDATION_FAILURE;
+  return failure instanceof MongoServerError && !(failure instanceof MongoBulkWriteError) && failure.code === code;
 }
 
 function isOutage(failure: unknown): failure is NodeJS.ErrnoException {

@@ -121,6 +121,23 @@ describeWithMongo('a change by an administrator', () => {
   });
 });
 
+describeWithMongo('a unique index of an administrator', () => {
+  test('makes the creations unavailable that it rejects, and no others; the log names the index without data', async () => {
+    const { db, pets } = await freshStorage();
+    await db.collection('pets').createIndex({ name: 1 }, { unique: true });
+    await added(pets, rex({ name: SECRET }));
+    const twins = [undefined, key].map((idempotency) =>
+      failureOf(() => added(pets, rex({ name: SECRET }), idempotency)),
+    );
+    expect(await added(pets)).toMatchObject(rex());
+    for (const failure of await Promise.all(twins)) {
+      const cause = { message: expect.stringContaining('index: name_1') };
+      expect(failure).toMatchObject({ code: 'storage_unavailable', cause });
+      expect(inspect(failure, { depth: 20, showHidden: true })).not.toContain(SECRET);
+    }
+  });
+});
+
 describeWithMongo('an index that is missing', () => {
   test('is created by the next process', async () => {
     const { db, url, ...storage } = await freshStorage();
