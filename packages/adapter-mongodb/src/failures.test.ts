@@ -13,9 +13,7 @@ import { describe, expect, test } from 'vitest';
 import { toPortError } from './failures.ts';
 import { parseUrl } from './url.ts';
 
-const { redact } = parseUrl(
-  'mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy',
-);
+const server = parseUrl('mongodb://us%3Aer:p%40ss@localhost/animals?proxyHost=h&proxyUsername=u&proxyPassword=pr0xy');
 
 const serverError = (code?: unknown) => Object.assign(new MongoServerError({ message: 'no' }), { code });
 
@@ -32,7 +30,7 @@ function selectionError(...types: string[]) {
 const systemError = (syscall: string, message: string) =>
   Object.assign(new Error(message), { syscall, code: message.split(':')[0] });
 
-const causeOf = (failure: Error) => (toPortError(failure, redact) as DomainError).cause as Error;
+const causeOf = (failure: Error, at = server) => (toPortError(failure, at) as DomainError).cause as Error;
 
 describe('toPortError', () => {
   test.each<[string, Error, RegExp | null]>([
@@ -52,7 +50,7 @@ describe('toPortError', () => {
   ])(
     'reports %s as storage_unavailable, with a line for the operator if something must be changed',
     (_, failure, line) => {
-      const error = toPortError(failure, redact) as DomainError;
+      const error = toPortError(failure, server) as DomainError;
       expect(error).toMatchObject({ name: 'DomainError', code: 'storage_unavailable' });
       expect(misconfigurationOf(error) ?? 'none').toMatch(line ?? /^none$/);
       const logged = line === null ? error.cause : causeOf(failure).cause;
@@ -64,13 +62,13 @@ describe('toPortError', () => {
     ['an error in the code', new TypeError('a defect')],
     ['a value that BSON cannot hold', new BSON.BSONError('too big')],
   ])('returns %s unchanged', (_, failure) => {
-    expect(toPortError(failure, redact)).toBe(failure);
+    expect(toPortError(failure, server)).toBe(failure);
   });
 
   test('returns a violated schema as an error without data', () => {
     const message = 'Document failed validation';
     const failure = Object.assign(serverError(121), { message, errInfo: { details: 'customer-secret-77' } });
-    const error = toPortError(failure, redact);
+    const error = toPortError(failure, server);
     expect(error).toMatchObject({ name: 'MongoServerError', code: 121, message });
     expect(inspect(error, { depth: 9 })).not.toContain('customer-secret-77');
   });
@@ -101,5 +99,11 @@ describe('the cause of storage_unavailable', () => {
     const cause = causeOf(new MongoServerError({ message }));
     expect(cause.message).toBe(logged);
     expect(cause.stack).not.toMatch(/p@ss|p%40ss|pr0xy|Rex/);
+  });
+
+  test('says that TLS may be missing if a server closes the first connection, unless the URL has it', () => {
+    const closed = new MongoServerError({ message: 'connection <monitor> to one:1 closed' });
+    expect(causeOf(closed).message).toBe(`${closed.message}: tls=true may be missing in the URL`);
+    expect(causeOf(closed, parseUrl('mongodb://one:1/animals?tls=true')).message).toBe(closed.message);
   });
 });

@@ -6,6 +6,7 @@ import {
   MongoServerError,
   MongoServerSelectionError,
 } from 'mongodb';
+import type { Server } from './url.ts';
 
 const DUPLICATE_KEY = 11000;
 const DOCUMENT_VALIDATION_FAILURE = 121;
@@ -27,17 +28,14 @@ const ADVICE: ReadonlyMap<unknown, string> = new Map([
 /** Node's errors of a socket that ended, or was destroyed, before the driver wrote to it. The driver throws them as they are. */
 const WRITTEN_TOO_LATE: ReadonlySet<unknown> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-/** Removes the secrets of a URL from a text of the driver, and adds what may be missing in the URL. */
-export type Redact = (text: string) => string;
-
 /**
  * A failure of a call as the ports throw it: `storage_unavailable`, unless it shows a defect: a violated schema, or an error
  * that is not the driver's. The message is for the caller and has no driver text. The cause is for the log: name, code and
  * message of the driver's error, without credentials, data and attached objects; a violation is reduced to these, too.
  */
-export function toPortError(failure: unknown, redact: Redact): unknown {
-  if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return forLog(failure, redact);
-  return isOutage(failure) ? unavailable(causeOf(failure, redact)) : failure;
+export function toPortError(failure: unknown, server: Server): unknown {
+  if (isRejected(failure, DOCUMENT_VALIDATION_FAILURE)) return forLog(failure, server);
+  return isOutage(failure) ? unavailable(causeOf(failure, server)) : failure;
 }
 
 /** Whether the server rejected the user, or an action of the user. */
@@ -61,13 +59,13 @@ function isOutage(failure: unknown): failure is NodeJS.ErrnoException {
 
 const codeOf = (failure: Error): unknown => (failure as { code?: unknown }).code;
 
-function causeOf(failure: NodeJS.ErrnoException, redact: Redact): Error {
-  const cause = forLog(failure, redact);
+function causeOf(failure: NodeJS.ErrnoException, server: Server): Error {
+  const cause = forLog(failure, server);
   const advice = adviceOn(failure);
   return advice === undefined ? cause : new StorageMisconfigured(`${advice}: ${cause.message}`, { cause });
 }
 
-/** What the operator must change, if waiting does not help. */
+/** What the operator must change, if waiting does not help. Checks of the adapter throw a StorageMisconfigured themselves. */
 function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
   // The driver drops servers that are not in the set.
   if (failure instanceof MongoServerSelectionError && failure.reason?.servers.size === 0) {
@@ -85,12 +83,13 @@ function adviceOn(failure: NodeJS.ErrnoException): string | undefined {
   return undefined;
 }
 
-function forLog(failure: Error, redact: Redact): Error {
-  // The server quotes data in braces and quotation marks, which data may contain, too. OpenSSL ends its messages with a line
-  // break.
+function forLog(failure: Error, { redact, tls }: Server): Error {
+  // The server quotes data in braces and quotation marks, which data may contain, too. OpenSSL's messages end with a line break.
   const text = redact(failure.message)
     .replace(/["{].*["}]|["{].*/s, '')
     .replace(/\s+/g, ' ')
     .trim();
-  return Object.assign(new Error(text), { name: failure.name, code: codeOf(failure) });
+  // A server that requires TLS closes the first connection, which is that of the monitor. So does one that stops.
+  const hint = !tls && /<monitor> to \S+ closed$/.test(text) ? ': tls=true may be missing in the URL' : '';
+  return Object.assign(new Error(text + hint), { name: failure.name, code: codeOf(failure) });
 }

@@ -40,9 +40,9 @@ export function createMongoStorage(options: MongoStorageOptions): PetStorage {
       return opened;
     },
     close: ({ close }) => close(),
-    // A client replaces lost connections, but it never checks a server again that was no member of its set.
+    // A client replaces lost connections. But it drops a server that is not a member of the set, and never tries it again.
     isLost: (failure) => failure instanceof MongoServerSelectionError,
-    toPortError: (failure) => toPortError(failure, server.redact),
+    toPortError: (failure) => toPortError(failure, server),
   });
   return {
     pets: {

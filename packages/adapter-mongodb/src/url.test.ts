@@ -48,13 +48,6 @@ describe('parseUrl', () => {
     expect(createClient().db().databaseName).toBe("a@b#c&d=e%f+g'(h)[i];,ë?");
   });
 
-  test('says that TLS may be missing if a server closes the first connection, unless the URL has it', () => {
-    const closed = 'connection <monitor> to one:1 closed';
-    const { redact } = parseUrl('mongodb://one:1/animals');
-    expect(redact(closed)).toBe(`${closed}: tls=true may be missing in the URL`);
-    expect(parseUrl('mongodb://one:1/animals?tls=true').redact(closed)).toBe(closed);
-  });
-
   test.each([
     [`mongodb://us%3Aer:${SECRET}@one:1,two/animals?replicaSet=rs0`, 'one:1,two:27017'],
     ['mongodb://[::1]:5/animals', '[::1]:5'],

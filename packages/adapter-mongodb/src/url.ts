@@ -1,6 +1,5 @@
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 import { MongoClient, type MongoClientOptions } from 'mongodb';
-import type { Redact } from './failures.ts';
 
 /** In milliseconds. A call ends after 2.2 seconds. */
 export const TIME_LIMITS = {
@@ -33,7 +32,9 @@ export interface Server {
   readonly location: string;
   /** Insecure options, one sentence each. */
   readonly warnings: readonly string[];
-  readonly redact: Redact;
+  readonly tls: boolean;
+  /** Removes the secrets of the URL from a text of the driver. */
+  redact(text: string): string;
   /** The name of the database; undefined if the client has it from its URL. */
   readonly database?: string;
   createClient(): MongoClient;
@@ -76,7 +77,8 @@ function describe(given: MongoClient['options']) {
   return {
     location: srvHost ?? hosts.join(','),
     warnings: warningsAbout(options),
-    redact: redactor([credentials?.password, proxyPassword, passphrase, token], options.tls),
+    tls: options.tls,
+    redact: redactor([credentials?.password, proxyPassword, passphrase, token]),
   };
 }
 
@@ -92,8 +94,9 @@ function wrongPartOf(url: string): string | null {
   if (isAccepted(url)) return null;
   if (!isAccepted(base)) return 'the driver rejects the user, the hosts or the database';
   const options = query.split('&');
+  // The driver accepts the URL without the wrong option. If several are wrong, none is named.
   const isWrong = (option: string) => isAccepted(`${base}?${options.filter((other) => other !== option).join('&')}`);
-  // A password may contain an ampersand.
+  // A password may contain an ampersand, and what follows would be named.
   const wrong = /password|properties/i.test(query) ? undefined : options.find(isWrong);
   return `the driver rejects the ${wrong === undefined ? 'options' : `option ${wrong.replace(/=.*/, '')}`}`;
 }
@@ -120,13 +123,11 @@ function warningsAbout(options: Pick<MongoClient['options'], 'tls' | 'rejectUnau
     : ["tlsAllowInvalidHostnames: the name in the server's certificate is not verified, remove the option"];
 }
 
-function redactor(secrets: readonly (string | undefined)[], tls: boolean): Redact {
+function redactor(secrets: readonly (string | undefined)[]): Server['redact'] {
   const known = secrets.filter((secret) => secret !== undefined && secret !== '') as string[];
   const texts = [...known, ...known.map(encodeURIComponent)].sort((a, b) => b.length - a.length);
   return (text) => {
     const withoutUserInfo = text.replace(/\/\/[^/\s]*@/g, '//[redacted]@');
-    const redacted = texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
-    // A server that requires TLS closes the first connection, which is that of the monitor.
-    return tls ? redacted : redacted.replace(/<monitor> to \S+ closed$/, '$&: tls=true may be missing in the URL');
+    return texts.reduce((rest, secret) => rest.replaceAll(secret, '[redacted]'), withoutUserInfo);
   };
 }
