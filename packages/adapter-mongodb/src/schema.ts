@@ -15,7 +15,7 @@ export const BY_STATUS = { status: 1, _id: 1 } as const;
 /** The order of the list of all keys; two of the same time stand in the order of their ids. */
 export const BY_AGE = { createdAt: 1, _id: 1 } as const;
 
-/** The domain's pattern as the server's regular expressions (PCRE) spell it: their `\v` is a class. */
+/** The domain's pattern for the server (PCRE), in which `\v` is any vertical whitespace, and `\u` has no meaning. */
 const NAME_PATTERN_OF_SERVER = LIMITS.name.pattern.source
   .replace('\\v', '\\x0b')
   .replaceAll(/\\u0*([\da-f]+)/g, '\\x{$1}');
@@ -42,7 +42,7 @@ const COLLECTIONS: Readonly<Record<string, { required: string[]; properties: Doc
           additionalProperties: false,
           properties: {
             holder: string,
-            // In the server's patterns `$` also matches before a line feed at the end.
+            // In PCRE `$` also matches before a line feed at the end: this rejects it.
             key: {
               bsonType: 'string',
               maxLength: LIMITS.idempotencyKey.maxLength,
@@ -66,6 +66,7 @@ const COLLECTIONS: Readonly<Record<string, { required: string[]; properties: Doc
       required: ['_id', 'digest', 'visiblePrefix', 'holder', 'createdAt', 'expiresAt', 'revokedAt', 'lastUsedAt'],
       properties: {
         _id: string,
+        // No `$`: it would also match before a line feed. maxLength ends it.
         digest: { bsonType: 'string', minLength: 64, maxLength: 64, pattern: '^[0-9a-f]{64}' },
         visiblePrefix: string,
         holder: string,
@@ -105,22 +106,22 @@ export async function prepareCollections(db: Db): Promise<CollectionIds> {
   const missing = NAMES.filter((name) => !stored.has(name));
   if (missing.length > 0) {
     const documents = await Promise.all([...stored.keys()].map((name) => db.collection(name).findOne()));
-    // No process writes before all collections exist. Another one may have created them since they were read.
-    if (documents.some((document) => document !== null)) await checkCollections(db, await readCollections(db));
+    // A process writes only after all were created. So if one has documents, all exist by now, or some were lost.
+    if (documents.some((document) => document !== null)) await checkCollections(db, null);
   }
   await Promise.all(missing.map((name) => create(db, name)));
-  // One after the other: another connection would take longer than a response.
+  // One after the other: opening a second connection takes longer than waiting for a response on the first.
   for (const name of stored.keys()) await createIndexes(db, name);
   return missing.length > 0 ? readCollections(db) : stored;
 }
 
-/** Throws StorageMisconfigured if the database is not as this process has known it. */
-export async function checkCollections(db: Db, known: CollectionIds): Promise<void> {
+/** Throws StorageMisconfigured if the database is not complete, or not the one that this process has known; null if none. */
+export async function checkCollections(db: Db, known: CollectionIds | null): Promise<void> {
   const stored = await readCollections(db);
   for (const name of NAMES) {
     const id = stored.get(name);
     if (id === undefined) throw new StorageMisconfigured(`the collection ${name} is missing: restore the database`);
-    if (!known.get(name)?.equals(id)) throw otherDatabase();
+    if (known !== null && !known.get(name)?.equals(id)) throw otherDatabase();
   }
   await Promise.all(NAMES.map((name) => checkIndexes(db, name)));
 }
