@@ -16,12 +16,8 @@ export async function findEarlier(
   const keys = rejected.flatMap(({ idempotency }) => idempotency ?? []);
   if (keys.length === 0) return rejected;
   const documents = await query(keys.length, { filter: { $or: rangesOf(keys) } }, session);
-  const earlier = new Map(
-    documents.map((bytes) => {
-      const document = decodeDocument(bytes);
-      return [nameOf(document.idempotency as Idempotency), document];
-    }),
-  );
+  const earlier = new Map<string, PetDocument>();
+  for (const pet of documents.map(decodeDocument)) earlier.set(nameOf(pet.idempotency as Idempotency), pet);
   const rest: NewDocument[] = [];
   for (const pet of rejected) {
     const found = pet.idempotency && earlier.get(nameOf(pet.idempotency));

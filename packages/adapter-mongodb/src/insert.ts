@@ -25,9 +25,8 @@ const PARALLEL_INSERTIONS = 2;
 const MAX_TRIES = 3;
 
 /**
- * With the reads of a session the driver sends the time of the server's log at which its writes ended, and the server waits
- * until the majority has that time. So the pet behind a duplicate-key error is found, and only if it can't be rolled back
- * (docs/decisions/0016-reads-after-an-election.md).
+ * With a read the driver sends the time of the server's log at which the session's last write ended. The server waits until the
+ * majority has it, so that the pet of a duplicate key is found (docs/decisions/0016-reads-after-an-election.md).
  */
 const SESSION = { causalConsistency: true };
 
@@ -58,7 +57,7 @@ export function createInsertions(
    * | duplicate key; a pet has the idempotency key     | that pet, or null                                           |
    * | duplicate key; no pet has it, or there is no key | tried again under a higher id; after the last try the error |
    * | rejected by the schema                           | the error                                                   |
-   * | unknown                                          | the error, also for the others that are left                |
+   * | unknown; or a further step fails                 | the error, for all that are left; others stay created       |
    */
   async function createAll(batch: readonly NewDocument[], session: ClientSession) {
     const outcomes: Outcomes = new Map();
@@ -70,7 +69,6 @@ export function createInsertions(
         if (rest.length > 0) rest = await findEarlier(query, rest, outcomes, session);
       }
     } catch (failure) {
-      // Others of the batch may have been created.
       for (const pet of rest) outcomes.set(pet, failure as Error);
     }
     return batch.map((pet) => outcomes.get(pet) as Creation | null | Error);
@@ -121,12 +119,11 @@ async function insertAll(pets: Collection<PetDocument>, documents: readonly PetD
     await pets.insertMany(documents, { ordered: false, ignoreUndefined: true, session, maxTimeMS });
   } catch (failure) {
     if (!(failure instanceof MongoBulkWriteError)) throw failure;
-    // The driver's type is one error, or a list of them.
+    // One WriteError or several, none of which is an Error.
     const rejected = [failure.writeErrors].flat();
     // If the majority's confirmation is missing too, or a response was lost, not all of them are accounted for.
     const isUnconfirmed = failure.result.getWriteConcernError() !== undefined;
     if (isUnconfirmed || rejected.length + failure.insertedCount !== documents.length) throw failure;
-    // The driver's WriteError is no Error.
     for (const { index, code, errmsg = '' } of rejected)
       errors.set(index, new MongoServerError({ message: errmsg, code }));
   }
