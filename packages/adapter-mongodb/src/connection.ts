@@ -32,7 +32,7 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
   const primary = followPrimary(client);
   const close = () => Promise.all([primary.stop(), server.closeClient(client)]);
   try {
-    // The driver connects a new client, but none that was closed.
+    // The first command connects a new client; on a closed client it fails.
     const hello = await client.db('admin').command({ hello: 1 }, { readPreference: 'primary' });
     checkDeployment(hello, client.options);
     primary.onHello(hello);
@@ -52,7 +52,7 @@ export async function openDatabase(server: Server, known: CollectionIds | null) 
       insertions: createInsertions(db, query, client, check.recent),
       reads: createReads(db, ids.get('pets'), query, barrier),
       keys: db.collection<KeyDocument>('api_keys'),
-      /** Rejects if the database is not as it was opened. Each write begins with it: the server would create a lost collection. */
+      /** Rejects if a collection is missing or was replaced. Writes call it first: they would create one without its schema. */
       checkWritable: check.recent,
       /** Rejects also if no majority confirms the primary, which then can't be written. */
       checkReady: async () => void (await Promise.all([confirm(), check.now(), checkPrivileges(db)])),
