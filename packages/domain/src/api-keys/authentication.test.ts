@@ -126,6 +126,20 @@ describe('createAuthentication', () => {
     expect(calls).toEqual(['keys.find', 'keys.recordUse', 'keys.find']);
   });
 
+  test('keeps a query that began after one that fails later', async () => {
+    const slow = Promise.withResolvers<never>();
+    const { key, keys, calls, time, authenticate } = await issued({
+      find: (hex) => (time.now === NOON ? slow.promise : keys.find(hex)),
+    });
+    const failing = authenticate(key).catch(({ message }) => message);
+    time.now += 5 * SECONDS;
+    await authenticate(key);
+    slow.reject(new Error('no response'));
+    expect(await failing).toBe('no response');
+    await authenticate(key);
+    expect(calls.filter((name) => name === 'keys.find')).toHaveLength(2);
+  });
+
   test('caches 10,000 keys, and evicts the first of them for another one', async () => {
     const find = async (digest: string) => ({ digest, revokedAt: null, expiresAt: null, lastUsedAt: NOON }) as ApiKey;
     const { calls, authenticate } = await issued({ find });

@@ -69,8 +69,9 @@ export function createAuthentication(options: AuthenticationOptions): Authentica
     if (cached !== undefined && startedAt - cached.startedAt < KEY_TTL) return cached.key;
     const key = query(hex);
     lookups.set(hex, { startedAt, key });
-    // It may forget a lookup that began later, which then is repeated.
-    const forget = () => lookups.delete(hex);
+    const forget = () => {
+      if (lookups.get(hex)?.key === key) lookups.delete(hex);
+    };
     key.then((found) => found === null && forget(), forget);
     if (lookups.size > MAX_CACHED_KEYS) lookups.delete(lookups.keys().next().value as string);
     return key;
