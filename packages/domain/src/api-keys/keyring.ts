@@ -104,7 +104,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
     async revoke(id) {
       const isId = typeof id === 'string' && /^[0-9a-f]{16}$/.test(id);
       const key = isId ? await keys.revoke(id, now()) : null;
-      // It may be the key itself.
+      // The message does not quote the id: somebody may have passed the key.
       if (key === null) throw new DomainError('key_not_found', KEY_NOT_FOUND);
       return key;
     },
