@@ -61,7 +61,7 @@ describe('followPrimary', () => {
   });
 });
 
-// tools/explorer shows that no read misses an acknowledged write, in every order of elections, confirmations and reads.
+// tools/explorer shows that no read misses an acknowledged write, in random orders of elections, confirmations and reads.
 
 const termOf = (address: string): PrimaryTerm => ({ address, electionId: address });
 
