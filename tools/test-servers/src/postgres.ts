@@ -1,5 +1,6 @@
 import pg from 'pg';
 import { inject } from 'vitest';
+import { run } from './postgres/server.ts';
 import type { Missing } from './shared-server.ts';
 import { describeIf } from './suites.ts';
 
@@ -12,26 +13,23 @@ declare module 'vitest' {
 }
 
 const server = inject('postgres');
-let admin: pg.Pool | null = null;
 
 /** Suites that need a server. */
-export const describeWithPostgres = describeIf(() => !('missing' in server), closeAdmin);
+export const describeWithPostgres = describeIf(() => !('missing' in server));
 
 /** How many schemas a test file can use. They are made in advance, because `freshPlace` can't wait. */
 const SCHEMAS = 300;
-const schemas: string[] = [];
+const prefix = `test_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
+let used = 0;
 if (server !== undefined && 'url' in server) {
-  const prefix = `test_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
   await sql(`DO $$ BEGIN FOR n IN 1..${SCHEMAS} LOOP EXECUTE 'CREATE SCHEMA ${prefix}_' || n; END LOOP; END $$`);
-  await closeAdmin();
-  for (let number = 1; number <= SCHEMAS; number += 1) schemas.push(`${prefix}_${number}`);
 }
 
 /** The URL of a schema that is new. It is left to the end of the server, which has its data in memory. */
 export function freshDatabase(): string {
-  const name = schemas.pop();
-  if (name === undefined) throw new Error(`a test file can use ${SCHEMAS} databases`);
-  return withOptions(serverUrl(), `-c search_path=${name}`);
+  used += 1;
+  if (used > SCHEMAS) throw new Error(`a test file can use ${SCHEMAS} databases`);
+  return inSchema(`${prefix}_${used}`);
 }
 
 /** The URL of the server's own database, as superuser. */
@@ -49,35 +47,26 @@ export function withOptions(url: string, options: string): string {
   return changed.href.replaceAll('+', '%20');
 }
 
-/** Runs SQL as superuser, in the schema of such a URL. */
-export async function sql(text: string, url?: string): Promise<Record<string, unknown>[]> {
-  admin ??= new pg.Pool({ connectionString: serverUrl(), max: 2 });
-  const client = await admin.connect();
-  try {
-    const path = url === undefined ? 'public' : schemaOf(url);
-    await client.query(`SET search_path = ${path}`);
-    return (await client.query(text)).rows;
-  } finally {
-    client.release();
-  }
+/** Runs SQL as superuser, in the schema of such a URL. The rows are those of a text with one statement. */
+export function sql(text: string, url = serverUrl()): Promise<readonly Record<string, unknown>[]> {
+  return run(inSchema(schemaOf(url)), text);
 }
 
 /** Locks every table of such a schema, for reading, too. The result ends the lock. */
 export async function lockTables(url: string): Promise<() => Promise<void>> {
-  const client = new pg.Client({ connectionString: serverUrl() });
+  const client = new pg.Client({ connectionString: inSchema(schemaOf(url)) });
   await client.connect();
   const tables = await sql(`SELECT tablename FROM pg_tables WHERE schemaname = '${schemaOf(url)}'`);
-  await client.query(`BEGIN; SET search_path = ${schemaOf(url)}`);
-  await client.query(`LOCK TABLE ${tables.map(({ tablename }) => tablename).join()} IN ACCESS EXCLUSIVE MODE`);
+  const names = tables.map(({ tablename }) => tablename);
+  await client.query(`BEGIN; LOCK TABLE ${names.join()} IN ACCESS EXCLUSIVE MODE`);
   return () => client.end();
+}
+
+function inSchema(name: string): string {
+  return withOptions(serverUrl(), `-c search_path=${name}`);
 }
 
 /** The name of the schema that a URL of {@link freshDatabase} leads to. */
 export function schemaOf(url: string): string {
   return /search_path=(\w+)/.exec(new URL(url).searchParams.get('options') ?? '')?.[1] ?? 'public';
-}
-
-async function closeAdmin(): Promise<void> {
-  await admin?.end();
-  admin = null;
 }

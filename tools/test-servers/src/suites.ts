@@ -6,9 +6,9 @@ import { afterAll, describe } from 'vitest';
  *
  * @param close Closes the clients of a test file.
  */
-export const describeIf = (isThere: () => boolean, close: () => Promise<void>) => (name: string, suites: () => void) =>
+export const describeIf = (isThere: () => boolean, close?: () => Promise<void>) => (name: string, suites: () => void) =>
   describe.skipIf(!isThere())(name, () => {
     suites();
     // The last hook is the first to run: while the server is still there.
-    afterAll(close);
+    if (close !== undefined) afterAll(close);
   });

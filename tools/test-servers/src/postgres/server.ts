@@ -71,7 +71,7 @@ async function start(kind: 'fast' | 'durable', data: string, command: string[]) 
     /** It keeps its connections and responds to nothing. */
     pause: () => container.pause(),
     resume: () => container.unpause(),
-    /** Runs SQL as superuser. The rows are those of a text with one statement. */
+    /** Runs SQL as superuser. */
     run: (text: string) => run(url, text),
     /** Ends all sessions of clients. */
     async endSessions() {
@@ -97,8 +97,9 @@ async function untilSucceeds(url: string, text: string): Promise<unknown> {
   }
 }
 
-async function run(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
-  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 1_000 });
+/** Runs SQL on a connection of its own. The rows are those of a text with one statement. */
+export async function run(url: string, text: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 10_000 });
   // A lost connection also fails the query.
   client.on('error', () => {});
   try {
