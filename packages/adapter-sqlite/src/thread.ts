@@ -20,50 +20,50 @@ export function requireProgram(): void {
   throw new StorageMisconfigured("the writer's module is missing: keep @animal-store/adapter-sqlite out of bundles");
 }
 
-type Reply = readonly Outcome[];
-
 /** One thread, which commits one transaction at a time. */
 interface Thread {
   readonly worker: Worker;
-  hasEnded: boolean;
-  /** Of the present transaction. */
-  reply: PromiseWithResolvers<Reply> | null;
-}
-
-function startThread(place: Place): Thread {
-  // Some options of the process, such as --input-type, are errors in a thread.
-  const execArgv = EXTENSION === '.ts' ? ['--conditions=@animal-store/source'] : [];
-  const worker = new Worker(PROGRAM as URL, { name: 'sqlite writer', workerData: place, execArgv });
-  const thread: Thread = { worker, hasEnded: false, reply: null };
-  const onEnd = (failure: unknown) => {
-    thread.hasEnded = true;
-    thread.reply?.reject(failure);
-  };
-  worker.on('error', onEnd);
-  worker.on('exit', (code) => onEnd(unavailable(new Error(`the writer thread ended with code ${code}`))));
-  worker.on('message', (reply: Reply) => {
-    thread.reply?.resolve(reply);
-    thread.reply = null;
-  });
-  return thread;
+  /** The transaction that has no reply yet. */
+  pending: PromiseWithResolvers<readonly Outcome[]> | null;
 }
 
 /**
  * Writes to a place in a thread, so that no other thread waits for the disk. It starts with the first transaction.
  *
- * @param reader The connection that reads. Once it is closed, nothing is written.
+ * @param reader The connection that reads. Once it is closed, writes that still wait for their transaction fail.
  */
 export function createWriterThread(place: Place, reader: DatabaseSync) {
+  /** The thread that runs, if one does. */
   let thread: Thread | null = null;
+
+  function startThread(): Thread {
+    // Some options of the process, such as --input-type, are errors in a thread.
+    const execArgv = EXTENSION === '.ts' ? ['--conditions=@animal-store/source'] : [];
+    const worker = new Worker(PROGRAM as URL, { name: 'sqlite writer', workerData: place, execArgv });
+    const started: Thread = { worker, pending: null };
+    const onEnd = (failure: unknown) => {
+      // 'exit' follows 'error', when the next thread may have started.
+      if (thread === started) thread = null;
+      started.pending?.reject(failure);
+    };
+    worker.on('error', onEnd);
+    worker.on('exit', (code) => onEnd(unavailable(new Error(`the writer thread ended with code ${code}`))));
+    worker.on('message', (reply: readonly Outcome[]) => {
+      started.pending?.resolve(reply);
+      started.pending = null;
+    });
+    return started;
+  }
+
   return {
     /** Commits writes as one transaction, in a new thread if the last one has ended. */
     async commit(writes: readonly Write[]): Promise<readonly (readonly Row[] | Error)[]> {
       if (!reader.isOpen) throw unavailable();
-      if (thread === null || thread.hasEnded) thread = startThread(place);
-      if (thread.reply !== null) throw unavailable(new Error('the disk takes too long to write'));
-      thread.reply = Promise.withResolvers();
+      thread ??= startThread();
+      if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
+      thread.pending = Promise.withResolvers();
       thread.worker.postMessage(writes);
-      return (await thread.reply.promise).map(revived);
+      return (await thread.pending.promise).map(revived);
     },
 
     /**
@@ -72,9 +72,9 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
      * checks that the log exists.
      */
     async close(): Promise<void> {
-      await thread?.reply?.promise.catch(() => {});
+      await thread?.pending?.promise.catch(() => {});
       reader.close();
-      if (thread === null || thread.hasEnded) return;
+      if (thread === null) return;
       thread.worker.postMessage(null);
       await once(thread.worker, 'exit');
     },

@@ -8,7 +8,7 @@ import { freshFile } from './fixtures.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-/** Opens a storage and creates a pet, with the modules as a program has them, and returns the error. */
+/** Creates a pet in a process with changed modules, and returns the name and message of its error. The process must end. */
 async function failureWith(change: (folder: string) => void): Promise<object> {
   const folder = join(dirname(freshFile()), 'program');
   mkdirSync(folder);
@@ -23,7 +23,7 @@ async function failureWith(change: (folder: string) => void): Promise<object> {
     console.log(JSON.stringify({ name: error.name, message: error.message }));
     await storage.close?.();`;
   const node = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
-  const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: folder });
+  const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: folder, timeout: 60_000 });
   return JSON.parse(stdout);
 }
 
@@ -46,4 +46,15 @@ test.each<[string, (src: string) => void]>([
 test('throws an error of the program in the thread unchanged, and not as an outage', async () => {
   const failure = await failureWith((src) => writeFileSync(join(src, 'writer.ts'), "throw new TypeError('a defect');"));
   expect(failure).toEqual({ name: 'TypeError', message: 'a defect' });
+});
+
+test('writes in a new thread after an error has ended one, and lets the process end', async () => {
+  const outcome = await failureWith((src) => {
+    const failOnce = `import { mkdirSync } from 'node:fs';
+      const isFirst = mkdirSync('failed', { recursive: true }) !== undefined;
+      if (isFirst) throw new TypeError('a defect');`;
+    const module = join(src, 'writer.ts');
+    writeFileSync(module, failOnce + readFileSync(module, 'utf8'));
+  });
+  expect(outcome).toEqual({});
 });

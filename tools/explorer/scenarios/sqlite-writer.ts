@@ -104,13 +104,13 @@ const scenario =
   };
 
 /** Rejects a commit while another one is pending, in thread.ts. */
-const SECOND = "if (thread.reply !== null) throw unavailable(new Error('the disk takes too long to write'));";
+const SECOND = "if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));";
 
 const trialOf = (title: string, sizes: Sizes, errors: readonly SeededError[]) =>
   trial<Modules>(title, [CONNECTION, WRITER], scenario(sizes), errors);
 
 await trialOf('2 writes, a thread that ends', { clients: [['a'], ['b']], possible: ['the thread ends'] }, [
-  ['a thread that has ended is used', THREAD, 'thread.hasEnded = true;', ''],
+  ['a thread that has ended is used', THREAD, 'if (thread === started) thread = null;', ''],
   ['nothing is committed', WRITER, "db.exec('COMMIT');", ''],
   ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((database as never)["kept"] ??= new Map())'],
 ]);
