@@ -18,8 +18,8 @@ export interface SqliteStorageOptions {
 
 /**
  * Storage in one file, for one machine; several processes may have it open. It reads in the caller's thread, and writes in a
- * thread of its own, which keeps the process alive until the storage is closed. Writes that are called during a commit
- * share the next transaction.
+ * thread of its own, which keeps the process alive until the storage is closed, and while the disk doesn't respond to a write:
+ * then only a signal ends the process. Writes that are called during a commit share the next transaction.
  *
  * @throws StorageMisconfigured if the file can't be used; TypeError if an option is not as described, or unknown.
  * @example const storage = await createSqliteStorage({ file: '/var/lib/animals/animals.db' })

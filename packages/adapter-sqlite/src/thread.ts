@@ -69,7 +69,7 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
     /**
      * Waits for the present transaction, closes the reader, then ends the thread. The connection that is closed last copies the
      * log into the database and deletes it, so it must be the thread's. The transaction comes first, because a first one still
-     * checks that the log exists.
+     * checks that the log exists. While the disk blocks the thread, Node.js can't end it: even `process.exit` waits for it.
      */
     async close(): Promise<void> {
       await thread?.pending?.promise.catch(() => {});
