@@ -17,22 +17,22 @@ const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
 /** Commits writes to the files of a place, and to no other ones, on a connection of its own, which the first write opens. */
 export function createWriter(place: Place) {
   const { path } = place;
-  let opened: Database | null = null;
-  /** When the schema was checked. It changes with each commit of another connection; each connection counts on its own. */
-  let dataVersion: unknown = null;
+  /** `checkedVersion`: its `PRAGMA data_version` at the last check of the schema. A commit of another connection changes it. */
+  let opened: (Database & { checkedVersion?: unknown }) | null = null;
+  /** Read before the writes, so it is committed; kept when the connection is closed. */
   let lastId = 0n;
 
   function begin(): Database {
     if (opened === null) {
-      // Before: a connection to another file would use the same log.
+      // Checked before it connects: if the file was replaced, the connection would use the log of the old file.
       checkPlace(place);
       opened = connect(path);
     }
     opened.db.exec('BEGIN IMMEDIATE');
     // In the transaction, so that nothing is written to a file that this version doesn't know.
     const [[version] = []] = opened.run([['PRAGMA data_version']]);
-    if (version !== dataVersion) checkSchema(path, opened);
-    dataVersion = version;
+    if (version !== opened.checkedVersion) checkSchema(path, opened);
+    opened.checkedVersion = version;
     const [[id] = [0n]] = opened.run([[LAST_ID]]) as [[bigint]?];
     if (id < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
     lastId = id;
@@ -42,7 +42,6 @@ export function createWriter(place: Place) {
   function close(): void {
     opened?.db.close();
     opened = null;
-    dataVersion = null;
   }
 
   return {
@@ -83,6 +82,7 @@ function membersOf(error: unknown): { name: string; message: string } {
 if (parentPort !== null) {
   const port = parentPort;
   const { commit, close } = createWriter(workerData);
+  // thread.ts sends the next message after the reply to this one.
   port.on('message', async (writes: readonly Write[] | null) => {
     if (writes !== null) return port.postMessage(await commit(writes));
     close();
