@@ -117,13 +117,12 @@ export function openFile(path: string): Database {
   });
 }
 
-/** Creates the tables in a new file, in one transaction: of several processes one does it. */
+/** Creates the tables in a file that has no mark, format and tables, in one transaction: of several processes one does it. */
 function prepareSchema(path: string, database: Database): void {
   const { db, run } = database;
   db.exec('BEGIN');
-  const header = `SELECT application_id, user_version, (SELECT count(*) FROM sqlite_schema)
-    FROM pragma_application_id, pragma_user_version`;
-  if (String(run([[header]])) === '0,0,0') db.exec(SCHEMA);
+  const header = 'SELECT *, (SELECT count(*) FROM sqlite_schema) FROM pragma_application_id, pragma_user_version';
+  if (run([[header]])[0]?.every((value) => value === 0n)) db.exec(SCHEMA);
   else checkSchema(path, database);
   db.exec('COMMIT');
 }
@@ -138,20 +137,19 @@ export function checkSchema(path: string, { run }: Database): void {
   if (Number(owner) !== APPLICATION_ID) throw unusable(path, FOREIGN);
   checkFormat(path, Number(format), FORMAT);
   const found = run([['SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL']]).map(([sql]) => canonical(String(sql)));
-  for (const sql of SCHEMA.split(';').map(canonical)) {
-    const [, kind, name] = /^CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)/.exec(sql) ?? [];
-    if (kind === undefined || found.includes(sql)) continue;
-    throw unusable(path, `its ${kind.toLowerCase()} ${name} is missing, or was changed: it was made by ${sql}`);
+  for (const [sql, kind, name] of canonical(SCHEMA).matchAll(/CREATE (?:UNIQUE )?(TABLE|INDEX) (\w+)[^;]+/g)) {
+    if (found.includes(sql)) continue;
+    throw unusable(path, `its ${kind?.toLowerCase()} ${name} is missing, or was changed: it was made by ${sql}`);
   }
 }
 
-/** In one line, and without the quotes that a renaming leaves. */
+/** SQL in one line, without the quotes that ALTER TABLE … RENAME leaves in the stored statement. */
 const canonical = (sql: string): string => sql.replaceAll('"', '').replace(/\s+/g, ' ').trim();
 
 /** Throws SQLite's error if this user can't write the file. Another connection that is writing is no error. */
 function tryLocking(db: DatabaseSync): void {
   try {
-    // Needs the lock for writing, and changes nothing. BEGIN IMMEDIATE also succeeds on a read-only file.
+    // No pet has this id. SQLite takes the lock for writing first; BEGIN IMMEDIATE would succeed on a read-only file, too.
     db.exec('UPDATE pets SET created_at = 0 WHERE id = 0');
   } catch (error) {
     if (resultCode(error) !== BUSY) throw error;
