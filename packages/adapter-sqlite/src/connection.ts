@@ -24,7 +24,20 @@ export interface Connection {
 }
 
 /**
- * @param willWrite Whether the thread starts now, and not with the first write: on a busy machine that takes as long as a call.
+ * An error of the writer is sent as its members (writer.ts), rejects its write as an Error (thread.ts, `createBatches`), and is
+ * given to `toPortError` (`createResource`), as errors of reads are. A write without a reply may be committed.
+ *
+ * | failure                      | which reads fail                       | which writes fail                             |
+ * | ---------------------------- | -------------------------------------- | --------------------------------------------- |
+ * | a lock of another connection | all of the turn, after tries for 1.5 s | the transaction, after tries for 1.5 s        |
+ * | a missing table or index     | all of the turn, if one needs it       | the transaction                               |
+ * | damage of the file           | those that meet it                     | the transaction; all, once a call has met it  |
+ * | a violated constraint        |                                        | this one; the transaction goes on             |
+ * | another error                | this one                               | the transaction                               |
+ * | the thread ends              |                                        | the transaction; the next one starts a thread |
+ * | no reply for 2 s             |                                        | the transaction, and others until the reply   |
+ *
+ * @param willWrite Starts the thread now. Otherwise the first write does, and on a busy machine waits for it as long as a call.
  * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
  */
 export async function openConnection(path: string, willWrite: boolean): Promise<Connection> {
@@ -43,6 +56,7 @@ export async function openConnection(path: string, willWrite: boolean): Promise<
   const file = createResource({
     open: () => open(path),
     close: ({ close }) => close(),
+    // SQLite has no connection to lose: a failed call leaves the file open.
     isLost: () => false,
     toPortError,
   });
@@ -82,7 +96,7 @@ async function open(path: string) {
 
 type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
 
-/** Runs the reads of a turn, equal ones once. */
+/** Runs the reads of a turn, equal ones once. The storage may have been closed while they waited for it. */
 function resultsOf(reads: readonly Read[], path: string, database: Database): readonly unknown[] {
   if (!database.db.isOpen) throw unavailable();
   const results = new Map<string, unknown>();
@@ -93,14 +107,12 @@ function resultsOf(reads: readonly Read[], path: string, database: Database): re
   });
 }
 
-/** The result of a read, or its error. */
+/** The result of a read, or its error. Throws an error that all reads of the turn share. */
 function resultOf([decode, ...statement]: Read, path: string, database: Database): unknown {
   try {
     return decode(database.run([statement]));
   } catch (error) {
-    // All reads are repeated.
     if (resultCode(error) === BUSY) throw error;
-    // A missing table fails the other reads of this turn, too.
     if (resultCode(error) === ERROR) checkSchema(path, database);
     return error;
   }

@@ -13,8 +13,8 @@ const CORRUPT = 11;
 const NOTADB = 26;
 
 /**
- * Result codes (https://sqlite.org/rescode.html), primary ones if not extended, whose cause is the file, the disk or the machine. Each with the
- * reason why an operator must do something; null if a later call may succeed.
+ * The result codes of SQLite (https://sqlite.org/rescode.html) whose cause is the file, the disk or the machine, with what
+ * `reasonForOperator` returns. An extended code takes precedence over its primary one.
  */
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],

@@ -17,7 +17,7 @@ const HARD_LINK = 'it has a second name (a hard link): keep only the one with a 
 const REPLACED =
   'it or its log was deleted or replaced while it was open: stop every process that uses it, and put the file back';
 
-/** The path without links: the log lies beside the file, not beside a link. A file that doesn't exist has none. */
+/** The path without links: the log lies beside the file, not beside a link. If there is no file, the path as it was given. */
 export const realPathOf = (path: string): string => (existsSync(path) ? realpathSync.native(path) : path);
 
 /**
@@ -68,7 +68,7 @@ function identityOf(file: string): string {
   return `${stat?.dev}:${stat?.ino}`;
 }
 
-/** Whether a file is a mount by itself, not only in one. Some characters are listed in octal. */
+/** Whether a file is itself a mount, not only in one. Linux lists space, tab, newline and backslash in octal: `\040`. */
 function isMounted(path: string): boolean {
   const listed = path.replace(/[ \t\n\\]/g, (each) => `\\${each.charCodeAt(0).toString(8).padStart(3, '0')}`);
   const mounts = existsSync(MOUNTS) ? readFileSync(MOUNTS, 'utf8').split('\n') : [];
