@@ -41,34 +41,37 @@ export interface Resource<T> {
   close(): Promise<void>;
 }
 
-/** What a call finds. `opened` settles within 10 seconds, `value` with what `open` returns, perhaps later. */
+/** `opens` is the promise of `open`; `opened` settles as it does, or rejects after 10 seconds. */
 type State<T> =
   | { readonly name: 'absent' }
-  | { readonly name: 'opening'; readonly value: Promise<T>; readonly opened: Promise<void> }
-  | { readonly name: 'open'; readonly value: T }
+  | { readonly name: 'opening'; readonly opens: Promise<T>; readonly opened: Promise<T> }
+  | { readonly name: 'open'; readonly opens: Promise<T>; readonly value: T }
   | { readonly name: 'closed'; readonly done: Promise<void> };
 
 /**
- * A connection to a storage, for all calls of an adapter. The first call opens it, and calls that come meanwhile wait for the
- * same opening. One that fails or takes longer than 10 seconds is discarded, and so is a lost connection: the next call opens
- * a new one. No call uses a connection that was discarded before it, and none is sent twice.
+ * A connection to a storage, for all calls of an adapter. No call uses a connection that was discarded before it, and none is
+ * sent twice. A discarded connection is closed, as soon as it is open.
+ *
+ * | state   | a call                | it opens | it fails, or 10 s pass | it is lost          | `close`             |
+ * | ------- | --------------------- | -------- | ---------------------- | ------------------- | ------------------- |
+ * | absent  | → opening, then waits |          |                        |                     | → closed            |
+ * | opening | waits                 | → open   | → absent, discarded    |                     | → closed, discarded |
+ * | open    | runs                  |          |                        | → absent, discarded | → closed, discarded |
+ * | closed  | is rejected           |          |                        |                     | the same promise    |
  */
 export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   const { open, close, isLost, toPortError = unavailable, timeout = CALL_TIMEOUT } = options;
   let state: State<T> = { name: 'absent' };
 
   function startOpening() {
-    const value = (async () => open())();
-    const opened = withTimeout(value, OPEN_TIMEOUT).then(
-      (connection) => {
-        if (state === opening) state = { name: 'open', value: connection };
+    const opens = (async () => open())();
+    const opening = { name: 'opening', opens, opened: withTimeout(opens, OPEN_TIMEOUT) } as const;
+    opening.opened.then(
+      (value) => {
+        if (state === opening) state = { name: 'open', opens, value };
       },
-      (failure) => {
-        discard(opening);
-        throw failure;
-      },
+      () => discard(opening),
     );
-    const opening = { name: 'opening', value, opened } as const;
     return opening;
   }
 
@@ -82,7 +85,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
   /** Closes a connection, also one that is opened later. Never rejects. */
   async function release(used: State<T>): Promise<void> {
     try {
-      if ('value' in used) await close(await used.value);
+      if ('opens' in used) await close(await used.opens);
     } catch {
       // It was not opened, or is no longer open.
     }
@@ -93,6 +96,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     return StorageMisconfigured.is(failure) ? unavailable(failure) : toPortError(failure);
   }
 
+  /** While it opens every failure is unavailable, a defect too. */
   function throwNotOpen(failure: unknown): never {
     const error = errorOf(failure);
     throw DomainError.is(error) ? error : unavailable(error);
@@ -102,6 +106,7 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
     async call(work) {
       const begin = performance.now();
       let left = timeout;
+      // Another call may close or lose the connection before this one continues.
       while (state.name !== 'open') {
         if (state.name === 'closed') throw closed();
         if (state.name === 'absent') state = startOpening();
@@ -111,12 +116,11 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
         if (left <= 0) throw unavailable(new Error(`the storage opened after more than ${timeout} ms`));
       }
       const used = state;
-      // A call that has waited for most of its time has too little left to judge a new connection.
-      const canJudge = left > timeout / 2;
       try {
         return await withTimeout(work(used.value), left);
       } catch (failure) {
-        if (canJudge && isLost(failure)) discard(used);
+        // A call that mostly waited for the opening may time out on a healthy connection: keep it.
+        if (left > timeout / 2 && isLost(failure)) discard(used);
         throw errorOf(failure);
       }
     },
