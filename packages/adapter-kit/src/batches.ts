@@ -63,6 +63,7 @@ export function createBatches<T, R>(
     }
   }
 
+  /** Also after the timeout: then the batch still runs, and its items still get their results. */
   function end(): void {
     running -= 1;
     setImmediate(start);
