@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { ApiKey, Pet } from '@animal-store/domain';
-import { type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
+import { type Idempotency, type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CallName, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -13,10 +13,14 @@ const RECOVERY_LIMIT = 15_000;
 const CALLERS = 20;
 
 /**
- * Interruptions, each of a storage of its own: after so many acknowledgements, and so large a part of a call later. Calls that
- * share a transaction are all at the same of its statements.
+ * When outages begin, each of a storage of its own: after so many acknowledged calls, and so large a part of a call later. Calls
+ * that share a transaction are all at the same of its statements. A short outage ends at once, a long one once all callers fail.
  */
-const MOMENTS = Array.from({ length: 8 }, (_, index) => ({ index, count: index ** 2, part: index / 8 }));
+const TIMINGS = Array.from({ length: 8 }, (_, index) => ({
+  afterCalls: index ** 2,
+  part: index / 8,
+  isShort: index % 2 === 1,
+}));
 
 /** Waits until a storage works, after an outage or among many. */
 async function recovered(storage: PetStorage): Promise<void> {
@@ -80,7 +84,7 @@ export function outageContract<Place>(adapter: StorageUnderTest<Place>, outages:
     test('keeps acknowledged pets, one for each idempotency key, through long and short outages', async () => {
       for (const outage of Object.values(outages)) {
         // At once, which takes a pool of connections for each.
-        await Promise.all(MOMENTS.map((moment) => expectAllKept(adapter, outage, moment)));
+        await Promise.all(TIMINGS.map((timing) => expectAllKept(adapter, outage, timing)));
       }
     });
   });
@@ -195,52 +199,52 @@ async function expectOnlyReads<Place>(
   expect(causes, 'causes').toContainEqual(expect.any(Error));
 }
 
-/** Every other pet has an idempotency key. */
-function create({ pets }: PetStorage, index: number): Promise<Pet> {
-  const newPet = rex({ name: `Rex ${index}`, status: 'sold' });
-  return added(pets, newPet, index % 2 === 0 ? idempotencyOf(newPet, `k${index}`) : undefined);
-}
-
-/** Callers that create pets at once, each until it has met a failure, or until it is over. */
-function startCallers(storage: PetStorage) {
-  const run = { calls: 0, acknowledged: [] as Pet[], duration: 0, isOver: false };
-  async function createMany(): Promise<void> {
-    for (let failure = null; failure === null && !run.isOver; ) {
-      const begin = performance.now();
-      failure = await failureOf(async () => run.acknowledged.push(await create(storage, run.calls++)));
-      run.duration = performance.now() - begin;
-    }
-  }
-  const ended = Promise.all(Array.from({ length: CALLERS }, createMany)).finally(() => {
-    run.isOver = true;
-  });
-  return Object.assign(run, { ended });
-}
-
 /** Interrupts a storage amid creations. Expects that it works again, with all that it acknowledged. */
 async function expectAllKept<Place>(
   adapter: StorageUnderTest<Place>,
   outage: Outage<Place>,
-  { index, count, part }: (typeof MOMENTS)[number],
+  { afterCalls, part, isShort }: (typeof TIMINGS)[number],
 ): Promise<void> {
   const { place, storage } = await readyPlace(adapter);
-  const run = startCallers(storage);
-  while (run.acknowledged.length < count && !run.isOver) await nextTurn();
-  for (const begin = performance.now() + part * run.duration; performance.now() < begin; ) await nextTurn();
-  const end = await beginOutage(outage, place);
-  // A short one.
-  if (index % 2 === 1) {
-    await end();
-    run.isOver = true;
+  const { pets } = storage;
+  const sent: (readonly [NewPet, Idempotency | undefined])[] = [];
+  const acknowledged: Pet[] = [];
+  let lastDuration = 0;
+  let isOver = false;
+
+  /** Creates pets until a call fails, or until it is over. Every other pet has an idempotency key. */
+  async function createMany(): Promise<void> {
+    for (let failure = null; failure === null && !isOver; ) {
+      const index = sent.length;
+      const newPet = rex({ name: `Rex ${index}`, status: 'sold' });
+      const creation = [newPet, index % 2 === 0 ? idempotencyOf(newPet, `k${index}`) : undefined] as const;
+      sent.push(creation);
+      const begin = performance.now();
+      failure = await failureOf(async () => acknowledged.push(await added(pets, ...creation)));
+      lastDuration = performance.now() - begin;
+    }
   }
-  await run.ended;
+  const creations = Promise.all(Array.from({ length: CALLERS }, createMany)).finally(() => {
+    isOver = true;
+  });
+
+  while (acknowledged.length < afterCalls && !isOver) await nextTurn();
+  // A timer would last longer than the call.
+  const begin = performance.now() + part * lastDuration;
+  while (performance.now() < begin) await nextTurn();
+  const end = await beginOutage(outage, place);
+  if (isShort) {
+    await end();
+    isOver = true;
+  }
+  await creations;
   await end();
   await recovered(storage);
   // A call may be the first one on a connection that its outage has left silent.
   const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
-  for (const pet of run.acknowledged) expect(await eventually(() => storage.pets.find(pet.id))).toStrictEqual(pet);
-  const withKey = Array.from({ length: run.calls }, (_, index) => index).filter((index) => index % 2 === 0);
-  const repeated = await Promise.all(withKey.map((index) => eventually(() => create(storage, index))));
+  for (const pet of acknowledged) expect(await eventually(() => pets.find(pet.id))).toStrictEqual(pet);
+  const withKey = sent.filter(([, idempotency]) => idempotency !== undefined);
+  const repeated = await Promise.all(withKey.map((creation) => eventually(() => added(pets, ...creation))));
   const stored = await everyPet(storage);
   expect(stored).toEqual(expect.arrayContaining(repeated));
   expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
