@@ -41,6 +41,9 @@ export interface Violation {
 
 type Report = (rule: Rule, message: string) => void;
 
+/** The times of the read at the end, later than all calls. */
+const AFTER_ALL = { invoked: Number.POSITIVE_INFINITY, completed: Number.POSITIVE_INFINITY };
+
 /** Returns every violation in a history: none if its calls are consistent. */
 export function checkHistory({ operations, stored }: History): Violation[] {
   const violations = new Map<string, Violation>();
@@ -58,8 +61,6 @@ export function checkHistory({ operations, stored }: History): Violation[] {
   checkCompleteness(reads, sightings, report);
   return [...violations.values()];
 }
-
-const AFTER_ALL = { invoked: Number.POSITIVE_INFINITY, completed: Number.POSITIVE_INFINITY };
 
 /** A read that returned pets, or that there is none. */
 type Read = (Find & { readonly result: Pet | null }) | (List & { readonly result: Page });
@@ -124,45 +125,37 @@ function checkSelection(read: Read, report: Report): void {
   }
 }
 
-/** A pet that reads must show. */
-interface Known {
-  readonly pet: Pet;
-  /** When it was acknowledged first, and when it was read first. */
-  acknowledged: number;
-  seen: number;
-}
-
 /** Checks that reads show each pet that had been acknowledged or read before they began. */
 function checkCompleteness(reads: readonly Read[], sightings: readonly Sighting[], report: Report): void {
-  const known = new Map<number, Known>();
-  for (const { pet, at, isAcknowledgement } of sightings) {
-    const one = known.get(pet.id) ?? { pet, acknowledged: Number.POSITIVE_INFINITY, seen: Number.POSITIVE_INFINITY };
-    known.set(pet.id, one);
-    if (isAcknowledgement) one.acknowledged = Math.min(one.acknowledged, at);
-    else one.seen = Math.min(one.seen, at);
+  const checked = reads.map((read) => ({ read, omits: omissionsOf(read) }));
+  for (const [id, seen] of Map.groupBy(sightings, ({ pet }) => pet.id)) {
+    const { pet } = seen[0] as Sighting;
+    const acknowledged = firstTime(seen.filter(({ isAcknowledgement }) => isAcknowledgement));
+    const known = firstTime(seen);
+    // Calls at the same time may have happened in any order.
+    const omitting = checked.filter(({ read, omits }) => known < read.invoked && omits(pet)).map(({ read }) => read);
+    const stale = omitting.filter(({ invoked }) => acknowledged < invoked);
+    const vanished = omitting.filter(({ invoked }) => acknowledged >= invoked);
+    const name = `${pet.name}, number ${id}`;
+    const missed = ({ type, invoked, completed }: Read) =>
+      `${name}, missed by the ${type} from ${invoked} to ${completed}`;
+    if (stale.some(({ invoked }) => invoked === AFTER_ALL.invoked)) report('lost pet', name);
+    else for (const read of stale) report('stale read', `${missed(read)}: acknowledged at ${acknowledged}`);
+    for (const read of vanished) report('vanished pet', missed(read));
   }
-  const lost = new Set<Pet>();
-  // The last read comes first: a pet that is lost is reported once.
-  for (const read of reads.toReversed()) {
-    const shown = new Set(petsIn(read).map(({ id }) => id));
-    const [after, last] = rangeOf(read);
-    for (const { pet, acknowledged, seen } of known.values()) {
-      // Calls at the same time may have happened in any order.
-      if (acknowledged >= read.invoked && seen >= read.invoked) continue;
-      if (pet.id <= after || pet.id > last || shown.has(pet.id)) continue;
-      if (read.type === 'list' && read.status !== undefined && read.status !== pet.status) continue;
-      const missed = `${pet.name}, number ${pet.id}, missed by the ${read.type} from ${read.invoked} to ${read.completed}`;
-      if (acknowledged >= read.invoked) report('vanished pet', missed);
-      else if (read.invoked === Number.POSITIVE_INFINITY) lost.add(pet);
-      else if (!lost.has(pet)) report('stale read', `${missed}: acknowledged at ${acknowledged}`);
-    }
-  }
-  for (const { name, id } of lost) report('lost pet', `${name}, number ${id}`);
 }
 
-/** The ids that a read shows completely: those after the first number, up to the second. */
-function rangeOf(read: Read): readonly [after: number, last: number] {
-  if (read.type === 'find') return [read.id - 1, read.id];
-  const { pets, next } = read.result;
-  return [read.after, next === null ? Number.POSITIVE_INFINITY : Math.max(read.after, ...pets.map(({ id }) => id))];
+/** The time of the first of these, infinity if there is none. */
+function firstTime(sightings: readonly Sighting[]): number {
+  return sightings.reduce((first, { at }) => Math.min(first, at), Number.POSITIVE_INFINITY);
+}
+
+/** Returns whether a read lacks a pet that it should show if the pet is stored. */
+function omissionsOf(read: Read): (pet: Pet) => boolean {
+  const shown = new Set(petsIn(read).map(({ id }) => id));
+  if (read.type === 'find') return ({ id }) => id === read.id && !shown.has(id);
+  const { after, status, result } = read;
+  const last = result.next === null ? Number.POSITIVE_INFINITY : Math.max(after, ...shown);
+  return (pet) =>
+    pet.id > after && pet.id <= last && !shown.has(pet.id) && (status === undefined || pet.status === status);
 }
