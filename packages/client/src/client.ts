@@ -59,6 +59,15 @@ export interface Client {
   getPet(id: bigint, options?: CallOptions): Promise<Pet>;
 }
 
+/** An operation with its arguments. */
+interface Operation<T> {
+  readonly name: keyof Client;
+  /** What follows `/pets` in the URL. */
+  readonly target: string;
+  readonly read: Read<T>;
+  readonly init?: RequestInit;
+}
+
 /**
  * A client of one service. It opens connections with `fetch`, and need not be closed.
  *
@@ -73,29 +82,21 @@ export function createClient(options: ClientOptions): Client {
   if (!isVisible(key)) throw new TypeError('key must have visible ASCII characters only');
   const warned = new Set<string>();
 
-  function call<T>(
-    operation: string,
-    target: string,
-    read: Read<T>,
-    options: CallOptions = {},
-    post: RequestInit = {},
-  ) {
+  function call<T>({ name, target, read, init = {} }: Operation<T>, options: CallOptions = {}): Promise<T> {
     requireKnown('options', options, ['signal', 'timeout']);
     const { signal, timeout = ofClient.timeout } = options;
-    const headers = new Headers(post.headers);
+    const headers = new Headers(init.headers);
     headers.set('authorization', `Bearer ${key}`);
-    const readOrWarn: Read<T> = (body, received) => {
-      if (received.has('deprecation') && !warned.has(operation)) {
-        warned.add(operation);
-        onDeprecation(`${operation} of the Animal Store is deprecated: it ends on ${received.get('sunset')}`);
-      }
-      return read(body, received);
+    const onResponse = (received: Headers) => {
+      if (!received.has('deprecation') || warned.has(name)) return;
+      warned.add(name);
+      onDeprecation(`${name} of the Animal Store is deprecated: it ends on ${received.get('sunset')}`);
     };
-    return send(`${base}/pets${target}`, { ...post, headers }, readOrWarn, { ...ofClient, signal, timeout });
+    return send(`${base}/pets${target}`, { ...init, headers }, read, { ...ofClient, signal, timeout, onResponse });
   }
 
   const listPets: Client['listPets'] = async (query = {}, options) =>
-    call('listPets', searchOf(query), pageIn, options);
+    call({ name: 'listPets', target: searchOf(query), read: pageIn }, options);
 
   return {
     listPets,
@@ -119,12 +120,13 @@ export function createClient(options: ClientOptions): Client {
       // A number has lost the digits beyond 2^53.
       requireType('the categoryId of newPet', Object(newPet).categoryId, 'bigint');
       const headers = { 'content-type': 'application/json', 'idempotency-key': idempotencyKey };
-      return call('createPet', '', petIn, options, { method: 'POST', headers, body: stringify(newPet) });
+      const init = { method: 'POST', headers, body: stringify(newPet) };
+      return call({ name: 'createPet', target: '', read: petIn, init }, options);
     },
 
     async getPet(id, options) {
       requireType('id', id, 'bigint');
-      return call('getPet', `/${id}`, petIn, options);
+      return call({ name: 'getPet', target: `/${id}`, read: petIn }, options);
     },
   };
 }
@@ -170,12 +172,12 @@ function pageIn(body: unknown, headers: Headers): PetPage | undefined {
   return { pets: body, next: new URLSearchParams(following).get('cursor') };
 }
 
+/** The URL without slashes at its end. A path is on the origin of the page, which Node.js does not have. */
 function baseOf(url: string): string {
-  // Absent in Node.js.
-  const { location } = globalThis as unknown as { location: { origin: string } };
+  const { location } = globalThis as { location?: { origin: string } };
   try {
-    // After an origin, `//other.example` is a path.
-    const absolute = new URL(url.startsWith('/') ? `${location.origin}${url}` : url);
+    // `new URL(url, origin)` would read `//other.example` as another host.
+    const absolute = new URL(url.startsWith('/') ? `${location?.origin ?? ''}${url}` : url);
     const { protocol, username, password, search, hash, origin, pathname } = absolute;
     if (/^https?:/.test(protocol) && username + password + search + hash === '')
       return `${origin}${pathname}`.replace(/\/+$/, '');

@@ -28,9 +28,13 @@ const MAX_TIMER = 2 ** 31 - 1;
 
 const RETRIED: ReadonlySet<number> = new Set([408, 429, 500, 502, 503, 504]);
 
-type SendOptions = CallOptions & RetryOptions & { readonly fetch?: typeof fetch | undefined };
+interface SendOptions extends CallOptions, RetryOptions {
+  readonly fetch?: typeof fetch | undefined;
+  /** Called with the header fields of each response. */
+  readonly onResponse: (headers: Headers) => void;
+}
 
-/** Reads any response; undefined if its body is not that of 2xx. */
+/** Reads a response of 2xx; undefined if its body is not that of the operation. */
 export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
 
 /**
@@ -40,15 +44,13 @@ export type Read<T> = (body: unknown, headers: Headers) => T | undefined;
  * @returns What was read from a response of 2xx.
  * @throws AnimalStoreError; TypeError if a number, the signal or `fetch` is not as described; the signal's reason
  */
-export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions) {
-  const { signal, onRetry, fetch = globalThis.fetch } = options;
-  const { timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
+export async function send<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions): Promise<T> {
+  const { signal, onRetry, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
   for (const [name, value] of Object.entries({ timeout, maxRetries }))
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
   // A signal of another realm is no instance of this one's class.
   if (signal !== undefined && typeof Object(signal).throwIfAborted !== 'function')
     throw new TypeError('signal must be an AbortSignal');
-  if (typeof fetch !== 'function') throw new TypeError('fetch must be a function');
   const deadline = performance.now() + timeout;
   for (let retry = 1; ; retry += 1) {
     // Not every `fetch` of a caller looks at the signal before it sends.
@@ -57,16 +59,12 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
     const attemptTimeout = AbortSignal.timeout(Math.min(ATTEMPT_TIMEOUT, remaining));
     const attemptSignal = signal === undefined ? attemptTimeout : AbortSignal.any([signal, attemptTimeout]);
     try {
-      return await attempt(fetch, url, { ...init, signal: attemptSignal }, read);
+      return await attempt(url, init, read, { ...options, signal: attemptSignal });
     } catch (error) {
       signal?.throwIfAborted();
       if (!(error instanceof AnimalStoreError)) throw error;
-      const { status, retryAfter = 0 } = error;
-      // Clients whose attempts failed at once do not repeat them at once.
-      const jitter = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** (retry - 1));
-      const pause = jitter + retryAfter * 1_000;
-      const isFinal = error.code !== 'no_response' && !RETRIED.has(status ?? 0);
-      if (isFinal || retry > maxRetries || performance.now() + pause >= deadline) throw error;
+      const pause = pauseBefore(retry, error);
+      if (retry > maxRetries || performance.now() + pause >= deadline) throw error;
       onRetry?.(error, retry);
       for (let rest = pause; rest > 0 && !signal?.aborted; rest -= MAX_TIMER)
         await sleep(Math.min(rest, MAX_TIMER), signal);
@@ -74,14 +72,24 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
   }
 }
 
-/** @throws AnimalStoreError */
-async function attempt<T>(fetch: typeof globalThis.fetch, url: string, init: RequestInit, read: Read<T>): Promise<T> {
+/** How long to wait before a retry, from 1, in milliseconds; Infinity if the error is final. */
+function pauseBefore(retry: number, { code, status = 0, retryAfter = 0 }: AnimalStoreError): number {
+  if (code !== 'no_response' && !RETRIED.has(status)) return Number.POSITIVE_INFINITY;
+  // Clients whose attempts failed at once do not repeat them at once.
+  const jitter = Math.random() * Math.min(MAX_BACKOFF, FIRST_BACKOFF * 2 ** (retry - 1));
+  return retryAfter * 1_000 + jitter;
+}
+
+/** @throws AnimalStoreError; TypeError if `fetch` is no function */
+async function attempt<T>(url: string, init: RequestInit, read: Read<T>, options: SendOptions): Promise<T> {
+  const { signal = null, fetch = globalThis.fetch, onResponse } = options;
+  if (typeof fetch !== 'function') throw new TypeError('fetch must be a function');
   const idempotencyKey = new Headers(init.headers).get('idempotency-key') ?? undefined;
   let response: Response;
   let text: string;
   try {
     // A redirected POST may become a GET.
-    response = await fetch(url, { ...init, redirect: 'manual' });
+    response = await fetch(url, { ...init, signal, redirect: 'manual' });
     text = await response.text();
   } catch (cause) {
     // In Node.js the reason is in the cause.
@@ -89,17 +97,19 @@ async function attempt<T>(fetch: typeof globalThis.fetch, url: string, init: Req
     throw new AnimalStoreError('no_response', `no response from ${url}: ${message}`, { idempotencyKey, cause });
   }
   const { ok, headers } = response;
-  const status = response.status || undefined;
-  const requestId = headers.get('x-request-id') ?? undefined;
-  const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
+  onResponse(headers);
   let body: unknown;
   try {
     body = parse(text);
   } catch {
     // It is not of the service.
   }
-  const value = read(body, headers);
-  if (ok && value !== undefined) return value;
+  const value = ok ? read(body, headers) : undefined;
+  if (value !== undefined) return value;
+
+  const status = response.status || undefined;
+  const requestId = headers.get('x-request-id') ?? undefined;
+  const details = { status, requestId, retryAfter: retryAfter(headers), idempotencyKey };
   const { code, message } = Object(body) as Record<string, unknown>;
   if (!ok && isServiceCode(code) && typeof message === 'string') throw new AnimalStoreError(code, message, details);
   throw new AnimalStoreError('unexpected_response', `the response ${unexpectedIn(response)}`, details);
