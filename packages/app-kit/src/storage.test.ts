@@ -72,6 +72,7 @@ describe('readStorageSettings', () => {
     [{ STORAGE: 'memory', NODE_ENV: 'production' }, { name: 'memory' }],
     [{ MONGODB_URL: 'mongodb://h/d' }, { name: 'mongodb', adapter: STORAGES.mongodb, setting: 'mongodb://h/d' }],
     [{ SQLITE_FILE: './a.db' }, { adapter: STORAGES.sqlite, setting: './a.db', subject: 'SQLITE_FILE' }],
+    [{ SQLITE_FILE: './a.db', NODE_ENV: 'production' }, { name: 'sqlite' }],
     [
       { MONGODB_URL: 'mongodb://h/d', SQLITE_FILE: './a.db', STORAGE: 'mongodb' },
       { subject: 'MONGODB_URL', warnings: ['SQLITE_FILE is set, but has no effect: the storage is mongodb'] },

@@ -100,32 +100,33 @@ export function readStorageSettings(
   storages: Storages,
   errors: string[],
 ): StorageSettings {
-  const set = Object.entries(storages).flatMap(([name, { variable }]) => {
-    if (variable === undefined) return [];
-    const { text: setting, subject } = readText(environment, variable, errors);
-    return setting === '' ? [] : [{ name, variable, setting, subject }];
+  const candidates = Object.entries(storages).map(([name, adapter]) => {
+    if (adapter.variable === undefined) return { name, adapter, setting: '', subject: `STORAGE=${name}` };
+    const { text: setting, subject } = readText(environment, adapter.variable, errors);
+    return { name, adapter, setting, subject };
   });
+  const set = candidates.filter(({ setting }) => setting !== '');
   const given = environment['STORAGE'] ?? '';
   const name = given || (set[0]?.name ?? 'memory');
-  const adapter = storages[name] ?? STORAGES.memory;
-  const { variable } = adapter;
-  const chosen = set.find((other) => other.name === name);
-  if (!Object.hasOwn(storages, name)) {
+  const chosen = candidates.find((candidate) => candidate.name === name);
+  if (chosen === undefined) {
     const rule = `STORAGE must be one of ${Object.keys(storages).join(', ')}, or the module of an adapter`;
     const found = `was found neither as a path from ${process.cwd()} nor as a package from ${import.meta.dirname}`;
     errors.push(quotesViolation('STORAGE', given) ?? `${rule}: ${quoteSetting(name)} ${found}`);
+    return { name, adapter: STORAGES.memory, setting: '', subject: 'STORAGE', warnings: [] };
+  }
+  const { variable } = chosen.adapter;
+  if (variable !== undefined && chosen.setting === '') {
+    errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
   } else if (given === '' && set.length > 1) {
     errors.push(`STORAGE must say which to use: ${set.map(({ subject }) => subject).join(' and ')} are set`);
-  } else if (variable !== undefined && chosen === undefined) {
-    errors.push(`${variable.name} must be set if STORAGE is ${name}, as in ${variable.example}`);
-  } else if (given === '' && variable === undefined && /^production$/i.test(environment['NODE_ENV'] ?? '')) {
+  } else if (given === '' && set.length === 0 && /^production$/i.test(environment['NODE_ENV'] ?? '')) {
     const rule = `STORAGE must be set if NODE_ENV is production, unless ${storageChoices(storages)} is`;
     errors.push(`${rule}: memory, the default, loses the animals when the process ends`);
   }
-  const warnings = set
-    .filter((other) => other.variable.name !== variable?.name)
-    .map(({ subject }) => `${subject} is set, but has no effect: the storage is ${name}`);
-  return { name, adapter, setting: chosen?.setting ?? '', subject: chosen?.subject ?? `STORAGE=${name}`, warnings };
+  const others = set.filter(({ subject }) => subject !== chosen.subject);
+  const warnings = others.map(({ subject }) => `${subject} is set, but has no effect: the storage is ${name}`);
+  return { ...chosen, warnings };
 }
 
 export interface OpenStorage {
