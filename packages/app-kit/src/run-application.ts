@@ -8,7 +8,7 @@ const NODE = '24.16';
 /** The exit code of a configuration error: restarting does not help. */
 const EXIT_MISCONFIGURED = 2;
 
-/** How long a process may live after a configuration error, in milliseconds: an open storage would keep it alive. */
+/** How long a process may live after it has written a configuration error, in milliseconds. */
 const MISCONFIGURED_TIMEOUT = 1_000;
 
 /** Signals of one kind within this time are one event, in milliseconds. */
@@ -32,19 +32,21 @@ export interface Run {
   onStop(stop: Stop): void;
   /** Writes one line to standard error. */
   writeMessage(message: string): void;
-  /** Kills the process unless it ends within this time, in milliseconds: what a stop waits for may hang. */
+  /** Kills the process by SIGKILL unless it ends within this time, in milliseconds: what a stop waits for may hang. */
   endWithin(time: number): void;
 }
 
 /**
- * Runs an application whose settings are environment variables. Its arguments are `--help` and `--version`. The process ends:
- * - with code 0 at SIGINT, SIGTERM or SIGHUP before the application has called `onStop`: there is nothing to finish. Signals
- *   are handled before it is loaded, because the first process of a container gets no signal without a handler;
- * - when nothing is left to do, after the first signal has called `stop`;
- * - at once at a second SIGINT or SIGTERM, unless it is of the same kind and comes within 0.5 s: then it counts as the first;
- * - by SIGKILL at the end of the time that `endWithin` was given;
- * - with code 2 after a configuration error, which is one line on standard error: after 1 s at the latest, or within the time
- *   of `endWithin`.
+ * Runs an application whose settings are environment variables. Its arguments are `--help` and `--version`. Signals are handled
+ * before it is loaded, because the first process of a container gets no signal without a handler:
+ *
+ * | signal          | before `onStop`  | the first after it | later                                                      |
+ * | --------------- | ---------------- | ------------------ | ---------------------------------------------------------- |
+ * | SIGINT, SIGTERM | exit with code 0 | calls `stop`       | ends the process; ignored if like the first, within 0.5 s  |
+ * | SIGHUP          | exit with code 0 | calls `stop`       | ignored: the terminal is gone, and the stop goes on        |
+ *
+ * Otherwise the process ends when nothing is left to do; or with code 2 after a configuration error, which is one line on
+ * standard error: after 1 s at the latest, or within the time of `endWithin`.
  *
  * @param name Begins each message on standard error.
  * @param description A sentence for `--help`.
@@ -57,9 +59,8 @@ export async function runApplication(
   if (!requireNode(name)) return;
   let stop: Stop = () => process.exit();
   onFirstSignal(['SIGINT', 'SIGTERM', 'SIGHUP'], (signal) => stop(signal));
-  // SIGHUP says that a terminal is gone: a stop that has begun goes on.
   process.on('SIGHUP', ignore);
-  // A reader of standard error that is gone must not end the process.
+  // A write fails if nobody reads standard error any more; that must not end the process.
   process.stderr.on('error', ignore);
 
   let hasTimeLimit = false;
@@ -73,6 +74,11 @@ export async function runApplication(
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), time).unref();
     },
   };
+  function exitSoon(): void {
+    // Unref'd: it ends only a process that something keeps alive.
+    if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();
+  }
+
   try {
     const argument = process.argv[2];
     const { start, version, variables } = await load();
@@ -87,9 +93,7 @@ export async function runApplication(
   } catch (error) {
     if (!(error instanceof ConfigurationError)) throw error;
     process.exitCode = EXIT_MISCONFIGURED;
-    process.stderr.write(`${name}: ${error.message}\n`, () => {
-      if (!hasTimeLimit) setTimeout(() => process.exit(), MISCONFIGURED_TIMEOUT).unref();
-    });
+    process.stderr.write(`${name}: ${error.message}\n`, exitSoon);
   }
 }
 
