@@ -34,12 +34,16 @@ export function addCopy(program: Command, context: Context): void {
     );
 }
 
-/** @param onProgress Called before each batch. An error that it throws ends the copy. */
+/**
+ * Reads the pets of both storages three times: to compare them, because nothing is written to a target that has pets or API keys
+ * of its own; to copy what it lacks; and to check that neither has changed meanwhile.
+ *
+ * @param onProgress Called before each batch. An error that it throws ends the copy.
+ */
 async function copy(source: MovableStorage, target: MovableStorage, onProgress: (pets: number, step: string) => void) {
   const compare = (step: string, store?: PetArchive['restore']) =>
     comparePets(source.archive, target.archive, (pets) => onProgress(pets, step), store);
 
-  // Nothing is written to a target that has pets or API keys of its own.
   const isEmpty = (await target.archive.read(0n, 1)).length === 0;
   if (!isEmpty) await compare('compared');
   const keys = byId(await source.keys.list());
@@ -76,27 +80,18 @@ async function comparePets(
     // What the target lacks of the batch before is stored meanwhile.
     const [pets, stored] = await Promise.all([source.read(after, BATCH), target.read(after, BATCH), store(lacking)]);
     after = pets.at(-1)?.id ?? LIMITS.id.max;
-    lacking = lackingPets(pets, stored, after);
+    const rest = new Map(pets.map((pet) => [pet.id, pet]));
+    for (const pet of stored) {
+      // It is compared with the next batch. After the last one, each stored pet is the target's own.
+      if (pet.id > after) break;
+      if (!isDeepStrictEqual(rest.get(pet.id), pet)) throw new CommandFailed(MESSAGES.petOfTarget(pet.id));
+      rest.delete(pet.id);
+    }
+    lacking = [...rest.values()];
     counts.pets += pets.length;
     counts.lacking += lacking.length;
     if (pets.length === 0) return counts;
   }
-}
-
-/**
- * The pets that are not stored.
- *
- * @param end The last id of the batch: stored pets that follow are compared with the next one.
- * @throws CommandFailed if another pet is stored.
- */
-function lackingPets(pets: readonly StoredPet[], stored: readonly StoredPet[], end: bigint): readonly StoredPet[] {
-  const lacking = new Map(pets.map((pet) => [pet.id, pet]));
-  for (const pet of stored) {
-    if (pet.id > end) break;
-    if (!isDeepStrictEqual(lacking.get(pet.id), pet)) throw new CommandFailed(MESSAGES.petOfTarget(pet.id));
-    lacking.delete(pet.id);
-  }
-  return [...lacking.values()];
 }
 
 /** Adds keys, with their revocations and last uses. */

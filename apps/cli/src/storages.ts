@@ -11,7 +11,7 @@ import {
   sha256,
 } from '@animal-store/app-kit';
 import { type Catalogue, createCatalogue, createKeyring, DomainError, type Keyring } from '@animal-store/domain';
-import { mapPorts, type PetArchive, type PetStorage } from '@animal-store/domain/ports';
+import { mapPorts, type PetStorage } from '@animal-store/domain/ports';
 import { reasonOf } from '@animal-store/domain/transport';
 import { CommandFailed, type Context } from './context.ts';
 import { MESSAGES } from './messages.ts';
@@ -72,21 +72,16 @@ async function open({ stderr, openStorage }: Context, settings: StorageSettings,
     throw new CommandFailed(MESSAGES.unavailable(location, reasonOf(error)));
   }
 
+  const explained =
+    <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
+    (...given: Given) =>
+      method(...given).catch(explain);
+
   const noArchive = () => Promise.reject(new CommandFailed(MESSAGES.noArchive(location)));
   const { archive = { read: noArchive, restore: noArchive } } = storage;
-  const ports = mapPorts(
-    storage,
-    (method) =>
-      (...given) =>
-        method(...given).catch(explain),
-  );
-  const explained: PetArchive = {
-    read: (after, limit) => archive.read(after, limit).catch(explain),
-    restore: (pets) => archive.restore(pets).catch(explain),
-  };
   return {
-    ...ports,
-    archive: explained,
+    ...mapPorts(storage, explained),
+    archive: { read: explained(archive.read.bind(archive)), restore: explained(archive.restore.bind(archive)) },
     [Symbol.asyncDispose]: () => storage.close(),
   };
 }
