@@ -77,10 +77,10 @@ const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
 
 /** A replica set of one in a container, its data in memory. */
 async function openMongo(): Promise<OpenStorage> {
-  const { provided, stop } = await startMongo();
-  const client = new MongoClient(provided.url);
+  const { url, stop } = await startMongo();
+  const client = new MongoClient(url);
   return {
-    environment: (number) => ({ STORAGE: 'mongodb', MONGODB_URL: withDatabase(provided.url, `bench_${number}`) }),
+    environment: (number) => ({ STORAGE: 'mongodb', MONGODB_URL: withDatabase(url, `bench_${number}`) }),
     async commands() {
       const { metrics } = await client.db('admin').command({ serverStatus: 1 });
       return COMMANDS.reduce((sum, command) => sum + Number(metrics.commands[command].total), 0);

@@ -1,5 +1,4 @@
 import { IMAGE, startServer } from './mongodb/server.ts';
-import type {} from './mongodb.ts';
 import { sharedServer } from './shared-server.ts';
 
 export default sharedServer({ name: 'MongoDB', key: 'mongodb', image: IMAGE, start: startServer });

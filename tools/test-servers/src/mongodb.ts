@@ -1,39 +1,39 @@
 import { isMissing } from '@animal-store/test-kit/not-run';
 import { MongoClient } from 'mongodb';
-import { inject, onTestFinished } from 'vitest';
-import { databaseOf, type MongoForTests, withDatabase } from './mongodb/server.ts';
-import type { Missing } from './shared-server.ts';
-import { describeIf } from './suites.ts';
+import { afterAll, describe, inject, onTestFinished } from 'vitest';
+import { databaseOf, withDatabase } from './mongodb/server.ts';
+import type {} from './shared-server.ts';
 
 export { proxied as behindProxy } from '@animal-store/adapter-contract';
 export { CLIENTS } from './mongodb/member-proxy.ts';
 export { type PartitionableSet, startPartitionableSet } from './mongodb/partitionable-set.ts';
 export { type LoneServer, type ReplicaSet, startLoneServer, startReplicaSet, withDatabase } from './mongodb/server.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    mongodb: MongoForTests | Missing;
-  }
-}
-
 const mongodb = inject('mongodb');
 const admins = new Map<string, MongoClient>();
 
-/** Suites that need a server. */
-export const describeWithMongo = describeIf(() => !('missing' in mongodb), closeAdmins);
+/** Declares suites that are skipped if there is no server; the end of the run says so. */
+export function describeWithMongo(name: string, suites: () => void): void {
+  describe.skipIf('missing' in mongodb)(name, () => {
+    suites();
+    // The last hook is the first to run: while the server is still there.
+    afterAll(closeAdmins);
+  });
+}
 
-/** Suites that partition a replica set, whose members must reach proxies of the test. */
-export const describeWithPartitions = describeIf(
-  () =>
+/** The same for suites that partition a replica set, whose members must reach proxies of the test. */
+export function describeWithPartitions(name: string, suites: () => void): void {
+  const hasNoHostNetwork =
     !('missing' in mongodb) &&
-    !isMissing({
+    isMissing({
       found: mongodb.hostNetwork,
       tests: 'the suites that partition a replica set',
       because: "containers of Docker Desktop don't share the network of this machine",
       remedy: 'To run them, use an engine on Linux.',
-    }),
-  closeAdmins,
-);
+    });
+  if (hasNoHostNetwork) describe.skip(name, suites);
+  else describeWithMongo(name, suites);
+}
 
 /** The URL of a database that is new, and dropped when the running test ends. */
 export function freshDatabase(): string {

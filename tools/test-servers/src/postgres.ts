@@ -1,26 +1,22 @@
 import pg from 'pg';
-import { inject } from 'vitest';
+import { describe, inject } from 'vitest';
 import { run } from './postgres/server.ts';
-import type { Missing } from './shared-server.ts';
-import { describeIf } from './suites.ts';
+import type {} from './shared-server.ts';
 
 export { type Server, startServer, startStandby } from './postgres/server.ts';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    postgres: { readonly url: string } | Missing;
-  }
-}
-
 const server = inject('postgres');
 
-/** Suites that need a server. */
-export const describeWithPostgres = describeIf(() => !('missing' in server));
+/** Declares suites that are skipped if there is no server; the end of the run says so. */
+export function describeWithPostgres(name: string, suites: () => void): void {
+  describe.skipIf('missing' in server)(name, suites);
+}
 
 /** How many schemas a test file can use. They are made in advance, because `freshPlace` can't wait. */
 const SCHEMAS = 300;
 const prefix = `test_${crypto.randomUUID().replaceAll('-', '').slice(0, 12)}`;
 let used = 0;
+// Nothing is provided to files of projects without a database that import this one.
 if (server !== undefined && 'url' in server) {
   await sql(`DO $$ BEGIN FOR n IN 1..${SCHEMAS} LOOP EXECUTE 'CREATE SCHEMA ${prefix}_' || n; END LOOP; END $$`);
 }

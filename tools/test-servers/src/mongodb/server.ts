@@ -1,8 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePorts } from '@animal-store/test-kit/free-ports';
 import { type Document, MongoClient, MongoNetworkError } from 'mongodb';
-import { hasHostNetwork } from '../containers.ts';
-import type { StartedServer } from '../shared-server.ts';
 import { KEY_FILE, startMemberProcesses } from './member-processes.ts';
 
 export { IMAGE } from './member-processes.ts';
@@ -98,16 +96,8 @@ export async function startReplicaSet(settings: object = QUICK_ELECTIONS): Promi
   return { ...server, url: (database, query = 'replicaSet=rs0') => server.url(database, query) };
 }
 
-/** The data for the tests of a run. */
-export interface MongoForTests {
-  /** Leads to the server. */
-  readonly url: string;
-  /** Whether containers can use the network of this machine. */
-  readonly hostNetwork: boolean;
-}
-
 /** The server of a run. */
-export async function startServer(): Promise<StartedServer<MongoForTests>> {
+export async function startServer() {
   const { url, stop } = await startReplicaSet({});
-  return { provided: { url: url('', 'directConnection=true'), hostNetwork: await hasHostNetwork() }, stop };
+  return { url: url('', 'directConnection=true'), stop };
 }
