@@ -13,9 +13,19 @@ export interface Sample {
   readonly longest: number;
   /** The server's CPU time for a request, in microseconds; NaN if it can't be read. */
   readonly cpu: number;
+  /** The commands that a database server ran for a request; NaN if that is not known. */
+  readonly commands: number;
   readonly succeeded: number;
   /** Responses that were not successful, and requests without a response. */
   readonly failed: number;
+}
+
+export interface Load {
+  readonly ids: readonly string[];
+  readonly connections: number;
+  readonly seconds: number;
+  /** How many commands a database server has run since its start; absent if that is not known. */
+  readonly commands?: (() => Promise<number>) | undefined;
 }
 
 /** Operations that a run chooses in advance: about as many as a second needs, so that caches don't make them cheap. */
@@ -29,10 +39,11 @@ const VARIETY = 20_000;
 export async function runLoad(
   { name, url, api, headers, cpuSeconds }: Server,
   workload: Workload,
-  { ids, connections, seconds }: { ids: readonly string[]; connections: number; seconds: number },
+  { ids, connections, seconds, commands = async () => Number.NaN }: Load,
 ): Promise<Sample> {
   const requests = Array.from({ length: VARIETY }, (_, number) => bytesOf(api(workload(number, ids)), headers));
   const latencies: number[] = [];
+  const commandsBefore = await commands();
   let sent = 0;
   let failed = 0;
   const begin = performance.now();
@@ -50,13 +61,15 @@ export async function runLoad(
     },
   });
   const cpu = cpuSeconds() - cpuBefore;
+  const responses = latencies.length + failed;
   if (latencies.length === 0) throw new Error(`${name}: no successful response, ${failed} others`);
   return {
     perSecond: (latencies.length / (end - begin)) * 1_000,
     p50: quantile(latencies, 0.5),
     p99: quantile(latencies, 0.99),
     longest: quantile(latencies, 1),
-    cpu: (cpu / (latencies.length + failed)) * 1e6,
+    cpu: (cpu / responses) * 1e6,
+    commands: ((await commands()) - commandsBefore) / responses,
     succeeded: latencies.length,
     failed: failed + lost,
   };

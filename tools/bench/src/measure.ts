@@ -18,19 +18,13 @@ export interface Plan {
   readonly seconds: number;
 }
 
-/** A sample, with the work of a database server for it. */
-export interface StorageSample extends Sample {
-  /** The number of commands that it ran for a request; NaN if that is not known. */
-  readonly commands: number;
-}
-
 /** One contender under one workload: a sample for each round. */
 export interface Measurement {
   readonly contender: string;
   readonly workload: WorkloadName;
   readonly connections: number;
   readonly pets: number;
-  readonly samples: StorageSample[];
+  readonly samples: Sample[];
 }
 
 /** A server is warm when its CPU time for a request differs by less than this share between two successive runs. */
@@ -78,9 +72,12 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
         await verify(server, entry.ids[0] as string);
       }
       for (const [workload, count] of workloads.flatMap((each) => connections.map((count) => [each, count] as const))) {
-        const run = (each: Running, length: number) => {
-          show(`${label}: ${workload}, ${count} connections, ${each.server.name}`);
-          return takeSample(each, storage, workload, count, length);
+        const run = async ({ entry, server }: Running, length: number) => {
+          show(`${label}: ${workload}, ${count} connections, ${server.name}`);
+          const load = { ids: entry.ids, connections: count, seconds: length, commands: storage.commands };
+          const sample = await runLoad(server, WORKLOADS[workload], load);
+          if (workload === 'create') entry.pets += sample.succeeded;
+          return sample;
         };
         for (const each of running) await warmUp(() => run(each, WARM_UP_SECONDS));
         const letSleep = count === 1 ? keepAwake() : null;
@@ -109,22 +106,6 @@ async function warmUp(run: () => Promise<Sample>): Promise<void> {
     if (Math.abs(cpu / before - 1) < WARM) return;
     before = cpu;
   }
-}
-
-async function takeSample(
-  { entry, server }: Running,
-  storage: OpenStorage,
-  workload: WorkloadName,
-  connections: number,
-  seconds: number,
-): Promise<StorageSample> {
-  const before = await storage.commands?.();
-  const sample = await runLoad(server, WORKLOADS[workload], { ids: entry.ids, connections, seconds });
-  const after = await storage.commands?.();
-  if (workload === 'create') entry.pets += sample.succeeded;
-  const responses = sample.succeeded + sample.failed;
-  const commands = before === undefined || after === undefined ? Number.NaN : (after - before) / responses;
-  return { ...sample, commands };
 }
 
 /** Makes sure that a server has so many pets. A restart may have lost earlier ones. */

@@ -1,11 +1,11 @@
-import type { Measurement, StorageSample } from './measure.ts';
+import type { Sample } from './load.ts';
+import type { Measurement } from './measure.ts';
 import { median, medianRatio } from './statistics.ts';
 
 /** The median of the rounds. */
-const medianOf = ({ samples }: Measurement, key: keyof StorageSample): number =>
-  median(samples.map((sample) => sample[key]));
+const medianOf = ({ samples }: Measurement, key: keyof Sample): number => median(samples.map((sample) => sample[key]));
 
-const COLUMNS: Readonly<Record<string, keyof StorageSample>> = {
+const COLUMNS: Readonly<Record<string, keyof Sample>> = {
   'requests a second': 'perSecond',
   'CPU of a request, µs': 'cpu',
   'p99, ms': 'p99',
@@ -53,7 +53,7 @@ function nameOf(measurements: readonly Measurement[], withPets: boolean): string
   ].join(', ');
 }
 
-function cell(own: Measurement, base: Measurement | null, key: keyof StorageSample): string {
+function cell(own: Measurement, base: Measurement | null, key: keyof Sample): string {
   const shown = value.format(medianOf(own, key));
   if (base === null) return shown;
   const [ours, others] = [own, base].map(({ samples }) => samples.map((sample) => sample[key])) as [number[], number[]];
