@@ -40,9 +40,6 @@ interface Entry {
   ids: readonly string[];
 }
 
-/** How many places of pets this process has used. */
-let places = 0;
-
 interface Running {
   readonly entry: Entry;
   readonly server: Server;
@@ -56,8 +53,7 @@ export async function measure(plan: Plan): Promise<readonly Measurement[]> {
   const { contenders, workloads, connections, pets, rounds, seconds, storage } = plan;
   const entries: Entry[] = [];
   for (const contender of contenders) {
-    places += 1;
-    entries.push({ contender, environment: await storage.environment(places), pets: 0, ids: [] });
+    entries.push({ contender, environment: await storage.environment(), pets: 0, ids: [] });
   }
   const measured = new Map<string, Measurement>();
   for (let round = 1; round <= rounds; round += 1) {

@@ -25,8 +25,8 @@ export interface Storage {
 
 /** A storage for a run. */
 export interface OpenStorage {
-  /** The environment of a server that shares its pets only with those of the same number. */
-  environment(number: number): NodeJS.ProcessEnv | Promise<NodeJS.ProcessEnv>;
+  /** The environment of servers that share their pets with no others. */
+  environment(): Promise<NodeJS.ProcessEnv>;
   /** How many commands a database server has run since its start; absent if that is not known. */
   commands?(): Promise<number>;
   /** Removes all of it. */
@@ -35,24 +35,64 @@ export interface OpenStorage {
 
 const EQUIPPED = peer('Fastify, equipped', { EQUIPPED: 'yes' });
 
+const freshName = () => `bench_${crypto.randomUUID().replaceAll('-', '')}`;
+
+/** `opcounters` would count the documents of an insertion. */
+const MONGODB_COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
+
+/** The data of database servers is in memory. */
 export const STORAGES = {
   memory: {
     title: 'in memory',
-    open: async () => ({ environment: () => ({ STORAGE: 'memory' }), close: async () => {} }),
     peers: [peer('Fastify'), EQUIPPED],
+    open: async () => ({ environment: async () => ({ STORAGE: 'memory' }), close: async () => {} }),
   },
-  sqlite: { title: 'in a file', open: openFolder, peers: [pocketBase] },
+  sqlite: {
+    title: 'in a file',
+    peers: [pocketBase],
+    async open() {
+      const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));
+      return {
+        environment: async () => ({ STORAGE: 'sqlite', SQLITE_FILE: join(folder, freshName()) }),
+        close: async () => rmSync(folder, { recursive: true, force: true }),
+      };
+    },
+  },
   mongodb: {
     title: 'on MongoDB',
     image: MONGODB_IMAGE,
-    open: openMongo,
     peers: [peer('Fastify + driver'), EQUIPPED],
+    async open() {
+      const { url, stop } = await startMongo();
+      const client = new MongoClient(url);
+      return {
+        environment: async () => ({ STORAGE: 'mongodb', MONGODB_URL: withDatabase(url, freshName()) }),
+        async commands() {
+          const { metrics } = await client.db('admin').command({ serverStatus: 1 });
+          return MONGODB_COMMANDS.reduce((sum, command) => sum + Number(metrics.commands[command].total), 0);
+        },
+        async close() {
+          await client.close();
+          await stop();
+        },
+      };
+    },
   },
   postgres: {
     title: 'on PostgreSQL',
     image: POSTGRES_IMAGE,
-    open: openPostgres,
     peers: [peer('Fastify + pg'), EQUIPPED],
+    async open() {
+      const { url, run, stop } = await startPostgres();
+      return {
+        async environment() {
+          const schema = freshName();
+          await run(`CREATE SCHEMA ${schema}`);
+          return { STORAGE: 'postgres', POSTGRES_URL: `${url}?options=-c%20search_path%3D${schema}` };
+        },
+        close: stop,
+      };
+    },
   },
 } satisfies Record<string, Storage>;
 
@@ -62,44 +102,4 @@ export type StorageName = keyof typeof STORAGES;
 export function notMeasured(what: string, reason: string): void {
   show('');
   console.error(`NOT MEASURED ${what}: ${reason}`);
-}
-
-async function openFolder(): Promise<OpenStorage> {
-  const folder = mkdtempSync(join(tmpdir(), 'animal-store-bench-'));
-  return {
-    environment: (number) => ({ STORAGE: 'sqlite', SQLITE_FILE: join(folder, `${number}.db`) }),
-    close: async () => rmSync(folder, { recursive: true, force: true }),
-  };
-}
-
-/** `opcounters` would count the documents of an insertion. */
-const COMMANDS = ['find', 'aggregate', 'insert', 'findAndModify', 'update'];
-
-/** A replica set of one in a container, its data in memory. */
-async function openMongo(): Promise<OpenStorage> {
-  const { url, stop } = await startMongo();
-  const client = new MongoClient(url);
-  return {
-    environment: (number) => ({ STORAGE: 'mongodb', MONGODB_URL: withDatabase(url, `bench_${number}`) }),
-    async commands() {
-      const { metrics } = await client.db('admin').command({ serverStatus: 1 });
-      return COMMANDS.reduce((sum, command) => sum + Number(metrics.commands[command].total), 0);
-    },
-    async close() {
-      await client.close();
-      await stop();
-    },
-  };
-}
-
-/** A server in a container, its data in memory. */
-async function openPostgres(): Promise<OpenStorage> {
-  const { url, run, stop } = await startPostgres();
-  return {
-    async environment(number) {
-      await run(`CREATE SCHEMA bench_${number}`);
-      return { STORAGE: 'postgres', POSTGRES_URL: `${url}?options=-c%20search_path%3Dbench_${number}` };
-    },
-    close: stop,
-  };
 }
