@@ -1,20 +1,16 @@
 import { registerHooks } from 'node:module';
 
-/** A deliberate error: one place in the text of a module, and its replacement. */
-export interface Mutation {
-  readonly module: URL;
-  /** Occurs once in the module. */
-  readonly from: string;
-  readonly to: string;
-}
-
 /**
- * Imports modules with a deliberate error in one of them or in one that they import, in memory only: other importers get the
- * originals.
+ * Imports modules with a deliberate error in `module`, which is one of them or one that they import, in memory only: other
+ * importers get the originals.
+ *
+ * @param from Occurs once in the text of `module`, and is replaced by `to`.
  */
 export async function importMutants(
   entries: readonly URL[],
-  { module, from, to }: Mutation,
+  module: URL,
+  from: string,
+  to: string,
 ): Promise<readonly object[]> {
   const query = `?${new URLSearchParams({ mutant: `${from} => ${to}` })}`;
   const copyOf = (url: string) => (url.startsWith('file:') && !url.includes('node_modules') ? url + query : url);

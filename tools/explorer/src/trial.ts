@@ -38,24 +38,16 @@ export async function trial<Modules>(
   errors: readonly SeededError[] = [],
 ): Promise<void> {
   const entries = paths.map((path) => new URL(path, ROOT));
-  const imported = await Promise.all(entries.map(({ href }) => import(href)));
+  async function report(seeded: string | null, modules: readonly object[]): Promise<void> {
+    const { runs, failing } = await explore(scenarioOf(Object.assign({}, ...modules)), OPTIONS);
+    const error = failing?.error instanceof Error ? failing.error.message : String(failing?.error);
+    const found = failing && { schedule: failing.schedule, error };
+    console.log(JSON.stringify({ title, seeded, seed: OPTIONS.seed, runs, failing: found } satisfies Finding));
+  }
   // Node.js opens them when they are used first, which would look like real work.
   void [process.stdout, process.stderr];
-  report(title, null, await explore(scenarioOf(Object.assign({}, ...imported)), OPTIONS));
+  await report(null, await Promise.all(entries.map(({ href }) => import(href))));
   for (const [seeded, path, from, to] of errors) {
-    const mutants = await importMutants(entries, { module: new URL(path, ROOT), from, to });
-    report(title, seeded, await explore(scenarioOf(Object.assign({}, ...mutants)), OPTIONS));
+    await report(seeded, await importMutants(entries, new URL(path, ROOT), from, to));
   }
-}
-
-function report(title: string, seeded: string | null, { runs, failing }: Explored): void {
-  const error = failing?.error instanceof Error ? failing.error.message : String(failing?.error);
-  const finding: Finding = {
-    title,
-    seeded,
-    seed: OPTIONS.seed,
-    runs,
-    failing: failing && { schedule: failing.schedule, error },
-  };
-  console.log(JSON.stringify(finding));
 }
