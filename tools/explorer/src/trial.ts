@@ -44,8 +44,6 @@ export async function trial<Modules>(
     const found = failing && { schedule: failing.schedule, error };
     console.log(JSON.stringify({ title, seeded, seed: OPTIONS.seed, runs, failing: found } satisfies Finding));
   }
-  // Node.js opens them when they are used first, which would look like real work.
-  void [process.stdout, process.stderr];
   await report(null, await Promise.all(entries.map(({ href }) => import(href))));
   for (const [seeded, path, from, to] of errors) {
     await report(seeded, await importMutants(entries, new URL(path, ROOT), from, to));
