@@ -1,16 +1,16 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
+import { type Service, startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, test } from 'vitest';
 import type { Language } from '../src/global-setup.ts';
-import { type ServiceForClients, startServiceForClients } from '../src/service.ts';
 import { createWorkspace, EXAMPLES, installPythonPackages, type Workspace } from '../src/workspace.ts';
 import { startUnreliableProxy } from './unreliable-proxy.ts';
 
 const testIn = (needs?: Language) => test.skipIf(needs !== undefined && inject('missing').includes(needs));
 
 /** Prepares the environment of an example, runs it, and returns its output. */
-async function runExample(name: string, environment: ServiceForClients['environment']): Promise<string> {
+async function runExample(name: string, environment: Service['environment']): Promise<string> {
   using workspace = createWorkspace();
   const { folder, run } = workspace;
   switch (extname(name)) {
@@ -32,7 +32,7 @@ async function runExample(name: string, environment: ServiceForClients['environm
   }
 }
 
-async function call({ environment: { BASE_URL, API_KEY } }: ServiceForClients, body?: object) {
+async function call({ environment: { BASE_URL, API_KEY } }: Service, body?: object) {
   const response = await fetch(`${BASE_URL}/pets`, {
     method: body === undefined ? 'GET' : 'POST',
     headers: { authorization: `Bearer ${API_KEY}`, 'content-type': 'application/json' },
@@ -142,7 +142,7 @@ describe('docs/examples', () => {
 
   describe('sends requests in', () => {
     testExamples(REQUESTS, async (name) => {
-      await using service = await startServiceForClients();
+      await using service = await startService();
       const output = await runExample(name, service.environment);
       expect(output.trim()).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
     });
@@ -150,7 +150,7 @@ describe('docs/examples', () => {
 
   describe('keeps all digits in', () => {
     testExamples(INT64, async (name) => {
-      await using service = await startServiceForClients();
+      await using service = await startService();
       expect(await runExample(name, service.environment)).toBe('9223372036854775807\n');
       expect(await call(service)).toBe('[{"id":1,"name":"Rex","categoryId":9223372036854775807}]');
     });
@@ -158,7 +158,7 @@ describe('docs/examples', () => {
 
   describe('reads every page in', () => {
     testExamples(PAGES, async (name) => {
-      await using service = await startServiceForClients();
+      await using service = await startService();
       for (let count = 0; count < 250; count += 1) await call(service, { name: 'Rex', categoryId: count });
       expect(await runExample(name, service.environment)).toBe('250\n');
     });
@@ -166,7 +166,7 @@ describe('docs/examples', () => {
 
   describe('creates one pet in spite of lost responses and errors in', () => {
     testExamples(RETRIES, async (name) => {
-      await using service = await startServiceForClients();
+      await using service = await startService();
       await using proxy = await startUnreliableProxy(service.environment.BASE_URL);
       expect(await runExample(name, { ...service.environment, BASE_URL: proxy.url })).toBe('201\n');
       expect(await call(service)).toBe('[{"id":1,"name":"Rex","categoryId":42}]');
@@ -181,9 +181,10 @@ describe('docs/examples', () => {
   describe('generates a client that compiles, creates, pages to the end and reads errors, with', () => {
     for (const [script, { language, needs, categoryId, prepare, start }] of Object.entries(CLIENTS)) {
       testIn(needs)(script, async () => {
-        await using service = await startServiceForClients();
+        await using service = await startService();
         using workspace = createWorkspace(language);
-        writeFileSync(join(workspace.folder, 'openapi.json'), service.document);
+        const document = await fetch(new URL('/openapi.json', service.url));
+        writeFileSync(join(workspace.folder, 'openapi.json'), await document.text());
         await prepare?.(workspace);
         await workspace.run('sh', ['-eu', script]);
         const output = await start(workspace.run, service.environment);

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { startService } from '@animal-store/test-kit/service';
 import { inject, test } from 'vitest';
-import { startServiceForClients } from '../src/service.ts';
 import { createWorkspace, installPythonPackages } from '../src/workspace.ts';
 
 /** What the document says in words: a cursor comes from a Link, and a key stands for one pet. */
@@ -20,7 +20,7 @@ checks.positive_data_acceptance.expected-statuses = ["2xx", "422"]
 test.skipIf(inject('missing').includes('Python'))(
   'Schemathesis finds no response that differs from the document, in all its phases',
   async () => {
-    await using service = await startServiceForClients();
+    await using service = await startService();
     using workspace = createWorkspace();
     await installPythonPackages(workspace, 'schemathesis==4.32.5');
     writeFileSync(join(workspace.folder, 'schemathesis.toml'), CONFIGURATION);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { startServiceForClients } from '@animal-store/clients/service';
+import { startService } from '@animal-store/test-kit/service';
 import { describe, expect, inject, onTestFinished, test } from 'vitest';
 import { expectContractToPass } from './contract.ts';
 import { folderOf, PACKAGES, packagesOf, programOf, promisedOutput, readManifest, run } from './packages.ts';
@@ -23,7 +23,7 @@ const MEMORY_CONTRACT = `
  */
 async function environmentOf(name: string, program: string): Promise<NodeJS.ProcessEnv> {
   if (name === 'client') {
-    const service = await startServiceForClients();
+    const service = await startService();
     onTestFinished(() => service[Symbol.asyncDispose]());
     return service.environment;
   }

@@ -12,6 +12,8 @@ export const KEY = 'the-key-of-the-tests';
 export interface Service extends AsyncDisposable {
   /** The URL with the base path. */
   readonly url: string;
+  /** The variables that every example and every program for clients reads. */
+  readonly environment: { readonly BASE_URL: string; readonly API_KEY: string };
 }
 
 /**
@@ -35,6 +37,7 @@ export async function startService(environment: NodeJS.ProcessEnv = {}): Promise
   });
   return {
     url,
+    environment: { BASE_URL: url, API_KEY: KEY },
     async [Symbol.asyncDispose]() {
       child.kill('SIGKILL');
       await exit;
