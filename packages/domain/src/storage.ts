@@ -12,7 +12,7 @@ import type { Ports } from './port-methods.ts';
  * - The cost of a call does not grow with the number of pets.
  * - Messages, causes and `location` contain no credentials. A `cause` is the error of the driver, or a StorageMisconfigured
  *   if waiting can't help.
- * - Nothing keeps the process alive after `close`.
+ * - Nothing keeps the process alive after `close`, except a thread that the system blocks.
  */
 export interface PetStorage extends Ports {
   /** For moving pets to another storage and from one. Absent: they can't be moved. */
