@@ -78,7 +78,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
     const connectionsClosed = await server.stop({ grace, deadline });
     await storage.close();
     log.info({ connectionsClosed }, 'stopped');
-    // `process.exit` would wait for the write.
+    // `process.exit` waits for a write that is blocked, SIGKILL does not.
     if (!(await log.close())) process.kill(process.pid, 'SIGKILL');
   }
   onStop((signal) => {
@@ -93,7 +93,7 @@ export async function start({ onStop, endWithin }: Run): Promise<void> {
   if (developmentKey === null) log.info({ url, storage: configuration.storage.name, ...build }, 'listening');
   else log.print(welcome({ url, key: developmentKey, storage: description, version: build.version }));
 
-  // The service starts without its storage, too. An error that only an operator can mend ends it.
+  // The service also starts while its storage is unavailable. It ends if only a change of the settings helps.
   const problem = await container
     .resolve(TOKENS.storageCheck)
     .check()

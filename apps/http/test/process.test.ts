@@ -63,7 +63,7 @@ describe('a start', () => {
   test.each([
     ['there is no key in production', '', 'there is no API key: set API_KEYS or issue a key'],
     [
-      'only an operator can mend the storage',
+      'only an operator can fix the storage',
       `async ready() {
         const { StorageMisconfigured, unavailable } = await import('${PORTS}');
         throw unavailable(new StorageMisconfigured('the password is wrong'));
