@@ -18,7 +18,7 @@ type Stop = (signal: NodeJS.Signals) => void;
 
 /** An application: the exports of its module. */
 export interface Application {
-  /** May throw a ConfigurationError, also after it has begun to serve. By then it closes its storage, so that the process can end. */
+  /** May throw a ConfigurationError, also while it serves; then it is closing its storage, so that the process can end. */
   readonly start: (run: Run) => Promise<void>;
   /** For `--version`. */
   readonly version: string;
