@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
@@ -7,6 +8,9 @@ import { createWriterThread, requireProgram } from './thread.ts';
 
 /** How many calls share a transaction or a turn at most. */
 const BATCH = { maxItems: 1_000 };
+
+/** How long the opening waits for the thread, in milliseconds. A busy machine takes seconds; a disk that hangs, for ever. */
+const START_TIMEOUT = 8_800;
 
 /** One open file: it is read in this thread and written in another one (thread.ts). Its calls are those of the ports. */
 export interface Connection {
@@ -25,7 +29,8 @@ export interface Connection {
 
 /**
  * An error of the writer is sent as its members (writer.ts), rejects its write as an Error (thread.ts, `createBatches`), and is
- * given to `toPortError` (`createResource`), as errors of reads are. A write without a reply may be committed.
+ * given to `toPortError` (`createResource`), as errors of reads are; a StorageMisconfigured is `unavailable` without it. A
+ * write without a reply may be committed.
  *
  * | failure                      | which reads fail                       | which writes fail                             |
  * | ---------------------------- | -------------------------------------- | --------------------------------------------- |
@@ -33,9 +38,10 @@ export interface Connection {
  * | a missing table or index     | all of the turn, if one needs it       | the transaction                               |
  * | damage of the file           | those that meet it                     | the transaction; all, once a call has met it  |
  * | a violated constraint        |                                        | this one; the transaction goes on             |
+ * | a replaced file or log       |                                        | the transaction                               |
  * | another error                | this one                               | the transaction                               |
  * | the thread ends              |                                        | the transaction; the next one starts a thread |
- * | no reply for 2 s             |                                        | the transaction, and others until the reply   |
+ * | no reply for 2 s             |                                        | others until the reply; its own after 2.2 s   |
  *
  * @param willWrite Starts the thread now. Otherwise the first write does, and on a busy machine waits for it as long as a call.
  * @throws StorageMisconfigured if the operator must do something. A file that can't be opened now is opened later.
@@ -62,7 +68,7 @@ export async function openConnection(path: string, willWrite: boolean): Promise<
   });
   try {
     const { startWriter } = await file.call(async (opened) => opened);
-    if (willWrite) await startWriter();
+    if (willWrite) await Promise.race([startWriter(), sleep(START_TIMEOUT, null, { ref: false })]);
   } catch (error) {
     const { cause } = error as Error;
     if (StorageMisconfigured.is(cause)) throw cause;

@@ -8,7 +8,10 @@ import { freshFile } from './fixtures.ts';
 
 const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
 
-/** Creates a pet in a process with changed modules, and returns the name and message of its error. The process must end. */
+/**
+ * Creates a pet in a process with changed modules, and returns the name and message of its error, and whether a file `silent`
+ * exists when the storage is open. The process must end.
+ */
 async function failureWith(change: (folder: string) => void): Promise<object> {
   const folder = join(dirname(freshFile()), 'program');
   mkdirSync(folder);
@@ -16,11 +19,13 @@ async function failureWith(change: (folder: string) => void): Promise<object> {
   cpSync(join(PACKAGE, 'src'), join(folder, 'src'), { recursive: true });
   change(join(folder, 'src'));
   const program = `
+    import { existsSync } from 'node:fs';
     import { createSqliteStorage } from './src/index.ts';
     const storage = await createSqliteStorage({ file: 'animals.db' }).catch((error) => error);
+    const silent = existsSync('silent') || undefined;
     const error = storage.pets === undefined ? storage
       : await storage.pets.add({ name: 'Rex', categoryId: 1n }).catch((error) => error);
-    console.log(JSON.stringify({ name: error.name, message: error.message }));
+    console.log(JSON.stringify({ name: error.name, message: error.message, silent }));
     await storage.close?.();`;
   const node = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
   const { stdout } = await promisify(execFile)(process.execPath, node, { cwd: folder, timeout: 60_000 });
@@ -46,6 +51,18 @@ test.each<[string, (src: string) => void]>([
 test('throws an error of the program in the thread unchanged, and not as an outage', async () => {
   const failure = await failureWith((src) => writeFileSync(join(src, 'writer.ts'), "throw new TypeError('a defect');"));
   expect(failure).toEqual({ name: 'TypeError', message: 'a defect' });
+});
+
+// As a disk that hangs does while the thread reads its modules.
+test('opens although its thread does not reply', async () => {
+  const outcome = await failureWith((src) => {
+    // The thread ends later than the wait for it.
+    const program = `import { rmSync, writeFileSync } from 'node:fs';
+      writeFileSync('silent', '');
+      setTimeout(() => { rmSync('silent'); process.exit(); }, 14_000);`;
+    writeFileSync(join(src, 'writer.ts'), program);
+  });
+  expect(outcome).toMatchObject({ name: 'DomainError', silent: true });
 });
 
 test('writes in a new thread after an error has ended one, and lets the process end', async () => {
