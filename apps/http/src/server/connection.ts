@@ -16,12 +16,14 @@ const LINGER_TIMEOUT = 2_000;
  * | event                       | `serving`                                      | `ending`: everything behind is ignored |
  * | --------------------------- | ---------------------------------------------- | -------------------------------------- |
  * | request                     | waits for its turn; `ending` if it is the last | is ignored                             |
- * | close of a response         | the next turn begins                           | the same                               |
+ * | request beyond 50 that wait | closes the connection                          | is ignored                             |
+ * | close of a response         | the next turn begins; if there is none after   | the same                               |
+ * |                             | the server has stopped, the connection ends    |                                        |
  * | clientError within a body   | its request is rejected, or the connection is  | the same                               |
  * |                             | closed if its response has begun; `ending`     |                                        |
  * | other clientError, connect  | the rejection waits for its turn, `ending`     | is ignored                             |
- * | stop of the server          | the last request becomes the last one, or, if  | the same                               |
- * |                             | its response has begun, the next: `ending`     |                                        |
+ * | stop of the server          | `ending`; if there is no request, or its       | is ignored                             |
+ * |                             | response has begun, with the next request      |                                        |
  */
 export class Connection {
   readonly #server: Server<typeof NodeRequest>;
@@ -65,9 +67,9 @@ export class Connection {
     return true;
   }
 
-  /** Makes the response to the last request close the connection, unless it has begun. */
+  /** Makes the response to the last request close the connection, unless it has begun or a rejection behind it will. */
   end(): void {
-    if (this.#last === null || this.#last.headersSent) return;
+    if (this.#stage === 'ending' || this.#last === null || this.#last.headersSent) return;
     this.#stage = 'ending';
     this.#last.setHeader('connection', 'close');
   }

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
+import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CLOSE, length, openSocket, request, startBareServer, untilClosed } from '../../test/service.ts';
+import { errorResponse } from '../app/errors.ts';
 import type { Listener } from './server.ts';
 
 test('a stop closes a connection whose response had begun before it, when the response ends', async () => {
@@ -35,6 +37,20 @@ test('a stop serves the last request of a connection, and ignores those that com
   expect(await received).toMatch(/^HTTP\/1.1 200 .*\r\nconnection: close\r\n.*served/s);
   expect(await stopping).toBe(0);
   expect(listener).toHaveBeenCalledTimes(2);
+});
+
+test('a stop lets a rejection that waits behind a request be sent', async () => {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
+  const { port, stop } = await startBareServer((_, response) => arrive(response), { reject: errorResponse });
+  const socket = openSocket(port);
+  const received = untilClosed(socket);
+  socket.write(`${request('GET /')}not HTTP\r\n\r\n`);
+  const response = await arrived;
+  await setImmediate();
+  const stopping = stop({ grace: 0, deadline: 30_000 });
+  response.end('served');
+  expect(await received).toMatch(/^HTTP\/1.1 200 .*served.*HTTP\/1.1 400 /s);
+  expect(await stopping).toBe(0);
 });
 
 // Node itself would close it after INACTIVITY_TIMEOUT.

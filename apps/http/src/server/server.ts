@@ -10,7 +10,7 @@ import { NodeRequest, type NodeResponse } from './request.ts';
 /** In milliseconds. */
 const TIME_LIMITS = { headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 65_000 };
 
-/** How long a connection may be inactive while it has a request, in milliseconds. */
+/** How long a connection may be inactive, unless it waits for its next request, in milliseconds. */
 const INACTIVITY_TIMEOUT = 35_000;
 
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
