@@ -92,7 +92,7 @@ describe('a wrong argument', () => {
       'timeout must be a number, 0 or more',
       (client) => client.listPets({}, { timeout } as never),
     ]),
-    ...['x', null, { aborted: false }].map((signal): [string, Call] => [
+    ...['x', null, { aborted: false, throwIfAborted() {} }].map((signal): [string, Call] => [
       'signal must be an AbortSignal',
       (client) => client.listPets({}, { signal } as never),
     ]),

@@ -48,9 +48,7 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
   const { signal, onRetry, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
   for (const [name, value] of Object.entries({ timeout, maxRetries }))
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
-  // A signal of another realm is no instance of this one's class.
-  if (signal !== undefined && typeof Object(signal).throwIfAborted !== 'function')
-    throw new TypeError('signal must be an AbortSignal');
+  requireSignal(signal);
   const deadline = performance.now() + timeout;
   for (let retry = 1; ; retry += 1) {
     // Not every `fetch` of a caller looks at the signal before it sends.
@@ -69,6 +67,15 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
       for (let rest = pause; rest > 0 && !signal?.aborted; rest -= MAX_TIMER)
         await sleep(Math.min(rest, MAX_TIMER), signal);
     }
+  }
+}
+
+/** @throws TypeError if it is no AbortSignal, of this realm or of another one. */
+function requireSignal(signal: AbortSignal | undefined): void {
+  try {
+    AbortSignal.any(signal === undefined ? [] : [signal]);
+  } catch (cause) {
+    throw new TypeError('signal must be an AbortSignal', { cause });
   }
 }
 
