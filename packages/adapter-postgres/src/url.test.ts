@@ -47,6 +47,7 @@ describe('parseUrl', () => {
     ['postgres://zoo:secret@db1/animals?options=5%', /^the PostgreSQL URL has a % that begins no escape/],
     ['postgres://zoo:secret%FF@db1/animals', /^the PostgreSQL URL has a % that begins no escape/],
     ['postgres://zoo:secret@db1/animals?sslmode=secret', /^sslmode in the PostgreSQL URL must be disable, /],
+    ['postgres://zoo:secret@db1/animals?sslmode=constructor', /^sslmode in the PostgreSQL URL must be disable, /],
     [
       'postgres://zoo:secret@db1/animals?replication=database',
       /^the PostgreSQL URL must not have the option replication$/,

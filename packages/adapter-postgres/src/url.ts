@@ -83,7 +83,7 @@ function decoded(part: string | undefined): string | undefined {
 /** Undefined if the URL says nothing about TLS. */
 function tlsOf(query: Readonly<Record<string, string>>): object | false | undefined {
   const { ssl, sslmode = ssl } = query;
-  const mode = TLS[sslmode ?? ''];
+  const mode = sslmode !== undefined && Object.hasOwn(TLS, sslmode) ? TLS[sslmode] : undefined;
   if (sslmode !== undefined && mode === undefined) {
     throw wrong('sslmode in URL must be disable, no-verify, allow, prefer, require, verify-ca or verify-full');
   }
