@@ -74,8 +74,13 @@ async function open({ stderr, openStorage }: Context, settings: StorageSettings,
 
   const explained =
     <Given extends unknown[], R>(method: (...given: Given) => Promise<R>) =>
-    (...given: Given) =>
-      method(...given).catch(explain);
+    async (...given: Given): Promise<R> => {
+      try {
+        return await method(...given);
+      } catch (error) {
+        return explain(error);
+      }
+    };
 
   const noArchive = () => Promise.reject(new CommandFailed(MESSAGES.noArchive(location)));
   const { archive = { read: noArchive, restore: noArchive } } = storage;
