@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ApiKey, NewPet, Pet } from '@animal-store/domain';
-import { type Idempotency, type PetStorage, StorageMisconfigured } from '@animal-store/domain/ports';
+import { type Idempotency, type PetStorage, type PetStore, StorageMisconfigured } from '@animal-store/domain/ports';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { type CallName, everyCall, expectNoSecret, expectUnavailable, failureOf } from './calls.ts';
 import { added, apiKey, everyPage, idempotencyOf, rex } from './samples.ts';
@@ -121,6 +121,7 @@ async function inEach<Place, Way extends Outage<Place>>(
       throw error;
     }
   });
+  // All have ended before a failure is thrown: a check that goes on would use what the end of the test removes.
   await Promise.allSettled(checks);
   await Promise.all(checks);
 }
@@ -170,7 +171,9 @@ async function lineOf({ ready }: PetStorage): Promise<string> {
 }
 
 /** Calls that can't succeed during an outage. */
-const WRITES: readonly CallName[] = ['pets.add', 'pets.add with an idempotency key', 'keys.add', 'ready'];
+const WRITES: readonly CallName[] = [
+  ...(['pets.add', 'pets.add with an idempotency key', 'keys.add', 'keys.revoke', 'keys.prune', 'ready'] as const),
+];
 
 /** Expects that each call is unavailable, or a read that finds all that exists. */
 async function expectOnlyReads<Place>(
@@ -199,14 +202,36 @@ async function expectOnlyReads<Place>(
   expect(causes, 'causes').toContainEqual(expect.any(Error));
 }
 
-/** Interrupts a storage amid creations. Expects that it works again, with all that it acknowledged. */
+/** Expects that a storage which is interrupted amid creations works again, with all that it acknowledged. */
 async function expectAllKept<Place>(
   adapter: StorageUnderTest<Place>,
   outage: Outage<Place>,
-  { afterCalls, part, isShort }: (typeof TIMINGS)[number],
+  timing: (typeof TIMINGS)[number],
 ): Promise<void> {
   const { place, storage } = await readyPlace(adapter);
   const { pets } = storage;
+  const { sent, acknowledged } = await interruptCreations(pets, () => beginOutage(outage, place), timing);
+  await recovered(storage);
+  // A call may be the first one on a connection that its outage has left silent.
+  const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
+  for (const pet of acknowledged) expect(await eventually(() => pets.find(pet.id))).toStrictEqual(pet);
+  const withKey = sent.filter(([, idempotency]) => idempotency !== undefined);
+  const repeated = await Promise.all(withKey.map((creation) => eventually(() => added(pets, ...creation))));
+  const stored = await everyPet(storage);
+  expect(stored).toEqual(expect.arrayContaining(repeated));
+  expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
+}
+
+/**
+ * Creates pets, begins an outage amid the calls and ends it. Returns what was sent and what was acknowledged.
+ *
+ * @param beginNow Resolves to the end of the outage.
+ */
+async function interruptCreations(
+  pets: PetStore,
+  beginNow: () => Promise<() => Promise<void>>,
+  { afterCalls, part, isShort }: (typeof TIMINGS)[number],
+) {
   const sent: (readonly [NewPet, Idempotency | undefined])[] = [];
   const acknowledged: Pet[] = [];
   let lastDuration = 0;
@@ -232,20 +257,12 @@ async function expectAllKept<Place>(
   // A timer would last longer than the call.
   const begin = performance.now() + part * lastDuration;
   while (performance.now() < begin) await nextTurn();
-  const end = await beginOutage(outage, place);
+  const end = await beginNow();
   if (isShort) {
     await end();
     isOver = true;
   }
   await creations;
   await end();
-  await recovered(storage);
-  // A call may be the first one on a connection that its outage has left silent.
-  const eventually = <Result>(call: () => Promise<Result>) => vi.waitFor(call, { timeout: RECOVERY_LIMIT });
-  for (const pet of acknowledged) expect(await eventually(() => pets.find(pet.id))).toStrictEqual(pet);
-  const withKey = sent.filter(([, idempotency]) => idempotency !== undefined);
-  const repeated = await Promise.all(withKey.map((creation) => eventually(() => added(pets, ...creation))));
-  const stored = await everyPet(storage);
-  expect(stored).toEqual(expect.arrayContaining(repeated));
-  expect(new Set(stored.map(({ name }) => name)).size).toBe(stored.length);
+  return { sent, acknowledged };
 }
