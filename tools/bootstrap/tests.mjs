@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative, sep } from 'node:path';
 import { bin, exitCodeOf, interrupted, root, runProgram } from './programs.mjs';
@@ -22,9 +22,13 @@ export async function runTests(args) {
   const reporters = ['--reporter=default', '--reporter=json', `--outputFile.json=${report}`];
   const result = await runProgram([bin('vitest'), 'run', ...reporters, ...args], { env: { ALL_TESTS } });
   if (interrupted()) process.exit(exitCodeOf(result) || 1);
-  // Vitest may end before it can write a report.
-  const results = existsSync(report) ? JSON.parse(readFileSync(report, 'utf8')) : {};
-  const { testResults = [], numPassedTests = 0, numFailedTests = 0, numPendingTests = 0, numTodoTests = 0 } = results;
+  const {
+    testResults = [],
+    numPassedTests = 0,
+    numFailedTests = 0,
+    numPendingTests = 0,
+    numTodoTests = 0,
+  } = read(report);
   showSeconds(testResults);
   if (!ALL_TESTS) console.log(RELEASE_TESTS);
   return {
@@ -33,6 +37,15 @@ export async function runTests(args) {
     failed: numFailedTests || (result.code === 0 ? 0 : 1),
     skipped: numPendingTests + numTodoTests,
   };
+}
+
+/** The report of Vitest; empty if it ended before it had written all of it. */
+function read(report) {
+  try {
+    return JSON.parse(readFileSync(report, 'utf8'));
+  } catch {
+    return {};
+  }
 }
 
 /** Shows the seconds that the test files of each workspace took, the slowest first. Several files run at the same time. */

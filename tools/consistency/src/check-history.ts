@@ -138,7 +138,9 @@ function checkCompleteness(reads: readonly Read[], sightings: readonly Sighting[
     const vanished = omitting.filter(({ invoked }) => acknowledged >= invoked);
     const name = `${pet.name}, number ${id}`;
     const missed = ({ type, invoked, completed }: Read) =>
-      `${name}, missed by the ${type} from ${invoked} to ${completed}`;
+      invoked === AFTER_ALL.invoked
+        ? `${name}, is not stored in the end`
+        : `${name}, missed by the ${type} from ${invoked} to ${completed}`;
     if (stale.some(({ invoked }) => invoked === AFTER_ALL.invoked)) report('lost pet', name);
     else for (const read of stale) report('stale read', `${missed(read)}: acknowledged at ${acknowledged}`);
     for (const read of vanished) report('vanished pet', missed(read));

@@ -1,5 +1,8 @@
-// A fake of a replica set, as the driver offers it to the modules of adapter-mongodb that create pets. Another primary has the
-// writes of a majority, and may have those that were not confirmed.
+// A fake of a replica set, as the driver offers it to the modules of adapter-mongodb that create pets.
+//
+// The log is one list. `committed` is how much of it a majority has, as far as the primary knows. An election keeps the whole
+// log, or that part, and adds an entry of its own term; until that one is committed, `committed` does not grow. An insertion is
+// two commands: `insert` writes to the log, `confirm` waits for the majority.
 
 import { BSON, type ClientSession, type Db, MongoBulkWriteError, type MongoClient, Timestamp } from 'mongodb';
 import type { World } from '../src/world.ts';
@@ -45,8 +48,8 @@ export interface ReplicaSetOptions {
   readonly elections?: number;
 }
 
-/** The documents that a server has rejected, by their indexes. */
 interface Inserted {
+  /** The documents that the server has rejected, by their indexes. */
   readonly rejected: readonly number[];
   readonly isConfirmed: boolean;
   readonly time: Timestamp;

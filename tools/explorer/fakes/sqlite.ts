@@ -31,7 +31,10 @@ export class Machine {
   transaction: 'none' | 'in flight' | 'late' = 'none';
   /** Those that were started. The last one is used. */
   readonly threads: FakeWorker[] = [];
-  /** How many threads have ended, and how many of these ends their process has noticed. */
+  /**
+   * How many threads have ended, and how many of these ends their process has noticed, as it does by `exit`. In between it still
+   * sends to a thread that does not run.
+   */
   ended = 0;
   noticed = 0;
   /** How often something went wrong. */
@@ -136,7 +139,7 @@ class FakeDatabase {
     if (sql === 'read') return machine.rows.map((row) => [row]);
     if (sql === 'write') return [[this.#insert(id)]];
     if (sql.startsWith('SELECT sql')) return FakeDatabase.schema.map((each) => [each]);
-    // A new file has neither a mark nor tables. Later it has the mark and the format.
+    // Every other query gets this row. A new file has neither a mark nor tables. Later it has the mark and the format.
     return [sql.includes('count(') ? [0n, 0n, 0n] : [0x416e696dn, 1n, 0n]];
   }
 
