@@ -43,7 +43,7 @@ const DROPPED = {
   requests: 'connections are closed: they sent too many requests without waiting for responses',
 } as const;
 
-/** Runs the service as its environment says, until it is stopped. Throws ConfigurationError. */
+/** Starts the service as its environment says. Resolves when its storage was checked. Throws ConfigurationError. */
 export async function start({ onStop, endWithin }: Run): Promise<void> {
   const given = readConfiguration(process.env, await findStorages(process.env));
   const { configuration, developmentKey } = withDevelopmentKey(given);

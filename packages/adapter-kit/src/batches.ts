@@ -28,7 +28,7 @@ interface Waiting<T, R> {
  *
  * @param work If it rejects or has not a result for each item, each of its items rejects.
  * @returns Adds an item to the next batch, and returns its result. Rejects with DomainError `storage_unavailable` if it has
- * waited for 2.2 seconds, the limit of a call (`createResource`).
+ * waited for 2.2 seconds, the limit of a call (`createResource`), when a batch could begin.
  * @throws RangeError if `maxItems` or `parallel` is less than 1.
  */
 export function createBatches<T, R>(

@@ -65,7 +65,7 @@ export function createIds(db: Db) {
       return taken;
     },
 
-    /** Raises the counter to an id, if it is behind. Ids that were reserved before are not used. */
+    /** Raises the counter to an id, if it is behind. Ids that were reserved before are not used, except by a call whose reservation goes on. */
     async raiseTo(id: bigint): Promise<void> {
       await counters.updateOne(COUNTER, { $max: { last: id } }, { upsert: true, maxTimeMS });
       expiresAt = 0;

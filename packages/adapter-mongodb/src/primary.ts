@@ -57,7 +57,7 @@ const MAX_STEPS = 6;
  * | confirmed, another one after the read | discard the result, which may be of the other; look again |
  *
  * @param confirm A linearizable read: once it succeeds, the primary has committed a write of its own term.
- * @throws DomainError `storage_unavailable` if primaries change faster than they can be confirmed.
+ * @throws DomainError `storage_unavailable` if no primary stays known for long enough; and the errors of `confirm` and `read`.
  */
 export function createReadBarrier(currentTerm: () => PrimaryTerm | null, confirm: () => Promise<unknown>): ReadBarrier {
   let confirmedTerm: PrimaryTerm | null = null;

@@ -58,7 +58,7 @@ export async function openConnection(
   const abandoned = new Set<pg.PoolClient>();
 
   /**
-   * Closes abandoned connections whose statement has ended on the server.
+   * Closes the abandoned connections once the server works on none of them.
    *
    * @throws DomainError `storage_unavailable` while the server works on one of them.
    */
@@ -73,7 +73,10 @@ export async function openConnection(
     for (const client of asked) if (abandoned.delete(client)) client.release(true);
   }
 
-  /** Takes a connection on which the server has not responded. Its error, if any, replaces that of the statement. */
+  /**
+   * Takes a connection on which the server has not responded: a reader is closed, a writer is abandoned. While the server works
+   * on it, later writes fail at once and take no other connection. Its error, if any, replaces that of the statement.
+   */
   async function onLost(pool: pg.Pool, client: pg.PoolClient): Promise<void> {
     // The server may be silent on every connection.
     for (const each of [readers, writers]) closeIdle(each);
@@ -88,7 +91,7 @@ export async function openConnection(
     for (let tried = 1; ; tried += 1) {
       const client = await takeConnection(pool);
       if (performance.now() - begin > TIME_LIMITS.queue) {
-        // The caller has given up.
+        // The caller is about to give up.
         client.release();
         throw unavailable(new Error(`no connection within ${TIME_LIMITS.queue} ms`));
       }

@@ -40,13 +40,14 @@ export interface Run {
  * Runs an application whose settings are environment variables. Its arguments are `--help` and `--version`. Signals are handled
  * before it is loaded, because the first process of a container gets no signal without a handler:
  *
- * | signal          | before `onStop`  | the first after it | later                                                      |
- * | --------------- | ---------------- | ------------------ | ---------------------------------------------------------- |
- * | SIGINT, SIGTERM | exit with code 0 | calls `stop`       | ends the process; ignored if like the first, within 0.5 s  |
- * | SIGHUP          | exit with code 0 | calls `stop`       | ignored: the terminal is gone, and the stop goes on        |
+ * | signal          | before `onStop` | the first after it | later                                                       |
+ * | --------------- | --------------- | ------------------ | ----------------------------------------------------------- |
+ * | SIGINT, SIGTERM | exit            | calls `stop`       | ends the process, unless it is the first of a container;    |
+ * |                 |                 |                    | ignored if it is like the first signal, within 0.5 s        |
+ * | SIGHUP          | exit            | calls `stop`       | ignored: the terminal is gone, and the stop goes on         |
  *
- * Otherwise the process ends when nothing is left to do; or with code 2 after a configuration error, which is one line on
- * standard error: after 1 s at the latest, or within the time of `endWithin`.
+ * Otherwise the process ends when nothing is left to do. Its code is 0, or 2 after a configuration error, which is one line on
+ * standard error: then it ends within 1 s, or by SIGKILL after the time of `endWithin`.
  *
  * @param name Begins each message on standard error.
  * @param description A sentence for `--help`.

@@ -55,7 +55,7 @@ const TRACEPARENT = /^(?!ff|00.{54})[\da-f]{2}-(?!0{32})([\da-f]{32})-(?!0{16})[
 
 /** Wraps handlers: admission, load shedding, records, request ids, errors as bodies. */
 export interface Exchange {
-  /** How many requests have no response yet. */
+  /** How many requests have no response yet; a batch counts as its messages. */
   inFlight(): number;
   /** Makes the one handler of a route. */
   handler(route: string, handle: Handle, options?: HandlerOptions): (c: Context<Env>) => Promise<Response>;
