@@ -16,14 +16,14 @@ async function emptyFile(): Promise<string> {
 }
 
 /** The module of an adapter, from another repository, that has no archive, and whose password is wrong. */
-function acme(): string {
+function acme(kind: 'async' | '' = 'async'): string {
   const file = (path: string) => new URL(`../../../packages/${path}.ts`, import.meta.url);
   return freshFile(
     'acme.mjs',
     `import { createMemoryStorage } from '${file('adapter-memory/src/index')}';
      import { StorageMisconfigured, unavailable } from '${file('domain/src/ports')}';
      const storage = createMemoryStorage();
-     const list = async () => { throw unavailable(new StorageMisconfigured('the password is wrong')); };
+     const list = ${kind} () => { throw unavailable(new StorageMisconfigured('the password is wrong')); };
      export const adapter = {
        portsVersion: 1,
        variable: { name: 'ACME_SHELF', example: 'shelf:zoo', secret: false },
@@ -32,9 +32,9 @@ function acme(): string {
   );
 }
 
-test('reports the setting that a call shows to be wrong', async () => {
+test.each(['async', ''] as const)('reports the setting that a call shows to be wrong: %s', async (kind) => {
   const err = 'animal-store: ACME_SHELF: the password is wrong\n';
-  const environment = { STORAGE: acme(), ACME_SHELF: 'shelf:zoo' };
+  const environment = { STORAGE: acme(kind), ACME_SHELF: 'shelf:zoo' };
   expect(await run(environment, 'keys list')).toEqual({ code: 2, out: '', err });
 });
 
