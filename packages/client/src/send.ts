@@ -48,14 +48,12 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
   const { signal, onRetry, timeout = 30_000, maxRetries = Number.POSITIVE_INFINITY } = options;
   for (const [name, value] of Object.entries({ timeout, maxRetries }))
     if (!(typeof value === 'number' && value >= 0)) throw new TypeError(`${name} must be a number, 0 or more`);
-  requireSignal(signal);
   const deadline = performance.now() + timeout;
   for (let retry = 1; ; retry += 1) {
-    // Not every `fetch` of a caller looks at the signal before it sends.
-    signal?.throwIfAborted();
     const remaining = Math.max(0, Math.ceil(deadline - performance.now()));
-    const attemptTimeout = AbortSignal.timeout(Math.min(ATTEMPT_TIMEOUT, remaining));
-    const attemptSignal = signal === undefined ? attemptTimeout : AbortSignal.any([signal, attemptTimeout]);
+    const attemptSignal = signalOf(signal, Math.min(ATTEMPT_TIMEOUT, remaining));
+    // Not every `fetch` of a caller looks at the signal before it sends.
+    attemptSignal.throwIfAborted();
     try {
       return await attempt(url, init, read, { ...options, signal: attemptSignal });
     } catch (error) {
@@ -70,10 +68,15 @@ export async function send<T>(url: string, init: RequestInit, read: Read<T>, opt
   }
 }
 
-/** @throws TypeError if it is no AbortSignal, of this realm or of another one. */
-function requireSignal(signal: AbortSignal | undefined): void {
+/**
+ * The signal of an attempt.
+ *
+ * @param timeout In milliseconds.
+ * @throws TypeError if the signal is no AbortSignal, of this realm or of another one.
+ */
+function signalOf(signal: AbortSignal | undefined, timeout: number): AbortSignal {
   try {
-    AbortSignal.any(signal === undefined ? [] : [signal]);
+    return AbortSignal.any([...(signal === undefined ? [] : [signal]), AbortSignal.timeout(timeout)]);
   } catch (cause) {
     throw new TypeError('signal must be an AbortSignal', { cause });
   }
