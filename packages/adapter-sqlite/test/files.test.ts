@@ -1,4 +1,13 @@
-import { existsSync, linkSync, readFileSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  linkSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { added, everyPage, rex } from '@animal-store/adapter-contract';
@@ -11,12 +20,15 @@ import { databaseAt, fileWith, freshFile, misconfigured, openAt, storageAt } fro
 
 const REPLACED = misconfigured(/it or its log was deleted or replaced while it was open/);
 
-test('a file that is deleted before the first write is not created again', async () => {
-  const file = freshFile();
-  const storage = await openAt(file);
+test('a file that is deleted or replaced before the first write is left as it is', async () => {
+  const [file, other] = [freshFile(), await fileWith(1)];
+  const { pets } = await openAt(file);
   rmSync(file);
-  await expect(added(storage.pets)).rejects.toMatchObject(REPLACED);
+  await expect(added(pets)).rejects.toMatchObject(REPLACED);
   expect(existsSync(file)).toBe(false);
+  copyFileSync(other, file);
+  await expect(added(pets)).rejects.toMatchObject(REPLACED);
+  expect(readFileSync(file).equals(readFileSync(other))).toBe(true);
 });
 
 test.each(['the file', 'the folder'])('pets can only be read after the link to %s leads elsewhere', async (what) => {

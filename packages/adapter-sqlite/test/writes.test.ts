@@ -17,7 +17,7 @@ test('writes that arrive together share transactions', async () => {
   expect(pages).toBeLessThan(100);
 });
 
-// tools/explorer has threads that end or hang, and files that are replaced.
+// tools/explorer has threads that end or hang.
 test('a transaction commits nothing after an error that is no violated constraint, and the next one commits', async () => {
   const create = (name: string): [Statement] => [
     ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
