@@ -9,6 +9,8 @@ export const ERROR = 1;
 export const BUSY = 5;
 /** One statement has failed, and the transaction can continue. */
 export const CONSTRAINT = 19;
+/** The file or its log can't be opened. */
+export const CANTOPEN = 14;
 const CORRUPT = 11;
 const NOTADB = 26;
 
@@ -19,12 +21,12 @@ const NOTADB = 26;
 const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [BUSY, null],
   [7, null], // NOMEM
-  [8, 'this user may not write it, or its log (-wal)'], // READONLY
+  [8, 'this user may not write it or its log (-wal), or the disk is read-only'], // READONLY
   [1_544, 'this user may not write its folder, where its log must be'], // READONLY_DIRECTORY
   [10, null], // IOERR
   [CORRUPT, 'it is damaged: restore a backup'],
   [13, null], // FULL
-  [14, 'it and its log (-wal) must be files in a folder that exists, where this user may write'], // CANTOPEN
+  [CANTOPEN, 'it and its log (-wal) must be files in a folder that exists, where this user may write'],
   [15, 'its file system does not lock files: put it on a local disk'], // PROTOCOL
   [NOTADB, 'it is not a SQLite database'],
 ]);

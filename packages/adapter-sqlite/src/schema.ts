@@ -1,9 +1,11 @@
 // The tables, and connections to them.
 
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { checkFormat } from '@animal-store/domain/ports';
-import { BUSY, resultCode, unusable } from './failures.ts';
+import { BUSY, CANTOPEN, resultCode, unusable } from './failures.ts';
 import { createFile } from './file.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
@@ -77,7 +79,7 @@ export function connect(path: string, prepare: (database: Database) => void = ()
   // SQLite creates no file, neither where a link leads nor in the place of one that was deleted.
   file.searchParams.set('mode', 'rw');
   // Rows as arrays take half the time of objects.
-  const db = new DatabaseSync(file, { returnArrays: true, readBigInts: true });
+  const db = new DatabaseSync(file, { returnArrays: true, readBigInts: true, open: false });
   const statements = new Map<string, StatementSync>();
   const database: Database = {
     db,
@@ -92,13 +94,25 @@ export function connect(path: string, prepare: (database: Database) => void = ()
     },
   };
   try {
+    db.open();
     // FULL: each commit waits for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
     prepare(database);
     return database;
   } catch (error) {
-    db.close();
-    throw error;
+    const cause = resultCode(error) === CANTOPEN ? (tooManyFiles() ?? error) : error;
+    if (db.isOpen) db.close();
+    throw cause;
+  }
+}
+
+/** The error of the system (EMFILE, ENFILE) if no more files can be opened, or null. SQLite's own doesn't say so. */
+function tooManyFiles(): unknown {
+  try {
+    closeSync(openSync(devNull, 'r'));
+    return null;
+  } catch (error) {
+    return error;
   }
 }
 

@@ -49,7 +49,7 @@ test('a full disk makes the storage and creations unavailable, and loses no ackn
       writeSync(1, 'failures ' + failures + '\\n');
       await storage.close();
     `;
-  const output = Object.fromEntries(await startProcess(file, program, '400').acknowledged());
+  const output = Object.fromEntries(await startProcess(file, program, '-f 400').acknowledged());
   const { failures, storage_unavailable: notReady, ...acknowledged } = output;
   expect([failures, notReady]).toEqual([20n, 0n]);
   expect(Object.keys(acknowledged).length).toBeGreaterThan(0);
@@ -58,4 +58,24 @@ test('a full disk makes the storage and creations unavailable, and loses no ackn
   const storage = await storageAt(file);
   await storage.ready();
   expect(await storage.pets.find(1n)).toMatchObject({ id: 1n, name: 'Rex' });
+});
+
+test('a storage is unavailable while its process has too many files open', async () => {
+  const program = `
+    const file = process.env.SQLITE_FILE + '2';
+    const files = [];
+    try { for (;;) files.push(openSync('/dev/null')); } catch {}
+    for (const free of [0, 1]) {
+      for (const each of files.splice(0, free)) closeSync(each);
+      const opened = await createSqliteStorage({ file });
+      await opened.ready().catch(({ cause }) => writeSync(1, cause.code + free + ' 0\\n'));
+      await opened.close();
+    }
+    for (const each of files) closeSync(each);
+    await (await createSqliteStorage({ file })).ready();
+    writeSync(1, 'ready 0\\n');
+    process.exit();
+  `;
+  const output = await startProcess(freshFile(), program, '-n 100').acknowledged();
+  expect([...output.keys()]).toEqual(['EMFILE0', 'EMFILE1', 'ready']);
 });

@@ -12,7 +12,7 @@ const PACKAGE = fileURLToPath(new URL('..', import.meta.url));
  * acknowledged, `addFrom` does so for several keys at once, `addUntilStored` repeats it while the storage is unavailable.
  */
 const PROLOGUE = `
-  import { writeSync } from 'node:fs';
+  import { closeSync, openSync, writeSync } from 'node:fs';
   import { createSqliteStorage } from './src/index.ts';
 
   const storage = await createSqliteStorage({ file: process.env.SQLITE_FILE });
@@ -39,11 +39,11 @@ const PROLOGUE = `
 /**
  * Starts a program in a process of its own; it is killed when the running test ends.
  *
- * @param largestFile No file may grow beyond this many blocks of 512 bytes, as on a full disk.
+ * @param limit Options of `ulimit`. No file grows beyond `-f` blocks of 512 bytes, as on a full disk.
  */
-export function startProcess(file: string, program: string, largestFile = 'unlimited') {
+export function startProcess(file: string, program: string, limit = '-f unlimited') {
   // The signal would otherwise end the process, instead of the write with an error.
-  const shell = `trap '' XFSZ; ulimit -f ${largestFile}; exec "$0" "$@"`;
+  const shell = `trap '' XFSZ; ulimit ${limit}; exec "$0" "$@"`;
   const node = ['--conditions=@animal-store/source', '--input-type=module', '--eval', PROLOGUE + program];
   // A file, because what was written to it outlives the process.
   const outputFile = join(dirname(freshFile()), 'output');
