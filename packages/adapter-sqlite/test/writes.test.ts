@@ -1,11 +1,11 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { expect, onTestFinished, test } from 'vitest';
 import { placeOf } from '../src/file.ts';
 import type { Statement } from '../src/schema.ts';
 import { createWriter } from '../src/writer.ts';
-import { databaseAt, freshFile, storageAt } from './fixtures.ts';
+import { databaseAt, execute, freshFile, storageAt } from './fixtures.ts';
 import { startProcess } from './processes.ts';
 
 test('writes that arrive together share transactions', async () => {
@@ -15,6 +15,15 @@ test('writes that arrive together share transactions', async () => {
   // A transaction of one row appends two pages to the log.
   const { log: pages } = databaseAt(file).prepare('PRAGMA wal_checkpoint').get() as { log: number };
   expect(pages).toBeLessThan(100);
+});
+
+test('the log becomes small again after a large transaction or a long backup', async () => {
+  const file = freshFile();
+  const { pets } = await storageAt(file);
+  execute('CREATE TABLE filler AS SELECT zeroblob(40000000)')(file);
+  expect(statSync(`${file}-wal`).size).toBeGreaterThan(40_000_000);
+  await added(pets);
+  expect(statSync(`${file}-wal`).size).toBeLessThanOrEqual(2 ** 24);
 });
 
 // tools/explorer has threads that end or hang.
