@@ -43,13 +43,10 @@ test.each(['the file', 'the folder'])('pets can only be read after the link to %
 });
 
 // A file with two names has two logs. What is written to one of them is lost when the file is next opened by its other name.
-test.each<[string, (file: string, link: string) => unknown]>([
-  ['a link to it', symlinkSync],
-  ['a link to a link', (file, link) => [symlinkSync(file, `${link}2`), symlinkSync(`${link}2`, link)]],
-  ['a relative link', (file, link) => symlinkSync(`../${basename(dirname(file))}/animals.db`, link)],
-])('a file has one log if it is opened, or created, by %s', async (_, makeLink) => {
+test('a file has one log if it is created by a link to a relative link', async () => {
   const [file, link] = [freshFile(), freshFile()];
-  makeLink(file, link);
+  symlinkSync(`../${basename(dirname(file))}/animals.db`, `${link}2`);
+  symlinkSync(`${link}2`, link);
   const storage = await storageAt(link);
   expect(storage.location).toBe(realpathSync(file));
   const pet = await added(storage.pets);

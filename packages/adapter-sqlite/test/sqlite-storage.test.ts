@@ -86,7 +86,7 @@ const adapter: StorageUnderTest<string> = {
     },
   },
   losses,
-  misconfiguredPlaces: () => [dirname(freshFile())],
+  misconfiguredPlaces: () => [dirname(freshFile()), `${freshFile()}/animals.db`],
   laterFormat: { begin: execute('PRAGMA user_version = 1000'), end: execute('PRAGMA user_version = 1') },
 };
 

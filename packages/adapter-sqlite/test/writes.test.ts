@@ -1,12 +1,10 @@
 import { readFileSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { added, everyPage, idempotencyOf, rex } from '@animal-store/adapter-contract';
 import { expect, onTestFinished, test } from 'vitest';
 import { placeOf } from '../src/file.ts';
 import type { Statement } from '../src/schema.ts';
 import { createWriter } from '../src/writer.ts';
 import { databaseAt, execute, freshFile, storageAt } from './fixtures.ts';
-import { startProcess } from './processes.ts';
 
 test('writes that arrive together share transactions', async () => {
   const file = freshFile();
@@ -80,16 +78,4 @@ test('idempotency keys are removed by age with the statement of docs/storage-sql
   expect((await pets.add(...named('new')))?.created).toBe(false);
   expect((await pets.add(...named('old')))?.created).toBe(true);
   expect(await everyPage(pets)).toHaveLength(3);
-});
-
-test('creations of two processes at the same time all succeed', async () => {
-  // In memory the processes hardly ever meet. On most systems the folder for temporary files is on a disk.
-  const file = freshFile(tmpdir());
-  const other = startProcess(file, 'for (let key = 0; ; key += 20) await addFrom(key, 20);');
-  await other.underWay(20);
-  const storage = await storageAt(file);
-  for (let round = 0; round < 100; round += 1) {
-    await Promise.all(Array.from({ length: 20 }, () => added(storage.pets)));
-  }
-  expect(other.process.exitCode).toBeNull();
 });
