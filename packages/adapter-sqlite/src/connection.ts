@@ -3,7 +3,7 @@ import { createBatches, createResource } from '@animal-store/adapter-kit';
 import { StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
 import { BUSY, ERROR, isDamage, reasonForOperator, resultCode, unusable, whenUnlocked } from './failures.ts';
 import { placeOf } from './file.ts';
-import { checkSchema, type Database, openFile, type Row, type Statement } from './schema.ts';
+import { checkSchema, openFile, type Row, type Statement } from './schema.ts';
 import { createWriterThread, requireProgram } from './thread.ts';
 
 /** How many calls share a transaction or a turn at most. */
@@ -85,41 +85,43 @@ export async function openConnection(path: string, willWrite: boolean): Promise<
   };
 }
 
+type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
+
 /** Opens a file for this thread, which reads, and for the one that writes. */
 async function open(path: string) {
   const reader = await whenUnlocked(() => openFile(path));
-  const { commit, close } = createWriterThread(placeOf(path), reader.db);
+  const writer = createWriterThread(placeOf(path), reader.db);
+
+  /** The result of a read, or its error. Throws an error that all reads of the turn share. */
+  function resultOf([decode, ...statement]: Read): unknown {
+    try {
+      return decode(reader.run([statement]));
+    } catch (error) {
+      if (resultCode(error) === BUSY) throw error;
+      if (resultCode(error) === ERROR) checkSchema(path, reader);
+      return error;
+    }
+  }
+
+  /** Runs the reads of a turn, equal ones once. */
+  function resultsOf(reads: readonly Read[]): readonly unknown[] {
+    // The storage may have been closed while they waited.
+    if (!reader.db.isOpen) throw unavailable();
+    const results = new Map<string, unknown>();
+    return reads.map((read) => {
+      const key = read.slice(1).join();
+      if (!results.has(key)) results.set(key, resultOf(read));
+      return results.get(key);
+    });
+  }
+
   return {
-    read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads, path, reader)), BATCH),
+    read: createBatches((reads: readonly Read[]) => whenUnlocked(() => resultsOf(reads)), BATCH),
 
     /** Group commit: writes that arrive during a commit are the next transaction. */
-    write: createBatches(commit, BATCH),
+    write: createBatches(writer.commit, BATCH),
 
-    startWriter: () => commit([]),
-    close,
+    startWriter: () => writer.commit([]),
+    close: writer.close,
   };
-}
-
-type Read = readonly [decode: (rows: readonly Row[]) => unknown, ...statement: Statement];
-
-/** Runs the reads of a turn, equal ones once. The storage may have been closed while they waited for it. */
-function resultsOf(reads: readonly Read[], path: string, database: Database): readonly unknown[] {
-  if (!database.db.isOpen) throw unavailable();
-  const results = new Map<string, unknown>();
-  return reads.map((read) => {
-    const key = read.slice(1).join();
-    if (!results.has(key)) results.set(key, resultOf(read, path, database));
-    return results.get(key);
-  });
-}
-
-/** The result of a read, or its error. Throws an error that all reads of the turn share. */
-function resultOf([decode, ...statement]: Read, path: string, database: Database): unknown {
-  try {
-    return decode(database.run([statement]));
-  } catch (error) {
-    if (resultCode(error) === BUSY) throw error;
-    if (resultCode(error) === ERROR) checkSchema(path, database);
-    return error;
-  }
 }

@@ -17,31 +17,34 @@ const LAST_ID = "SELECT seq FROM sqlite_sequence WHERE name = 'pets'";
 /** Commits writes to the files of a place, and to no other ones, on a connection of its own, which the first write opens. */
 export function createWriter(place: Place) {
   const { path } = place;
-  /** `checkedVersion`: its `PRAGMA data_version` at the last check of the schema. A commit of another connection changes it. */
-  let opened: (Database & { checkedVersion?: unknown }) | null = null;
+  let database: Database | null = null;
+  /** Its `PRAGMA data_version` at the last check of the schema. A commit of another connection changes it. */
+  let checkedVersion: unknown = null;
   /** Read before the writes, so it is committed; kept when the connection is closed. */
   let lastId = 0n;
 
   function begin(): Database {
-    if (opened === null) {
+    if (database === null) {
       // Checked before it connects: if the file was replaced, the connection would use the log of the old file.
       checkPlace(place);
-      opened = connect(path);
+      database = connect(path);
+      checkedVersion = null;
     }
-    opened.db.exec('BEGIN IMMEDIATE');
+    const { db, run } = database;
+    db.exec('BEGIN IMMEDIATE');
     // In the transaction, so that nothing is written to a file that this version doesn't know.
-    const [[version] = []] = opened.run([['PRAGMA data_version']]);
-    if (version !== opened.checkedVersion) checkSchema(path, opened);
-    opened.checkedVersion = version;
-    const [[id] = [0n]] = opened.run([[LAST_ID]]) as [[bigint]?];
+    const [[version] = []] = run([['PRAGMA data_version']]);
+    if (version !== checkedVersion) checkSchema(path, database);
+    checkedVersion = version;
+    const [[id] = [0n]] = run([[LAST_ID]]) as [[bigint]?];
     if (id < lastId) throw unusable(path, 'its counter of ids was set back: restore a backup');
     lastId = id;
-    return opened;
+    return database;
   }
 
   function close(): void {
-    opened?.db.close();
-    opened = null;
+    database?.db.close();
+    database = null;
   }
 
   return {

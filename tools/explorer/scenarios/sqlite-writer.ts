@@ -72,5 +72,5 @@ const SECOND = "if (thread.pending !== null) throw unavailable(new Error('the di
 await trial('3 writes, a thread that ends, a disk that hangs', [CONNECTION], scenario, [
   ['a thread that has ended is used', THREAD, 'if (thread === started) thread = null;', ''],
   ['a second transaction is sent', THREAD, SECOND, ''],
-  ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((database as never)["kept"] ??= new Map())'],
+  ['reads are kept', CONNECTION, 'new Map<string, unknown>()', '((reader as never)["kept"] ??= new Map())'],
 ]);
