@@ -1,5 +1,5 @@
 import { unavailable } from '@animal-store/domain/ports';
-import { CALL_TIMEOUT, withTimeout } from './with-timeout.ts';
+import { CALL_TIMEOUT, withTimeout } from './resource.ts';
 
 /** Runs a batch of one item or more. Resolves to the result of each item, in their order; an Error rejects its item alone. */
 export type BatchWork<T, R> = (items: readonly T[]) => Promise<readonly (R | Error)[]>;

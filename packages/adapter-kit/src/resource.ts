@@ -1,6 +1,8 @@
 import { DomainError } from '@animal-store/domain';
 import { closed, StorageMisconfigured, unavailable } from '@animal-store/domain/ports';
-import { CALL_TIMEOUT, withTimeout } from './with-timeout.ts';
+
+/** The time limit of a call in milliseconds: a call and its key's lookup together end within the 5 seconds of the ports. */
+export const CALL_TIMEOUT = 2_200;
 
 /** The time limit of an opening. Calls give up earlier. */
 const OPEN_TIMEOUT = 10_000;
@@ -132,4 +134,18 @@ export function createResource<T>(options: ResourceOptions<T>): Resource<T> {
       return state.done;
     },
   };
+}
+
+/** Stops waiting for work, which goes on, after a timeout in milliseconds. The timer keeps no process alive. */
+export function withTimeout<R>(work: Promise<R>, timeout: number): Promise<R> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(Object.assign(new Error(`no response within ${timeout} ms`), { name: 'TimeoutError' }));
+    }, timeout);
+    timer.unref();
+    // Not `finally`, which makes more promises for each call.
+    const end = () => clearTimeout(timer);
+    work.then(end, end);
+    work.then(resolve, reject);
+  });
 }
