@@ -1,5 +1,7 @@
 // What errors of SQLite and of the system mean.
 
+import { closeSync, openSync } from 'node:fs';
+import { devNull } from 'node:os';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { StorageMisconfigured } from '@animal-store/domain/ports';
 
@@ -9,9 +11,8 @@ export const ERROR = 1;
 export const BUSY = 5;
 /** One statement has failed, and the transaction can continue. */
 export const CONSTRAINT = 19;
-/** The file or its log can't be opened. */
-export const CANTOPEN = 14;
 const CORRUPT = 11;
+const CANTOPEN = 14;
 const NOTADB = 26;
 
 /**
@@ -50,6 +51,17 @@ export function reasonForOperator(error: unknown): string | null | undefined {
   if (name === 'TimeoutError' || /^(?:E[A-Z\d]+|ERR_WORKER_(?:INIT_FAILED|OUT_OF_MEMORY))$/.test(String(code)))
     return null;
   return ENVIRONMENTAL.get((error as { errcode?: number }).errcode ?? 0) ?? ENVIRONMENTAL.get(resultCode(error));
+}
+
+/** Returns the system's error if too many files are open (EMFILE, ENFILE): SQLite's is that of a missing folder. */
+export function failureToOpen(error: unknown): unknown {
+  if (resultCode(error) !== CANTOPEN) return error;
+  try {
+    closeSync(openSync(devNull, 'r'));
+    return error;
+  } catch (tooMany) {
+    return tooMany;
+  }
 }
 
 /** Whether the content of the file is damaged. */

@@ -1,11 +1,9 @@
 // The tables, and connections to them.
 
-import { closeSync, openSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { pathToFileURL } from 'node:url';
 import { checkFormat } from '@animal-store/domain/ports';
-import { BUSY, CANTOPEN, resultCode, unusable } from './failures.ts';
+import { BUSY, failureToOpen, resultCode, unusable } from './failures.ts';
 import { createFile } from './file.ts';
 
 /** Marks a file as one of ours, for us and for file(1): "Anim". */
@@ -102,19 +100,10 @@ export function connect(path: string, prepare: (database: Database) => void = ()
     prepare(database);
     return database;
   } catch (error) {
-    const cause = resultCode(error) === CANTOPEN ? (tooManyFiles() ?? error) : error;
+    // Before the connection is closed, which frees a file.
+    const failure = failureToOpen(error);
     if (db.isOpen) db.close();
-    throw cause;
-  }
-}
-
-/** The error of the system (EMFILE, ENFILE) if no more files can be opened, or null. SQLite's own doesn't say so. */
-function tooManyFiles(): unknown {
-  try {
-    closeSync(openSync(devNull, 'r'));
-    return null;
-  } catch (error) {
-    return error;
+    throw failure;
   }
 }
 
