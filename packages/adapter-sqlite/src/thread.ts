@@ -61,8 +61,9 @@ export function createWriterThread(place: Place, reader: DatabaseSync) {
       if (!reader.isOpen) throw unavailable();
       thread ??= startThread();
       if (thread.pending !== null) throw unavailable(new Error('the disk takes too long to write'));
-      thread.pending = Promise.withResolvers();
+      // It throws if a value can't be sent.
       thread.worker.postMessage(writes);
+      thread.pending = Promise.withResolvers();
       return (await thread.pending.promise).map(revived);
     },
 

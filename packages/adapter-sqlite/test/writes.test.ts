@@ -39,6 +39,12 @@ test('a transaction commits nothing after an error that is no violated constrain
   expect(databaseAt(file, { returnArrays: true }).prepare('SELECT name FROM pets').all().flat()).toEqual(['Tom']);
 });
 
+test('a creation that cannot be sent to the thread throws a defect, and the next one succeeds', async () => {
+  const { pets } = await storageAt(freshFile());
+  await expect(added(pets, rex({ name: (() => {}) as never }))).rejects.toMatchObject({ name: 'DataCloneError' });
+  expect((await added(pets)).id).toBe(1n);
+});
+
 test('equal reads of one turn of the event loop read once', async () => {
   const { pets } = await storageAt(freshFile());
   const [first, second] = [pets.list({ after: 0n, limit: 1 }), pets.list({ after: 0n, limit: 1 })];
