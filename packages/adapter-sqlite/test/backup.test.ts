@@ -50,11 +50,10 @@ test('backup.mjs copies a file while another process commits, and restore.mjs pu
   expect(writer.process.exitCode).toBeNull();
   expectWhole(copy);
 
-  const file = freshFile();
-  const storage = await storageAt(file);
-  await added(storage.pets, rex({ name: 'Max' }));
+  const { pets, close, location: file } = await storageAt();
+  await added(pets, rex({ name: 'Max' }));
   const log = readFileSync(`${file}-wal`);
-  await storage.close();
+  await close();
   // A killed process leaves its log.
   writeFileSync(`${file}-wal`, log);
   expect((await restore(copy, file)).stdout).toMatch(/^ok, the next id is 10\d{5}\n$/);

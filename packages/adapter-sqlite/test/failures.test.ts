@@ -6,15 +6,11 @@ const failure = (members: object) => Object.assign(new Error('no'), members);
 /** Three kinds: a reason for the operator; null: a later call may succeed; undefined: a defect. */
 test.each<[string, Error, reason: string | null | undefined]>([
   ['SQLITE_NOMEM', failure({ errcode: 7 }), null],
-  ['SQLITE_IOERR_FSYNC', failure({ errcode: 1_034 }), null],
-  ['SQLITE_CORRUPT_INDEX', failure({ errcode: 779 }), 'it is damaged: restore a backup'],
   ['SQLITE_FULL', failure({ errcode: 13 }), null],
   ['SQLITE_PROTOCOL', failure({ errcode: 15 }), 'its file system does not lock files: put it on a local disk'],
   ['no thread', failure({ code: 'ERR_WORKER_INIT_FAILED' }), null],
   ['a thread without memory', failure({ code: 'ERR_WORKER_OUT_OF_MEMORY' }), null],
   ['no response in time', failure({ name: 'TimeoutError' }), null],
-  ['SQLITE_ERROR', failure({ code: 'ERR_SQLITE_ERROR', errcode: 1 }), undefined],
-  ['an error of Node.js', failure({ code: 'ERR_INVALID_STATE' }), undefined],
 ])('judges %s', (_, error, reason) => {
   expect(reasonForOperator(error)).toBe(reason);
 });

@@ -89,8 +89,7 @@ test('a damaged page makes the reads that meet it, every write and ready fail as
 });
 
 test('reads that need what is missing are unavailable, and the others are served', async () => {
-  const file = freshFile();
-  const { pets, keys } = await storageAt(file);
+  const { pets, keys, location: file } = await storageAt();
   const pet = await added(pets, rex({ status: 'sold' }));
   databaseAt(file).exec('DROP INDEX pets_by_status; ALTER TABLE api_keys RENAME TO keys');
   const page = pets.list({ status: 'sold', after: 0n, limit: 1 });
@@ -100,13 +99,12 @@ test('reads that need what is missing are unavailable, and the others are served
 });
 
 test('a hard link, tables and indexes that an administrator makes are no outage', async () => {
-  const file = freshFile();
-  const storage = await storageAt(file);
+  const { ready, location: file } = await storageAt();
   databaseAt(file).exec(
     'CREATE INDEX by_name ON pets (name); CREATE VIEW names AS SELECT name FROM pets; ANALYZE; VACUUM',
   );
   const other = await openAt(file);
   linkSync(file, `${file}.link`);
-  await storage.ready();
+  await ready();
   await other.ready();
 });

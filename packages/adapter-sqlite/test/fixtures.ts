@@ -7,15 +7,15 @@ import { freshPlace } from './fresh-place.ts';
 
 export { freshPlace as freshFile };
 
-/** A storage that is closed when the running test ends. Nothing has been written yet. */
-export async function openAt(file: string): Promise<PetStorage> {
+/** A storage that is closed when the running test ends. Nothing has been written yet. Its file is its `location`. */
+export async function openAt(file = freshPlace()): Promise<PetStorage> {
   const storage = await createSqliteStorage({ file });
   onTestFinished(() => storage.close());
   return storage;
 }
 
 /** The same when it is ready: its thread may start more slowly on a busy machine than a call may take. */
-export async function storageAt(file: string): Promise<PetStorage> {
+export async function storageAt(file = freshPlace()): Promise<PetStorage> {
   const storage = await openAt(file);
   await untilReady(storage);
   return storage;

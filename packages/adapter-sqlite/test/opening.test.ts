@@ -33,8 +33,7 @@ test('connections sync the log before a commit returns', () => {
 });
 
 test('a new file can be read and written by its owner alone, and so can its log', async () => {
-  const file = freshFile();
-  await storageAt(file);
+  const { location: file } = await storageAt();
   const modes = ['', '-wal', '-shm'].map((suffix) => (statSync(file + suffix).mode & 0o777).toString(8));
   expect(modes).toEqual(['600', '600', '600']);
 });
@@ -72,8 +71,7 @@ test('a file that another process is writing can be opened and read', async () =
 });
 
 test('ready writes as much as a creation, and changes no pets, keys and ids', async () => {
-  const file = freshFile();
-  const storage = await storageAt(file);
+  const { pets, ready, location: file } = await storageAt();
   const other = databaseAt(file);
   /** The number of bytes that a write appends to an empty log. */
   const sizeOf = async (write: () => unknown) => {
@@ -82,10 +80,10 @@ test('ready writes as much as a creation, and changes no pets, keys and ids', as
     return statSync(`${file}-wal`).size;
   };
   const sold = rex({ status: 'sold' });
-  const creation = await sizeOf(() => added(storage.pets, sold, idempotencyOf(sold, 'k')));
-  expect(await sizeOf(() => storage.ready())).toBe(creation);
-  expect(await everyPage(storage.pets)).toEqual([{ id: 1n, ...sold }]);
-  expect((await added(storage.pets)).id).toBe(2n);
+  const creation = await sizeOf(() => added(pets, sold, idempotencyOf(sold, 'k')));
+  expect(await sizeOf(() => ready())).toBe(creation);
+  expect(await everyPage(pets)).toEqual([{ id: 1n, ...sold }]);
+  expect((await added(pets)).id).toBe(2n);
 });
 
 describe('opening rejects in one line', () => {

@@ -12,14 +12,14 @@ test('every statement uses an index alone, without a scan of a table or a sort',
     const rows = db.prepare(`EXPLAIN QUERY PLAN ${sql}`).all();
     return [name, rows.map(({ detail }) => detail).join()];
   };
-  expect(Object.fromEntries(Object.entries(PET_SQL).map(planOf))).toEqual({
+  expect(Object.fromEntries(Object.entries({ ...PET_SQL, read: ARCHIVE_SQL.read }).map(planOf))).toEqual({
     create: '',
     findCreated: 'SEARCH pets USING INDEX pets_by_idempotency_key (idempotency_holder=? AND idempotency_key=?)',
     find: 'SEARCH pets USING INTEGER PRIMARY KEY (rowid=?)',
     list: 'SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)',
     listByStatus: 'SEARCH pets USING INDEX pets_by_status (status=? AND rowid>?)',
+    read: 'SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)',
   });
-  expect(planOf(['read', ARCHIVE_SQL.read])).toEqual(['read', 'SEARCH pets USING INTEGER PRIMARY KEY (rowid>?)']);
   expect(Object.fromEntries(Object.entries(KEY_SQL).map(planOf))).toEqual({
     add: '',
     find: 'SEARCH api_keys USING INDEX sqlite_autoindex_api_keys_2 (digest=?)',

@@ -4,20 +4,18 @@ import { expect, onTestFinished, test } from 'vitest';
 import { placeOf } from '../src/file.ts';
 import type { Statement } from '../src/schema.ts';
 import { createWriter } from '../src/writer.ts';
-import { databaseAt, execute, freshFile, storageAt } from './fixtures.ts';
+import { databaseAt, execute, storageAt } from './fixtures.ts';
 
 test('writes that arrive together share transactions', async () => {
-  const file = freshFile();
-  const storage = await storageAt(file);
-  await Promise.all(Array.from({ length: 300 }, () => added(storage.pets)));
+  const { pets, location: file } = await storageAt();
+  await Promise.all(Array.from({ length: 300 }, () => added(pets)));
   // A transaction of one row appends two pages to the log.
   const { log: pages } = databaseAt(file).prepare('PRAGMA wal_checkpoint').get() as { log: number };
   expect(pages).toBeLessThan(100);
 });
 
 test('the log becomes small again after a large transaction or a long backup', async () => {
-  const file = freshFile();
-  const { pets } = await storageAt(file);
+  const { pets, location: file } = await storageAt();
   execute('CREATE TABLE filler AS SELECT zeroblob(40000000)')(file);
   expect(statSync(`${file}-wal`).size).toBeGreaterThan(40_000_000);
   await added(pets);
@@ -29,8 +27,7 @@ test('a transaction commits nothing after an error that is no violated constrain
   const create = (name: string): [Statement] => [
     ['INSERT INTO pets (name, category_id, created_at) VALUES (?, 7, 0) RETURNING id', name],
   ];
-  const file = freshFile();
-  await storageAt(file);
+  const { location: file } = await storageAt();
   const { commit, close } = createWriter(placeOf(file));
   onTestFinished(close);
   const failed = expect.objectContaining({ message: 'no such table: missing' });
@@ -40,19 +37,19 @@ test('a transaction commits nothing after an error that is no violated constrain
 });
 
 test('a creation that cannot be sent to the thread throws a defect, and the next one succeeds', async () => {
-  const { pets } = await storageAt(freshFile());
+  const { pets } = await storageAt();
   await expect(added(pets, rex({ name: (() => {}) as never }))).rejects.toMatchObject({ name: 'DataCloneError' });
   expect((await added(pets)).id).toBe(1n);
 });
 
 test('equal reads of one turn of the event loop read once', async () => {
-  const { pets } = await storageAt(freshFile());
+  const { pets } = await storageAt();
   const [first, second] = [pets.list({ after: 0n, limit: 1 }), pets.list({ after: 0n, limit: 1 })];
   expect(await first).toBe(await second);
 });
 
 test('ids are in the order of the calls, and repeated idempotency keys use up none', async () => {
-  const { pets } = await storageAt(freshFile());
+  const { pets } = await storageAt();
   const inOrder = Array.from({ length: 500 }, (_, index) => BigInt(index + 1));
   for (let count = 0; count < 2; count += 1) {
     const calls = inOrder.map((id) => added(pets, rex(), idempotencyOf(rex(), `line-${id}`)));
@@ -62,19 +59,17 @@ test('ids are in the order of the calls, and repeated idempotency keys use up no
 });
 
 test('ids are below 2^53, and a call beyond that throws a defect', async () => {
-  const file = freshFile();
-  const storage = await storageAt(file);
-  await added(storage.pets);
+  const { pets, location: file } = await storageAt();
+  await added(pets);
   databaseAt(file).exec('UPDATE sqlite_sequence SET seq = 9007199254740990');
-  expect((await added(storage.pets)).id).toBe(2n ** 53n - 1n);
-  await expect(added(storage.pets)).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
+  expect((await added(pets)).id).toBe(2n ** 53n - 1n);
+  await expect(added(pets)).rejects.toMatchObject({ code: 'ERR_SQLITE_ERROR', errcode: 275 });
 });
 
 test('idempotency keys are removed by age with the statement of docs/storage-sqlite.md', async () => {
   const page = readFileSync(new URL('../../../docs/storage-sqlite.md', import.meta.url), 'utf8');
   const statement = /UPDATE pets SET idempotency_[^;]+;/.exec(page)?.[0] ?? '';
-  const file = freshFile();
-  const { pets } = await storageAt(file);
+  const { pets, location: file } = await storageAt();
   const named = (key: string) => [rex(), idempotencyOf(rex(), key)] as const;
   const db = databaseAt(file);
   for (const key of ['old', 'new']) await added(pets, ...named(key));
