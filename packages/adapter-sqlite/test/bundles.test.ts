@@ -23,8 +23,10 @@ async function failureWith(change: (folder: string) => void): Promise<object> {
     import { createSqliteStorage } from './src/index.ts';
     const storage = await createSqliteStorage({ file: 'animals.db' }).catch((error) => error);
     const silent = existsSync('silent') || undefined;
-    const error = storage.pets === undefined ? storage
-      : await storage.pets.add({ name: 'Rex', categoryId: 1n }).catch((error) => error);
+    const add = () => storage.pets.add({ name: 'Rex', categoryId: 1n }).catch((error) => error);
+    let error = storage.pets === undefined ? storage : await add();
+    // On a busy machine the thread starts more slowly than a call may take.
+    while (error.name === 'DomainError' && !silent) error = await add();
     console.log(JSON.stringify({ name: error.name, message: error.message, silent }));
     await storage.close?.();`;
   const node = ['--conditions=@animal-store/source', '--input-type=module', '--eval', program];
