@@ -95,7 +95,7 @@ export function connect(path: string, prepare: (database: Database) => void = ()
     db.open();
     // FULL: each commit waits for the disk. fullfsync: without it macOS leaves the commit in the disk's own cache.
     db.exec('PRAGMA synchronous = FULL; PRAGMA fullfsync = ON');
-    // 16 MiB: a log that grew during a backup gives its space back, instead of when the last connection is closed.
+    // 16 MiB. Otherwise a log that grew during a backup keeps its size until the last connection is closed.
     db.exec('PRAGMA journal_size_limit = 16777216');
     prepare(database);
     return database;
