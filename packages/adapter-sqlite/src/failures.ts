@@ -27,7 +27,7 @@ const ENVIRONMENTAL: ReadonlyMap<number, string | null> = new Map([
   [10, null], // IOERR
   [CORRUPT, 'it is damaged: restore a backup'],
   [13, null], // FULL
-  [CANTOPEN, 'it and its log (-wal) must be files in a folder that exists, where this user may write'],
+  [CANTOPEN, 'it and its log (-wal) must be files in a folder that exists, has space, and where this user may write'],
   [15, 'its file system does not lock files: put it on a local disk'], // PROTOCOL
   [NOTADB, 'it is not a SQLite database'],
 ]);

@@ -179,7 +179,7 @@ describe('opening rejects in one line', () => {
 
   test.each([
     ['that is read-only', 0o444, 0o777, 'this user may not write it or its log (-wal), or the disk is read-only'],
-    ['that is not readable', 0o000, 0o777, /where this user may write$/],
+    ['that is not readable', 0o000, 0o777, /in a folder that exists, has space, and where this user may write$/],
     ['in a read-only folder', 0o666, 0o555, 'this user may not write its folder, where its log must be'],
   ])('a file %s', async (_, fileMode, folderMode, reason) => {
     const file = await fileWith(0);
