@@ -28,9 +28,8 @@ export interface Connection {
 }
 
 /**
- * An error of the writer is sent as its members (writer.ts), rejects its write as an Error (thread.ts, `createBatches`), and is
- * given to `toPortError` (`createResource`), as errors of reads are; a StorageMisconfigured is `unavailable` without it. A
- * write without a reply may be committed.
+ * Errors of reads and of the thread reach `toPortError` by `createResource`, which makes a StorageMisconfigured `unavailable`
+ * itself. A write without a reply may be committed.
  *
  * | failure                      | which reads fail                       | which writes fail                             |
  * | ---------------------------- | -------------------------------------- | --------------------------------------------- |
