@@ -14,6 +14,8 @@ async function settle(): Promise<void> {
   for (let turn = 0; turn < 2; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
 
+const nextTick = () => new Promise((resolve) => process.nextTick(resolve));
+
 /** A batch that has begun and ends when it is told to: with the result of each item, or with a failure. */
 interface Batch {
   readonly items: readonly number[];
@@ -36,9 +38,13 @@ function batches(options: Partial<BatchOptions> = {}) {
     },
     { maxItems: 100, timeout: TIMEOUT, ...options },
   );
-  /** Calls in one turn of the event loop, and waits for its end. Each call ends with its result, or with a message. */
+  /** Calls in ticks of one turn of the event loop, and waits for its end. Each call ends with its result, or with a message. */
   async function call(...items: number[]): Promise<Promise<unknown>[]> {
-    const calls = items.map((item) => add(item).catch(({ message }) => message));
+    const calls: Promise<unknown>[] = [];
+    for (const item of items) {
+      calls.push(add(item).catch(({ message }) => message));
+      await nextTick();
+    }
     await settle();
     return calls;
   }
@@ -98,6 +104,18 @@ describe('createBatches', () => {
     await fc.assert(check, { numRuns: 300 });
   });
 
+  test('adds a call that follows a result to the next batch', async () => {
+    const { begun, call, items } = batches();
+    const [first] = await call(1, 2);
+    first?.then(nextTick).then(() => call(4));
+    await call(3);
+    await begun[0]?.end((item) => item);
+    expect(items()).toEqual([
+      [1, 2],
+      [3, 4],
+    ]);
+  });
+
   test('rejects an item that has waited longer than 2.2 seconds, and never runs it', async () => {
     const { begun, call, items } = batches({ maxItems: 1, timeout: 10_000 });
     const [, late] = await call(1, 2);
@@ -114,7 +132,6 @@ describe('createBatches', () => {
   test.each<[() => unknown, Error]>([
     [fail, new TypeError('down')],
     [async () => undefined, fewResults],
-    [async () => [], fewResults],
     [async () => ['one'], fewResults],
     [async () => ['one', 'two', 'three'], fewResults],
   ])('rejects each item of the work %s for two, and continues', async (work, reason) => {
