@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
@@ -15,6 +15,9 @@ const INACTIVITY_TIMEOUT = 35_000;
 
 /** How long a stopping server waits for the first bytes of a connection, in milliseconds. */
 const FIRST_BYTES_TIMEOUT = 1_000;
+
+/** How often a stopping server looks for idle connections, in milliseconds. */
+const IDLE_INTERVAL = 100;
 
 export type Listener = RequestListener<typeof NodeRequest>;
 
@@ -111,12 +114,21 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       for (const connection of connections.values()) connection.end();
       if (grace > 0) await sleep(grace);
       const closed = once(server, 'close');
-      server.close();
-      // Node does not close connections that have sent nothing. Browsers open them ahead of requests.
+      // That of HTTP closes idle connections, too. For Node they include one whose client has not read the whole response yet,
+      // and by its documentation those that have sent nothing.
+      TcpServer.prototype.close.call(server);
+      const closeIdle = () => {
+        const sockets = [...connections.keys()];
+        if (sockets.every(({ bytesRead, writableLength }) => bytesRead > 0 && writableLength === 0)) {
+          server.closeIdleConnections();
+        }
+      };
+      closeIdle();
+      const idle = setInterval(closeIdle, IDLE_INTERVAL);
+      // Browsers open connections ahead of requests. Node reads sockets between timers and immediates: what has arrived counts.
       const closeSilent = () => {
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
       };
-      // Node reads sockets between timers and immediates: bytes that have arrived count.
       const silent = setTimeout(() => setImmediate(closeSilent), FIRST_BYTES_TIMEOUT);
       let closedAtDeadline = 0;
       const timer = setTimeout(() => {
@@ -124,8 +136,9 @@ export async function startServer(listener: Listener, options: ServerOptions): P
         server.closeAllConnections();
       }, deadline);
       await closed;
-      clearTimeout(silent);
-      clearTimeout(timer);
+      for (const each of [idle, silent, timer]) clearTimeout(each);
+      // Ends the timer of Node's time limits.
+      server.close();
       return closedAtDeadline;
     },
   };
