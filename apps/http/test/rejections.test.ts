@@ -92,9 +92,13 @@ test('serves a request with Upgrade, closes its connection, and reads nothing be
   expect((await service.call('GET', '/v1/pets')).json).toEqual([]);
 });
 
-test('logs a rejection under the id that the client gets, and none of bytes behind a last response', async ({
+test('logs a rejection under the id that the client gets, but no bytes behind a last response, and no reset', async ({
   service,
 }) => {
+  const socket = openSocket(service.port);
+  await once(socket, 'connect');
+  socket.resetAndDestroy();
+  await once(socket, 'close');
   const fields = `${CREATION}X-Request-Id: sent\r\n${CHUNKED}`;
   expect(await service.raw(request('POST /v1/pets', fields, 'hello\r\n'))).toMatch(/^x-request-id: sent\r$/im);
   const id = /^x-request-id: (\S+)\r$/im.exec(await service.raw('hello\r\n\r\n'))?.[1];

@@ -1,4 +1,3 @@
-import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 import type { HttpError } from '../app/errors.ts';
 import type { NodeRequest, NodeResponse } from './request.ts';
@@ -11,34 +10,22 @@ const LINGER_TIMEOUT = 2_000;
 
 /**
  * One connection. Its requests are served one after the other (RFC 9112, section 9.3.2), the next when the response before was
- * handed to the system: a client that reads nothing holds one response. What the events of Node.js do in both stages:
+ * handed to the system: a client that reads nothing holds one response.
  *
- * | event                       | `serving`                                      | `ending`: everything behind is ignored |
- * | --------------------------- | ---------------------------------------------- | -------------------------------------- |
- * | request                     | waits for its turn; `ending` if it is the last | is ignored                             |
- * | request beyond 50 that wait | closes the connection                          | is ignored                             |
- * | close of a response         | the next turn begins; if there is none after   | the same                               |
- * |                             | the server has stopped, the connection ends    |                                        |
- * | clientError within a body   | its request is rejected, or the connection is  | the same                               |
- * |                             | closed if its response has begun; `ending`     |                                        |
- * | other clientError, connect  | the rejection waits for its turn, `ending`     | is ignored                             |
- * | stop of the server          | `ending`; if there is no request, or its       | is ignored                             |
- * |                             | response has begun, with the next request      |                                        |
+ * It ends with a last response, and ignores what its client sends behind: the response to a request that asks for this, that of
+ * a stopping server, or the rejection of bytes that the parser can't read.
  */
 export class Connection {
-  readonly #server: Server<typeof NodeRequest>;
   readonly #socket: Socket;
-  #stage: 'serving' | 'ending' = 'serving';
   /** Each serves a request that has no response yet, or writes the rejection. The first one has begun. */
-  #turns: (() => void)[] = [];
-  /** The response to the last request, even if it was sent: the body of the request may still be arriving. */
-  #last: NodeResponse | null = null;
+  readonly #turns: (() => void)[] = [];
+  /** The response to the newest request, even if it was sent: the body of the request may still be arriving. */
+  #newest: NodeResponse | null = null;
+  /** Whether the newest response, or the rejection behind it, is the last one. */
+  #isEnding = false;
 
-  constructor(server: Server<typeof NodeRequest>, socket: Socket) {
-    this.#server = server;
+  constructor(socket: Socket) {
     this.#socket = socket;
-    // Node leaves the socket of a CONNECT without a listener: a reset would end the process.
-    socket.on('error', () => {});
   }
 
   /**
@@ -47,31 +34,28 @@ export class Connection {
    * @returns false if the connection has too many requests.
    */
   accept(response: NodeResponse, isStopping: boolean, serve: () => void): boolean {
-    if (this.#stage !== 'serving') return true;
+    if (this.#isEnding) return true;
     if (this.#turns.length === WAITING_MAX) {
       this.#socket.destroy();
       return false;
     }
-    this.#last = response;
+    this.#newest = response;
     if (isStopping || isLast(response.req)) this.end();
     // Node emits `close` after `finish`, and also if the connection is lost.
     response.on('close', () => {
       this.#turns.shift();
-      const [next] = this.#turns;
-      // Node closes the connection after some responses, as after one instead of 100 Continue.
-      if (next !== undefined && this.#socket.writable) next();
-      // Node leaves a connection open whose response had begun before the stop.
-      if (next === undefined && !this.#server.listening) this.#socket.end();
+      // Not if Node closes it after this response, as after one instead of 100 Continue.
+      if (this.#socket.writable) this.#turns[0]?.();
     });
     if (this.#turns.push(serve) === 1) serve();
     return true;
   }
 
-  /** Makes the response to the last request close the connection, unless it has begun or a rejection behind it will. */
+  /** Makes the newest response the last one. If it has begun, it can't be: its client was told that more may follow. */
   end(): void {
-    if (this.#stage === 'ending' || this.#last === null || this.#last.headersSent) return;
-    this.#stage = 'ending';
-    this.#last.setHeader('connection', 'close');
+    if (this.#isEnding || this.#newest === null || this.#newest.headersSent) return;
+    this.#isEnding = true;
+    this.#newest.setHeader('connection', 'close');
   }
 
   /**
@@ -80,23 +64,23 @@ export class Connection {
    * @param bytes Makes the rejection if these bytes are of no request.
    */
   reject(error: HttpError, bytes: () => string): void {
-    const last = this.#last;
-    if (last?.req.complete === false) {
+    // As in the example of Node's documentation of `clientError`.
+    if (!this.#socket.writable) return;
+    const newest = this.#newest;
+    if (newest?.req.complete === false) {
       // No second response can follow.
-      if (last.headersSent || !this.#socket.writable) return void this.#socket.destroy();
+      if (newest.headersSent) return void this.#socket.destroy();
       this.end();
-      last.req.rejectBody(error);
-      return;
+      newest.req.rejectBody(error);
+    } else if (!this.#isEnding) {
+      this.#isEnding = true;
+      const respond = () => {
+        this.#socket.end(bytes());
+        // What follows is read, although the parser fails again: a reset could arrive before the rejection.
+        setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
+      };
+      if (this.#turns.push(respond) === 1) respond();
     }
-    // The parser fails again with each packet that follows. They are read: a reset could arrive before the rejection.
-    if (this.#stage !== 'serving') return;
-    this.#stage = 'ending';
-    const respond = () => {
-      if (!this.#socket.writable) return void this.#socket.destroy();
-      this.#socket.end(bytes());
-      setTimeout(() => this.#socket.destroy(), LINGER_TIMEOUT).unref();
-    };
-    if (this.#turns.push(respond) === 1) respond();
   }
 }
 

@@ -66,7 +66,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
 
   const connections = new Map<Socket, Connection>();
   server.on('connection', (socket) => {
-    connections.set(socket, new Connection(server, socket));
+    connections.set(socket, new Connection(socket));
     socket.once('close', () => connections.delete(socket));
   });
   server.on('drop', () => onDrop('connections'));
@@ -101,7 +101,11 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   const rejectBytes = (error: HttpError, socket: Socket) =>
     connections.get(socket)?.reject(error, () => bytesOf(reject(error, null, socket.remoteAddress ?? null)));
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
-  server.on('connect', (request) => rejectBytes(NO_TUNNEL, request.socket));
+  server.on('connect', ({ socket }) => {
+    // Node leaves it without a listener: a reset would end the process.
+    socket.on('error', () => {});
+    rejectBytes(NO_TUNNEL, socket);
+  });
 
   // Without a host Node listens on `::`, or on 0.0.0.0 if IPv6 is not available.
   server.listen({ port, ...(host !== '::' && { host }) });
@@ -117,14 +121,10 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       // That of HTTP closes idle connections, too. For Node they include one whose client has not read the whole response yet,
       // and by its documentation those that have sent nothing.
       TcpServer.prototype.close.call(server);
-      const closeIdle = () => {
-        const sockets = [...connections.keys()];
-        if (sockets.every(({ bytesRead, writableLength }) => bytesRead > 0 && writableLength === 0)) {
-          server.closeIdleConnections();
-        }
-      };
-      closeIdle();
-      const idle = setInterval(closeIdle, IDLE_INTERVAL);
+      const idle = setInterval(() => {
+        const isQuiet = ({ bytesRead, writableLength }: Socket) => bytesRead > 0 && writableLength === 0;
+        if ([...connections.keys()].every(isQuiet)) server.closeIdleConnections();
+      }, IDLE_INTERVAL);
       // Browsers open connections ahead of requests. Node reads sockets between timers and immediates: what has arrived counts.
       const closeSilent = () => {
         for (const socket of connections.keys()) if (socket.bytesRead === 0) socket.destroy();
@@ -137,8 +137,6 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       }, deadline);
       await closed;
       for (const each of [idle, silent, timer]) clearTimeout(each);
-      // Ends the timer of Node's time limits.
-      server.close();
       return closedAtDeadline;
     },
   };
