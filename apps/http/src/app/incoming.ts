@@ -1,7 +1,5 @@
-import { isUtf8 } from 'node:buffer';
-import { parse } from '@animal-store/exact-json';
-import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, HttpError, invalidRequest } from './errors.ts';
-import { BODY_MAX_BYTES, CLIENT_MESSAGES } from './messages.ts';
+import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE } from './errors.ts';
+import { BODY_MAX_BYTES } from './messages.ts';
 
 /** A request as handlers read it: made of a Fetch API request, or by a server that has a faster way. */
 export interface Incoming {
@@ -38,51 +36,4 @@ export function fromFetch({ headers, body }: Request): Incoming {
       return Buffer.concat(chunks);
     },
   };
-}
-
-const JSON_MEDIA_TYPE = /^application\/json[\t ]*(?:;|$)/i;
-/** Content codings that mean none: an empty element of the list counts as such (RFC 9110, section 5.6.1.2). */
-const IDENTITY: readonly string[] = ['', 'identity'];
-/** Otherwise `trim` would remove more than spaces and tabs (RFC 9110, section 5.6.3). */
-const PRINTABLE_ASCII = /^[\t -~]*$/;
-const BYTE_ORDER_MARK = 0xfeff;
-
-/**
- * @throws HttpError `unsupported_media_type` unless the body is declared as plain JSON; parameters are ignored.
- * `invalid_request` for a transfer coding that is not understood here (RFC 9112, section 6.1).
- */
-export function requireJson(incoming: Incoming): void {
-  if (!JSON_MEDIA_TYPE.test(incoming.header('content-type') ?? '')) {
-    throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentType);
-  }
-  const codings = incoming.header('content-encoding');
-  if (codings !== undefined && !isIdentity(codings)) {
-    throw new HttpError('unsupported_media_type', CLIENT_MESSAGES.contentEncoding);
-  }
-  const transferCoding = incoming.header('transfer-encoding');
-  if (transferCoding !== undefined && transferCoding.toLowerCase() !== 'chunked') {
-    throw invalidRequest(CLIENT_MESSAGES.transferEncoding);
-  }
-}
-
-function isIdentity(codings: string): boolean {
-  const isPlain = codings.split(',').every((coding) => IDENTITY.includes(coding.trim().toLowerCase()));
-  return isPlain && PRINTABLE_ASCII.test(codings);
-}
-
-/**
- * Parses the JSON of a body, with integers as bigints.
- *
- * @throws HttpError `invalid_request` if the bytes are not JSON in UTF-8 without a byte order mark (RFC 8259, 8.1).
- */
-export function parseJson(bytes: Buffer): unknown {
-  if (bytes.length === 0) throw invalidRequest(CLIENT_MESSAGES.bodyIsEmpty);
-  if (!isUtf8(bytes)) throw invalidRequest(CLIENT_MESSAGES.bodyIsNotUtf8);
-  const text = bytes.toString();
-  if (text.charCodeAt(0) === BYTE_ORDER_MARK) throw invalidRequest(CLIENT_MESSAGES.bodyBeginsWithMark);
-  try {
-    return parse(text);
-  } catch (error) {
-    throw invalidRequest(`${CLIENT_MESSAGES.bodyIsNotJson}: ${(error as SyntaxError).message}`);
-  }
 }

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Catalogue } from '@animal-store/domain';
 import { errorCode, type Headers, HttpError, type HttpResponse, JSON_TYPE } from './errors.ts';
 import type { Handle } from './handler.ts';
-import { requireJson } from './incoming.ts';
+import { requireJson } from './json.ts';
 import { CLIENT_MESSAGES } from './messages.ts';
 
 export interface McpOptions {

@@ -1,6 +1,6 @@
 import { LIMITS, type NewPet } from '@animal-store/domain';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
-import { parseJson, requireJson } from '../incoming.ts';
+import { parseJson, requireJson, toJson } from '../json.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../messages.ts';
 import {
   EXAMPLE_NEW_PET,
@@ -13,7 +13,6 @@ import {
   ref,
 } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { toJson } from './pet-json.ts';
 
 const { maxLength: MAX_LENGTH, pattern: PATTERN } = LIMITS.idempotencyKey;
 

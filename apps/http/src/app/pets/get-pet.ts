@@ -1,10 +1,10 @@
 import { LIMITS } from '@animal-store/domain';
 import { quote } from '@animal-store/domain/transport';
 import { HttpError, JSON_TYPE } from '../errors.ts';
+import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, errorContent, jsonContent, parameter } from '../openapi/responses.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { toJson } from './pet-json.ts';
 
 /** When getPet was deprecated, in milliseconds since the epoch. */
 const DEPRECATED_AT = Date.UTC(2026, 10, 20);

@@ -1,11 +1,11 @@
 import { LIMITS, type PetQuery } from '@animal-store/domain';
 import type { HonoRequest } from 'hono';
 import { invalidRequest, JSON_TYPE } from '../errors.ts';
+import { toJson } from '../json.ts';
 import { CLIENT_MESSAGES } from '../messages.ts';
 import { EXAMPLE_PET, jsonContent, optionalHeader, parameter, ref } from '../openapi/responses.ts';
 import { CURSOR_PATTERN, cursorAfter, readCursor } from './cursor.ts';
 import type { Operation, OperationDependencies } from './operation.ts';
-import { toJson } from './pet-json.ts';
 
 const DECIMAL = /^[1-9]\d*$/;
 const { min, max, default: fallback } = LIMITS.page;
