@@ -105,7 +105,7 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
       hostname: 'localhost',
       // Not expected: handlers do not throw, and the server has checked the Host field and the target.
       errorHandler(error) {
-        const { status, headers, body } = exchange.reject(error, null, null);
+        const { status, headers, body } = exchange.reject(error, { clientAddress: null });
         return new Response(body, { status, headers });
       },
     },

@@ -2,8 +2,9 @@ import { createMemoryStorage } from '@animal-store/adapter-memory';
 import { createCatalogue } from '@animal-store/domain';
 import { expect, test } from 'vitest';
 import { type AppOptions, createApp } from './app.ts';
-import { createExchange, type RequestRecord } from './exchange.ts';
+import { createExchange } from './exchange.ts';
 import type { Incoming } from './incoming.ts';
+import type { RequestRecord } from './record.ts';
 
 // The application as a library: its program serves it on another server, and adds routes of its own.
 test('serves requests of a server that knows nothing of it', async () => {

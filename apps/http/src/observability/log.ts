@@ -3,7 +3,7 @@ import { reasonOf } from '@animal-store/domain/transport';
 import pino, { type Logger } from 'pino';
 import sonicBoom from 'sonic-boom';
 import { isUnexpected, OVERLOADED } from '../app/errors.ts';
-import type { Observe } from '../app/exchange.ts';
+import type { Observe } from '../app/record.ts';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];

@@ -2,7 +2,7 @@ import type { Version } from '@animal-store/app-kit';
 import { DomainError } from '@animal-store/domain';
 import { mapPorts, type Ports } from '@animal-store/domain/ports';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Observe } from '../app/exchange.ts';
+import type { Observe } from '../app/record.ts';
 import type { StorageCheck } from './readiness.ts';
 
 export interface MetricsOptions {

@@ -28,8 +28,8 @@ export interface ServerOptions {
   readonly port: number;
   /** Further connections are closed at once. */
   readonly maxConnections: number;
-  /** The response to a request that the listener does not get; `request` is null for bytes that are not a request. */
-  readonly reject: (error: HttpError, request: NodeRequest | null, clientAddress: string | null) => HttpResponse;
+  /** The response to a request that the listener does not get. Of bytes that are not one only the address is known. */
+  readonly reject: (error: HttpError, sender: NodeRequest | Pick<NodeRequest, 'clientAddress'>) => HttpResponse;
   /** Called for each connection that is closed because there are too many, or because it sent too many requests. */
   readonly onDrop: (reason: 'connections' | 'requests') => void;
 }
@@ -84,8 +84,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   }
 
   async function rejectRequest(error: HttpError, request: NodeRequest, response: NodeResponse): Promise<void> {
-    const rejection = reject(error, request, request.clientAddress);
-    const { status, headers, body } = await request.afterBody(response, rejection);
+    const { status, headers, body } = await request.afterBody(response, reject(error, request));
     response.writeHead(status, { ...headers, 'content-length': Buffer.byteLength(body) }).end(body);
   }
 
@@ -99,7 +98,9 @@ export async function startServer(listener: Listener, options: ServerOptions): P
 
   /** Rejects bytes that the parser can't read. */
   const rejectBytes = (error: HttpError, socket: Socket) =>
-    connections.get(socket)?.reject(error, () => bytesOf(reject(error, null, socket.remoteAddress ?? null)));
+    connections
+      .get(socket)
+      ?.reject(error, () => bytesOf(reject(error, { clientAddress: socket.remoteAddress ?? null })));
   server.on('clientError', (error, socket) => rejectBytes(parserRejection(error), socket as Socket));
   server.on('connect', ({ socket }) => {
     // Node leaves it without a listener: a reset would end the process.

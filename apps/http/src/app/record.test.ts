@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { forwardedAddress } from './forwarded.ts';
+import { forwardedAddress } from './record.ts';
 
 test.each([
   ['198.51.100.1, 203.0.113.9', 1, '203.0.113.9'],
