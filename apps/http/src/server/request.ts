@@ -1,6 +1,6 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
-import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, type HttpError } from '../app/errors.ts';
-import { BODY_MAX_BYTES } from '../app/messages.ts';
+import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, type HttpError, invalidRequest } from '../app/errors.ts';
+import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../app/messages.ts';
 
 /** How many chunks a body that is kept may have: each costs more than its bytes. A connection with more is closed. */
 const CHUNKS_MAX = 1_000;
@@ -8,6 +8,18 @@ const CHUNKS_MAX = 1_000;
 /** How long a body is discarded, in milliseconds, and how many bytes of it. */
 const DISCARD_TIMEOUT = 2_000;
 const DISCARD_MAX_BYTES = 16 * 1024 * 1024;
+
+const BAD_HOST = invalidRequest(CLIENT_MESSAGES.badHost);
+const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
+
+/** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2.3). */
+const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d*)?$/i;
+
+/** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */
+const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
+
+// Most requests have the same Host field, and parsing one takes 1 µs.
+let lastHost = { given: '', normalized: '' };
 
 export type NodeResponse = ServerResponse<NodeRequest>;
 
@@ -30,6 +42,33 @@ export class NodeRequest extends IncomingMessage {
   /** The value of a header field, by its lower-case name; those of repeated fields are joined with a comma and a space. */
   header(name: string): string | undefined {
     return this.headers[name] as string | undefined;
+  }
+
+  /**
+   * Normalizes the Host field and the target, because the adapter for Hono knows no other forms than those of URLs: `[::1]` for
+   * `[0:0::1]`, and the target in origin form. Needs `joinDuplicateHeaders`: a repeated Host field, joined with a comma and a
+   * space, is malformed.
+   *
+   * @returns The rejection for a Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or
+   * malformed, or for another target than a path (RFC 9112, section 3.2); null if both are valid.
+   */
+  normalizeTarget(): HttpError | null {
+    const { host = this.httpVersion === '1.0' ? '' : null } = this.headers;
+    if (host === null) return BAD_HOST;
+    // An empty one is valid.
+    if (host !== '' && host !== lastHost.given) {
+      const url = HOST.test(host) ? URL.parse(`http://${host}`) : null;
+      if (url === null) return BAD_HOST;
+      lastHost = { given: host, normalized: url.host };
+    }
+    this.headers.host = host && lastHost.normalized;
+    const target = this.url ?? '';
+    if (!TARGET.test(target)) return BAD_TARGET;
+    if (target.startsWith('/')) return null;
+    const url = URL.parse(target);
+    if (url === null) return BAD_TARGET;
+    this.url = url.pathname + url.search;
+    return null;
   }
 
   /**

@@ -4,7 +4,7 @@ import { type AddressInfo, type Socket, Server as TcpServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpError, HttpResponse } from '../app/errors.ts';
 import { Connection } from './connection.ts';
-import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, normalizeTarget, parserRejection } from './rejection.ts';
+import { bytesOf, MAX_HEADER_SIZE, NO_TUNNEL, parserRejection } from './rejection.ts';
 import { NodeRequest, type NodeResponse } from './request.ts';
 
 /** In milliseconds. */
@@ -74,7 +74,7 @@ export async function startServer(listener: Listener, options: ServerOptions): P
   let isStopping = false;
   function accept(request: NodeRequest, response: NodeResponse): void {
     const serve = () => {
-      const error = normalizeTarget(request);
+      const error = request.normalizeTarget();
       if (error === null) listener(request, response);
       else rejectRequest(error, request, response);
     };
