@@ -26,28 +26,17 @@ describe('the documentation page', () => {
     const etag = String(headers['etag']);
     expect((await get({ 'if-none-match': etag })).status).toBe(304);
     expect(await get({ range: 'bytes=0-1', 'if-range': etag })).toMatchObject({ status: 200, text });
-    const compressed = (await get({ 'accept-encoding': 'gzip' })).headers;
-    expect([compressed['content-encoding'], Number(compressed['content-length']) < text.length]).toEqual([
-      'gzip',
-      true,
-    ]);
+    const gzip = await get({ 'accept-encoding': 'gzip' });
+    expect(gzip).toMatchObject({ text, headers: { 'content-encoding': 'gzip' } });
+    expect(Number(gzip.headers['content-length'])).toBeLessThan(text.length);
     // The strong tag of another representation is another one (RFC 9110, section 8.8.3.3).
-    expect(compressed['etag']).not.toBe(etag);
-    for (const fields of [headers, compressed]) {
+    expect(gzip.headers['etag']).not.toBe(etag);
+    for (const fields of [headers, gzip.headers]) {
       expect(fields).toMatchObject({ 'cache-control': 'no-cache', vary: 'Accept-Encoding' });
     }
     expect(await app.call('HEAD', path, { key: null })).toMatchObject({ status: 200, text: '', headers });
     const rejected = await app.call('POST', path, { key: null, body: '{}' });
     expect(rejected).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
-  });
-
-  test('has the same content compressed', async ({ service: { port, call } }) => {
-    for (const path of ['/docs', '/docs/docs.js', '/docs/swagger-ui.css', '/docs/swagger-ui-bundle.js']) {
-      // It decompresses.
-      const response = await fetch(`http://127.0.0.1:${port}${path}`, { headers: { 'accept-encoding': 'gzip' } });
-      expect(response.headers.get('content-encoding')).toBe('gzip');
-      expect(await response.text()).toBe((await call('GET', path, { key: null })).text);
-    }
   });
 
   test('has no scripts or styles in the page, and no addresses of others', async ({ app: { call } }) => {
@@ -69,7 +58,7 @@ interface Operation {
   readonly operationId: string;
   readonly deprecated?: boolean;
   readonly parameters: readonly { name: string; in: string; required?: boolean; schema: Json }[];
-  readonly requestBody?: { readonly required: boolean };
+  readonly requestBody?: Response;
   readonly responses: Readonly<Record<string, Response>>;
 }
 
@@ -80,7 +69,7 @@ interface Response {
 
 interface Document {
   readonly openapi: string;
-  readonly servers: readonly { readonly url: string }[];
+  readonly servers: readonly Json[];
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly security: readonly Json[];
   readonly components: Readonly<Record<string, Readonly<Record<string, Json>>>>;
@@ -100,14 +89,10 @@ async function documentOf({ call }: App) {
 const accepts = (schema: Json, value: unknown): boolean => Schema.Compile(schema).Check(value);
 
 describe('the OpenAPI document', () => {
-  test('is valid OpenAPI 3.1', async ({ app }) => {
-    expect((await documentOf(app)).document.openapi).toMatch(/^3\.1\./);
-  });
-
   test('has examples that match their schemas', async ({ app }) => {
     const { text, operations } = await documentOf(app);
     const contents = operations.flatMap(({ requestBody, responses }) =>
-      [requestBody as Response, ...Object.values(responses)].flatMap(({ content, headers } = {}) => [
+      [requestBody, ...Object.values(responses)].flatMap(({ content, headers } = {}) => [
         ...Object.values(content ?? {}),
         ...Object.values(headers ?? {}),
       ]),
@@ -144,43 +129,34 @@ describe('the OpenAPI document', () => {
     expect(new Set(bounds.map(String))).toEqual(
       new Set(['1,9007199254740991', '-9223372036854775808,9223372036854775807', '1,9223372036854775807']),
     );
+    expect(document.openapi).toMatch(/^3\.1\./);
     expect(document.security).toEqual([{ apiKey: [] }]);
     expect(securitySchemes).toMatchObject({ apiKey: { type: 'http', scheme: 'bearer' } });
   });
 
   test('has each operation with its parameters', async ({ app }) => {
-    const { document } = await documentOf(app);
-    const int64 = { type: 'integer', format: 'int64' };
-    const { source: pattern } = LIMITS.idempotencyKey.pattern;
+    const { document, operations } = await documentOf(app);
     const routes = Object.entries(document.paths).map(([path, methods]) => [path, ...Object.keys(methods)]);
     expect(routes).toEqual([
       ['/pets', 'get', 'post'],
       ['/pets/{petId}', 'get'],
     ]);
-    expect(document.paths).toMatchObject({
-      '/pets': {
-        get: {
-          operationId: 'listPets',
-          parameters: [
-            { name: 'limit', in: 'query', schema: { type: 'integer', minimum: 1, maximum: 100, default: 20 } },
-            { name: 'status', in: 'query', schema: { enum: ['available', 'pending', 'sold'] } },
-            { name: 'cursor', in: 'query', schema: { type: 'string' } },
-          ],
-        },
-        post: {
-          operationId: 'createPet',
-          parameters: [{ name: 'Idempotency-Key', in: 'header', schema: { minLength: 1, maxLength: 255, pattern } }],
-          requestBody: { required: true },
-        },
-      },
-      '/pets/{petId}': {
-        get: {
-          ...{ operationId: 'getPet', deprecated: true },
-          description: expect.stringContaining('Removed on 5 December 2030: use'),
-          parameters: [{ name: 'petId', in: 'path', required: true, schema: { ...int64, minimum: 1 } }],
-        },
-      },
-    });
+    expect(operations).toMatchObject([
+      { operationId: 'listPets' },
+      { operationId: 'createPet', requestBody: { required: true } },
+      { operationId: 'getPet', deprecated: true, description: expect.stringContaining('Removed on 5 December 2030') },
+    ]);
+    const parameters = operations.flatMap(({ parameters }) =>
+      parameters.map(({ in: place, name, schema, required = false }) => [place, name, required, schema]),
+    );
+    const { source: pattern } = LIMITS.idempotencyKey.pattern;
+    expect(parameters).toMatchObject([
+      ['query', 'limit', false, { type: 'integer', minimum: 1, maximum: 100, default: 20 }],
+      ['query', 'status', false, { enum: ['available', 'pending', 'sold'] }],
+      ['query', 'cursor', false, { type: 'string' }],
+      ['header', 'Idempotency-Key', false, { minLength: 1, maxLength: 255, pattern }],
+      ['path', 'petId', true, { type: 'integer', format: 'int64', minimum: 1 }],
+    ]);
   });
 
   /** Fields that a client may want to act upon. Some errors have a quota, others come before it is counted. */

@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type IncomingHttpHeaders, type IncomingMessage, request as sendRequest } from 'node:http';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { gunzipSync } from 'node:zlib';
 import { createMemoryStorage } from '@animal-store/adapter-memory';
 import type { Clock } from '@animal-store/domain';
 import { mapPorts, type PetStorage, type PortMethod } from '@animal-store/domain/ports';
@@ -122,10 +123,13 @@ function put(environment: Environment, { clock = Date.now, storage = storageWith
 export function startApp(environment: Environment = {}, options: ServiceOptions = {}): App & Observed {
   const { container, observed } = put(environment, options);
   const app = container.resolve(TOKENS.app);
-  const client = clientThat(async (method, path, headers, body) => {
-    const init = { method, headers, body: body ?? null } as RequestInit;
+  const client = clientThat(async (method, path, fields, body) => {
+    const init = { method, headers: fields, body: body ?? null } as RequestInit;
     const response = await app.request(path, init);
-    return { status: response.status, headers: Object.fromEntries(response.headers), text: await response.text() };
+    const bytes = Buffer.from(await response.arrayBuffer());
+    const headers = Object.fromEntries(response.headers);
+    const text = String(headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
+    return { status: response.status, headers, text };
   });
   return { ...client, ...observed };
 }
