@@ -11,7 +11,6 @@ import {
   openSocket,
   request,
   type Service,
-  startService,
   statusesIn,
   test,
   untilClosed,
@@ -101,14 +100,6 @@ test('responds to a slow client with 408: after 10 s within its header section, 
   for (const body of bodies) expect(body).toBeGreaterThanOrEqual(30);
   const counted = 'http_request_duration_seconds_count{method="POST",route="/v1/pets",status="408"}';
   expect(await metric(service, counted)).toBe(2);
-});
-
-test('closes connections beyond MAX_CONNECTIONS, and serves the others', async () => {
-  const service = await startService({ MAX_CONNECTIONS: '2' });
-  const [, second] = await open(service, 2);
-  expect(await untilClosed(openSocket(service.port))).toBe('');
-  second?.write(request('GET /livez', CLOSE));
-  expect(statusesIn(await untilClosed(second as Socket))).toEqual([200]);
 });
 
 /** A service whose memory and time are its own. */

@@ -5,39 +5,27 @@ const TYPE = { 'content-type': 'application/json' };
 const REX = '{"name":"Rex","categoryId":7}';
 
 describe('createPet', () => {
-  test('returns 201 with the id and the Location of the pet', async ({ app: { add, call } }) => {
-    const reply = await add('{"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
-    expect(reply.status).toBe(201);
-    expect(reply.headers).toMatchObject({ 'content-type': 'application/json', location: '/v1/pets/1' });
-    expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":9223372036854775807,"status":"available"}');
-    expect((await call('GET', '/v1/pets/1')).text).toBe(reply.text);
-    expect((await call('GET', '/v1/pets')).text).toBe(`[${reply.text}]`);
+  // exact-json tests the forms of numbers, the domain the limits and which members are ignored.
+  test('returns 201 with the id and the Location of the pet, whose status may be absent', async ({ app }) => {
+    const pets: string[] = [];
+    for (const [sent, returned] of [
+      ['9223372036854775807,"status":"available"', '9223372036854775807,"status":"available"'],
+      ['-92233720368547758.08e2,"id":99', '-9223372036854775808'],
+    ]) {
+      const id = pets.length + 1;
+      const reply = await app.add(`{"name":"Rex","categoryId":${sent}}`);
+      expect([reply.status, reply.text]).toEqual([201, `{"id":${id},"name":"Rex","categoryId":${returned}}`]);
+      expect(reply.headers).toMatchObject({ 'content-type': 'application/json', location: `/v1/pets/${id}` });
+      expect((await app.call('GET', `/v1/pets/${id}`)).text).toBe(reply.text);
+      pets.push(reply.text);
+    }
+    expect((await app.call('GET', '/v1/pets')).text).toBe(`[${pets.join()}]`);
   });
 
-  // exact-json tests the forms of numbers, the domain the limits.
-  test('returns an integer in another form than it was sent, and no status if none was sent', async ({ app }) => {
-    const { text } = await app.add('{"name":"Rex","categoryId":-92233720368547758.08e2}');
-    expect(text).toBe('{"id":1,"name":"Rex","categoryId":-9223372036854775808}');
-    expect((await app.call('GET', '/v1/pets/1')).text).toBe(text);
-  });
-
-  test.for([
-    [
-      `{"name":"Rex","categoryId":${'9'.repeat(60_000)}}`,
-      'categoryId must be an integer from -9223372036854775808 to 9223372036854775807, was a number out of range',
-    ],
-    [
-      '{"status":"lost"}',
-      'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"',
-    ],
-  ] as const)('rejects %.60s and names all violations', async ([body, message], { app: { add } }) => {
-    expect((await add(body)).json).toEqual({ code: 'invalid_request', message, status: 400 });
-  });
-
-  test('ignores unknown members, an id among them', async ({ app: { add } }) => {
-    const deep = '['.repeat(500) + ']'.repeat(500);
-    const reply = await add(`{"id":99,"__proto__":{"status":"sold"},"x":${deep},"name":"Rex","categoryId":7}`);
-    expect(reply.text).toBe('{"id":1,"name":"Rex","categoryId":7}');
+  test('names all violations', async ({ app: { add } }) => {
+    const message =
+      'name is required; categoryId is required; status must be one of available, pending, sold, was "lost"';
+    expect((await add('{"status":"lost"}')).json).toEqual({ code: 'invalid_request', message, status: 400 });
   });
 });
 
@@ -111,10 +99,7 @@ describe('the body of createPet', () => {
     ['half of it', '{"name":"Rex"', /cannot be read as JSON: Expected/],
     ['a byte order mark', `\ufeff${REX}`, /byte order mark/],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), /UTF-8/],
-    ['a surrogate in UTF-8', Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]), /UTF-8/],
     ['an array', `[${REX}]`, /must be an object .* was an array/],
-    ['null', 'null', /must be an object .* was null/],
-    ['deep nesting', '['.repeat(60_000), /cannot be read as JSON/],
     ['deep nesting that ends', '['.repeat(30_000) + ']'.repeat(30_000), /nested too deeply/],
   ])('is rejected if it is %s', async ([_what, body, message], { app: { call } }) => {
     const { json } = await call('POST', '/v1/pets', { headers: TYPE, body });

@@ -155,13 +155,6 @@ describe('/mcp', () => {
     expect([reply.status, reply.headers['access-control-allow-origin']]).toEqual([200, origin]);
   });
 
-  test('returns to each of 100 calls at once its own pet, although all have one id', async ({ app: { call } }) => {
-    const names = Array.from({ length: 100 }, (_, index) => `Rex ${index}`);
-    const calls = names.map((name) => call('POST', '/mcp', sending(callOf('create_pet', { ...rex, name }))));
-    const results = (await Promise.all(calls)).map(({ json }) => json);
-    expect(results).toMatchObject(names.map((name) => ({ id: 1, result: { structuredContent: { name } } })));
-  });
-
   test.for<[string, unknown, object]>([
     ['a call', callOf('create_pet', rex), { tool: 'create_pet' }],
     ['a pet that is not found', callOf('get_pet', { id: '7' }), { tool: 'get_pet', error: 'pet_not_found' }],

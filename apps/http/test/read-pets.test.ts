@@ -23,17 +23,6 @@ async function addOne({ add }: App, status?: string): Promise<Listed> {
 }
 
 describe('listPets', () => {
-  test('returns 20 pets by default, and as many as limit says', async ({ app }) => {
-    const pets: Listed[] = [];
-    while (pets.length < 101) pets.push(await addOne(app));
-    expect((await list(app, '/v1/pets')).pets).toEqual(pets.slice(0, 20));
-    for (const limit of [1, 99, 100]) {
-      const page = await list(app, `/v1/pets?limit=${limit}`);
-      expect(page.pets).toHaveLength(limit);
-      expect(page.next).toMatch(new RegExp(`^/v1/pets\\?limit=${limit}&cursor=[\\w-]+$`));
-    }
-  });
-
   test('accepts a cursor with another limit and status', async ({ app }) => {
     for (let count = 0; count < 2; count += 1) await addOne(app, 'sold');
     const other = await addOne(app);
@@ -82,6 +71,7 @@ describe('listPets', () => {
           for (let at: string | null = `/v1/pets?limit=${limit}${filter}`; at !== null; ) {
             const page = await list(app, at);
             pets.push(...page.pets);
+            if (page.next !== null) expect(page.pets).toHaveLength(limit);
             at = page.next;
           }
           expect(pets).toEqual(added.filter((pet) => status === undefined || pet.status === status));

@@ -60,13 +60,11 @@ test.for([
   expect(statusesIn(await raw(bytes))).toEqual([status]);
 });
 
-test('rejects malformed bytes after the response to the request before them', async ({ service: { raw } }) => {
-  expect(statusesIn(await raw(`${request('GET /livez')}hello\r\n\r\n`))).toEqual([200, 400]);
-});
-
-test('rejects a malformed body of a request that waits for its turn', async ({ service: { raw } }) => {
-  const malformed = request('POST /v1/pets', CREATION + CHUNKED, 'hello\r\n');
-  expect(statusesIn(await raw(request('GET /livez') + malformed))).toEqual([200, 400]);
+test.for([
+  ['bytes of no request', 'hello\r\n\r\n'],
+  ['the body of a request', request('POST /v1/pets', CREATION + CHUNKED, 'hello\r\n')],
+] as const)('rejects malformed %s after the response to the request before', async ([, bytes], { service }) => {
+  expect(statusesIn(await service.raw(request('GET /livez') + bytes))).toEqual([200, 400]);
 });
 
 test('closes the connection, without a second response, if the rest of a body that was rejected is malformed', async ({

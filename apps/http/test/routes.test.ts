@@ -81,12 +81,14 @@ describe('a response', () => {
   test.for([
     ['/v1/pets', KEY],
     ['/nothing', null],
-  ] as const)('to %s has security header fields and an id', async ([path, key], { app: { call } }) => {
-    expect((await call('GET', path, { key })).headers).toMatchObject({
+  ] as const)('to %s has security fields and an id, but no quota', async ([path, key], { app: { call } }) => {
+    const { headers } = await call('GET', path, { key });
+    expect(headers).toMatchObject({
       'x-content-type-options': 'nosniff',
       'cache-control': 'no-store',
       'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
       'x-request-id': expect.stringMatching(UUID),
     });
+    expect(headers).not.toHaveProperty('ratelimit');
   });
 });
