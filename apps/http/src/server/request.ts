@@ -39,7 +39,7 @@ export class NodeRequest extends IncomingMessage {
     return this.socket.remoteAddress ?? null;
   }
 
-  /** The value of a header field, by its lower-case name; those of repeated fields are joined with a comma and a space. */
+  /** As in `Incoming`. */
   header(name: string): string | undefined {
     return this.headers[name] as string | undefined;
   }
@@ -71,11 +71,7 @@ export class NodeRequest extends IncomingMessage {
     return null;
   }
 
-  /**
-   * Reads the body, of which no more than {@link BODY_MAX_BYTES} are kept.
-   *
-   * @throws HttpError `payload_too_large`; `invalid_request` if the body is malformed, late or cut off.
-   */
+  /** As in `Incoming`. */
   async readBody(): Promise<Buffer> {
     // Absent if the body is chunked.
     const declared = Number(this.headers['content-length'] ?? BODY_MAX_BYTES);

@@ -4,32 +4,35 @@ import { setImmediate } from 'node:timers/promises';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { CLOSE, length, openSocket, request, startBareServer, untilClosed } from '../../test/service.ts';
 import { errorResponse } from '../app/errors.ts';
-import type { Listener } from './server.ts';
+import type { NodeRequest } from './request.ts';
+import type { Listener, ServerOptions } from './server.ts';
+
+/** Serves nothing: a request waits for its test. */
+async function startWaitingServer(options: Partial<ServerOptions> = {}) {
+  const { promise: arrived, resolve: arrive } = Promise.withResolvers<Parameters<Listener>>();
+  const server = await startBareServer((...exchange) => arrive(exchange), options);
+  return { ...server, arrived };
+}
 
 test('a stop closes a connection whose response had begun before it, when the response ends', async () => {
-  const { promise: begun, resolve: begin } = Promise.withResolvers<ServerResponse>();
-  const { port, stop } = await startBareServer((_, response) => {
-    response.write('begun');
-    begin(response);
-  });
+  const { port, stop, arrived } = await startWaitingServer();
   const socket = openSocket(port);
   socket.write(request('GET /'));
+  const [, response] = await arrived;
+  response.write('begun');
   await once(socket, 'data');
   // Node itself would close it after 65 seconds.
   const stopping = stop({ grace: 0, deadline: 30_000 });
-  (await begun).end();
+  response.end();
   expect(await stopping).toBe(0);
 });
 
 test('a stop lets a client read a response that it has not received yet', async () => {
-  const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-  const { port, stop } = await startBareServer((_, response) => {
-    response.end(`${'x'.repeat(50_000_000)}the end`);
-    end();
-  });
+  const { port, stop, arrived } = await startWaitingServer();
   const socket = openSocket(port).pause();
   socket.write(request('GET /'));
-  await ended;
+  const [, response] = await arrived;
+  response.end(`${'x'.repeat(50_000_000)}the end`);
   const stopping = stop({ grace: 0, deadline: 30_000 });
   expect((await untilClosed(socket.resume())).endsWith('the end')).toBe(true);
   expect(await stopping).toBe(0);
@@ -54,12 +57,11 @@ test('a stop serves the last request of a connection, and ignores those that com
 });
 
 test('a stop lets a rejection that waits behind a request be sent', async () => {
-  const { promise: arrived, resolve: arrive } = Promise.withResolvers<ServerResponse>();
-  const { port, stop } = await startBareServer((_, response) => arrive(response), { reject: errorResponse });
+  const { port, stop, arrived } = await startWaitingServer({ reject: errorResponse });
   const socket = openSocket(port);
   const received = untilClosed(socket);
   socket.write(`${request('GET /')}not HTTP\r\n\r\n`);
-  const response = await arrived;
+  const [, response] = await arrived;
   await setImmediate();
   const stopping = stop({ grace: 0, deadline: 30_000 });
   response.end('served');
@@ -87,49 +89,48 @@ test('a stop closes a connection that sends nothing, and serves one whose reques
   await closed;
 });
 
-test("waits for no rest of a body that the parser can't read", async () => {
-  const { promise: discarded, resolve: discard } = Promise.withResolvers<string>();
-  const { port } = await startBareServer((incoming, response) => {
-    // The time limit of discarding never comes.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    discard(incoming.afterBody(response, 'discarded'));
-    socket.write('not the length of a chunk');
-  });
+/** For tests that would wait for INACTIVITY_TIMEOUT otherwise. */
+const SOON = { timeout: 30_000 };
+
+/** For tests in which the time limit of discarding a body never comes. */
+function stopTimeouts(): void {
+  vi.useFakeTimers({ toFake: ['setTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+}
+
+const untilLost = (incoming: NodeRequest) => new Promise((lose) => incoming.on('error', () => {}).on('close', lose));
+
+test("waits for no rest of a body that the parser can't read", SOON, async () => {
+  const { port, arrived } = await startWaitingServer();
   const socket = openSocket(port);
   socket.write(request('POST /', `${CLOSE}Transfer-Encoding: chunked\r\n`));
+  const [incoming, response] = await arrived;
+  stopTimeouts();
+  const discarded = incoming.afterBody(response, 'discarded');
+  socket.write('not the length of a chunk');
   expect(await discarded).toBe('discarded');
 });
 
-test('a stop waits for no rest of a body after its deadline', async () => {
-  const { promise: arrived, resolve: arrive } = Promise.withResolvers<void>();
-  const { promise: discarded, resolve: discard } = Promise.withResolvers<void>();
-  const { port, stop } = await startBareServer(async (incoming, response) => {
-    arrive();
-    await new Promise((close) => incoming.on('error', () => {}).on('close', close));
-    // The time limit of discarding never comes.
-    vi.useFakeTimers({ toFake: ['setTimeout'] });
-    onTestFinished(() => void vi.useRealTimers());
-    discard(incoming.afterBody(response, undefined));
-  });
+test('a stop waits for no rest of a body after its deadline', SOON, async () => {
+  const { port, stop, arrived } = await startWaitingServer();
   openSocket(port).write(request('POST /', CLOSE + length(9)));
-  await arrived;
+  const [incoming, response] = await arrived;
+  const lost = untilLost(incoming);
   expect(await stop({ grace: 0, deadline: 0 })).toBe(1);
-  await discarded;
+  await lost;
+  stopTimeouts();
+  expect(await incoming.afterBody(response, 'discarded')).toBe('discarded');
 });
 
-test('rejects the body of a client that resets its connection before the body is read', {
-  timeout: 30_000,
-}, async () => {
-  const { promise: body, resolve: read } = Promise.withResolvers<Promise<Buffer>>();
-  const { port } = await startBareServer(async (incoming) => {
-    socket.resetAndDestroy();
-    await new Promise((close) => incoming.on('error', () => {}).on('close', close));
-    read(incoming.readBody());
-  });
+test('rejects the body of a client that resets its connection before the body is read', SOON, async () => {
+  const { port, arrived } = await startWaitingServer();
   const socket = openSocket(port);
   socket.write(request('POST /', length(9)));
-  await expect(body).rejects.toThrow('the request ended before its body did');
+  const [incoming] = await arrived;
+  const lost = untilLost(incoming);
+  socket.resetAndDestroy();
+  await lost;
+  await expect(incoming.readBody()).rejects.toThrow('the request ended before its body did');
 });
 
 test('keeps a connection of HTTP/1.0 open as long as the client asks for it (RFC 9112, section 9.3)', async () => {
