@@ -1,5 +1,5 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { chownSync, readFileSync, writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
 import { freshFolder } from '@animal-store/test-kit/fresh-folder';
@@ -17,10 +17,6 @@ const RESTART_TIME = 25_000;
 const CLIENTS = 4;
 
 const CONFIGURATIONS = new URL('../../../tools/deploy/proxies/', import.meta.url);
-
-/** The user and group `nobody`: proxies run without privileges, also in tests of root. */
-const NOBODY = 65_534;
-const isRoot = process.getuid?.() === 0;
 
 interface Ports {
   readonly plain: number;
@@ -53,7 +49,6 @@ function makeCertificate(folder: string): void {
   const words = 'req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -noenc -subj /CN=proxy'.split(' ');
   execFileSync('openssl', [...words, '-keyout', key, '-out', certificate], { stdio: 'ignore' });
   writeFileSync(join(folder, 'both.pem'), readFileSync(certificate, 'utf8') + readFileSync(key, 'utf8'));
-  if (isRoot) for (const file of [key, certificate, join(folder, 'both.pem')]) chownSync(file, NOBODY, NOBODY);
 }
 
 const TEMPORARY = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => `${name}_temp_path ${name};`);
@@ -96,15 +91,9 @@ async function startProxy(
   const { file, words, whole } = PROXIES[name];
   const ports = { plain: await freePort(), tls: await freePort() };
   const folder = freshFolder();
-  if (isRoot) chownSync(folder, NOBODY, NOBODY);
   makeCertificate(folder);
   writeFileSync(join(folder, 'configuration'), whole(adapt(configuration(file, ports, instances, folder))));
-  const child = spawn(name, words(folder), {
-    // HAProxy returns to its folder, which another user than root may not be able to enter.
-    cwd: '/',
-    stdio: ['ignore', 'ignore', 'pipe'],
-    ...(isRoot ? { uid: NOBODY, gid: NOBODY } : {}),
-  });
+  const child = spawn(name, words(folder), { stdio: ['ignore', 'ignore', 'pipe'] });
   let log = '';
   child.stderr.on('data', (text) => {
     log += text;
