@@ -112,20 +112,6 @@ function beginCreation(port: number) {
   };
 }
 
-/** Sends the process a signal as soon as it loads anything beside its first files. */
-function signalOnLoading(signal: string): Record<string, string> {
-  const program = `
-    import { registerHooks } from 'node:module';
-    let sent = false;
-    registerHooks({
-      load(url, context, next) {
-        if (!sent && !/^node:|\\/(?:main|run-application|configuration-error)\\.ts$/.test(url)) sent = process.kill(process.pid, '${signal}');
-        return next(url, context);
-      },
-    });`;
-  return { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(program)}` };
-}
-
 describe('a stop', () => {
   /** Starts the service, begins creations, and waits until they are in flight. */
   async function startWithCreations(environment: Record<string, string> = {}, count = 1) {
@@ -178,7 +164,11 @@ describe('a stop', () => {
   });
 
   test('is an end with 0 if the signal comes while the service loads', async () => {
-    const running = startProcess({ API_KEYS: KEY, ...signalOnLoading('SIGTERM') });
+    // It listens for signals first.
+    const send =
+      "process.on('newListener', (name) => name === 'SIGTERM' && process.nextTick(process.kill, process.pid, name))";
+    const NODE_OPTIONS = `--import=data:text/javascript,${encodeURIComponent(send)}`;
+    const running = startProcess({ API_KEYS: KEY, NODE_OPTIONS });
     expect(await running.exit).toBe(0);
     expect(running.output).toEqual({ out: '', err: '' });
   });
