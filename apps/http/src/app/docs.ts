@@ -9,13 +9,10 @@ import type { Env } from './handler.ts';
 
 /** The files of the page by their paths, and the types of their contents. */
 const FILES = {
-  '/docs': [import.meta.resolve('../../assets/docs.html'), 'text/html; charset=utf-8'],
-  '/docs/docs.js': [import.meta.resolve('../../assets/docs.js'), 'text/javascript; charset=utf-8'],
-  '/docs/swagger-ui.css': [import.meta.resolve('swagger-ui-dist/swagger-ui.css'), 'text/css; charset=utf-8'],
-  '/docs/swagger-ui-bundle.js': [
-    import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'),
-    'text/javascript; charset=utf-8',
-  ],
+  '/docs': [import.meta.resolve('../../assets/docs.html'), 'text/html'],
+  '/docs/docs.js': [import.meta.resolve('../../assets/docs.js'), 'text/javascript'],
+  '/docs/swagger-ui.css': [import.meta.resolve('swagger-ui-dist/swagger-ui.css'), 'text/css'],
+  '/docs/swagger-ui-bundle.js': [import.meta.resolve('swagger-ui-dist/swagger-ui-bundle.js'), 'text/javascript'],
 } as const;
 
 const [SELF, NONE] = ["'self'", "'none'"];
@@ -41,7 +38,7 @@ const POLICY = {
 async function load(file: string, type: string) {
   const plain = await readFile(new URL(file));
   const tag = createHash('sha256').update(plain).digest('base64url');
-  const headers = { 'content-type': type, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
+  const headers = { 'content-type': `${type}; charset=utf-8`, 'cache-control': 'no-cache', vary: 'Accept-Encoding' };
   return {
     plain: { bytes: plain, headers: { ...headers, etag: `"${tag}"` } },
     gzip: {
