@@ -56,6 +56,7 @@ describe('the body of createPet', () => {
     [', gzip', 415],
     ['xidentity', 415],
     ['identityx', 415],
+    ['\u00a0identity', 415],
     ['identity\u00a0', 415],
   ] as const)('with the Content-Encoding %j gets %d', async ([coding, status], { app: { add } }) => {
     const reply = await add(REX, { 'content-encoding': coding });

@@ -43,10 +43,11 @@ test('responds with 500 without its text to an error of a route that a program a
 });
 
 test.each([
-  ['of a connection', '::ffff:203.0.113.9', undefined],
-  ['of a proxy', '127.0.0.1', '::ffff:203.0.113.9'],
-])('records an address of IPv4 %s without the prefix of IPv6', async (_, clientAddress, forwarded) => {
-  const { records, app } = createRecorder(1);
+  ['of a connection', 1, '::ffff:203.0.113.9', undefined],
+  ['of a connection, not a forged one,', 0, '203.0.113.9', '198.51.100.1'],
+  ['of a proxy', 1, '127.0.0.1', '::ffff:203.0.113.9'],
+])('records an address %s without the prefix of IPv6', async (_, trustedProxies, clientAddress, forwarded) => {
+  const { records, app } = createRecorder(trustedProxies);
   const header = (name: string) => (name === 'x-forwarded-for' ? forwarded : undefined);
   await app.request('/livez', {}, { serverRequest: { clientAddress, header } as Incoming });
   expect(records).toMatchObject([{ client: '203.0.113.9' }]);
