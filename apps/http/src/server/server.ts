@@ -138,6 +138,8 @@ export async function startServer(listener: Listener, options: ServerOptions): P
       }, deadline);
       await closed;
       for (const each of [idle, silent, timer]) clearTimeout(each);
+      // Ends the timer that checks Node's time limits.
+      server.close();
       return closedAtDeadline;
     },
   };
