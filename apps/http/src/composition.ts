@@ -101,7 +101,7 @@ function createListener(app: Hono<Env>, exchange: Exchange): Listener {
     {
       // Keep unread bodies open: a client that reads only after sending still gets an early 413.
       autoCleanupIncoming: false,
-      // For an empty Host field.
+      // The Host field is empty: server/request.ts.
       hostname: 'localhost',
       // Not expected: handlers do not throw, and the server has checked the Host field and the target.
       errorHandler(error) {

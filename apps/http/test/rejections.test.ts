@@ -18,7 +18,11 @@ test.for<[string, string, RegExp, status?: number]>([
   ['CONNECT', 'CONNECT example.org:443 HTTP/1.1\r\nHost: example.org\r\n\r\n', /CONNECT is not supported/],
   ['no Host field', `GET /v1/pets HTTP/1.1\r\n${AUTHORIZATION}${CLOSE}\r\n`, HOST],
   ['two Host fields', request('GET /livez', `Host: y\r\n${CLOSE}`), HOST],
-  ...['a b', '[::1', 'a:b'].map((host): [string, string, RegExp] => [`the host ${host}`, get('/livez', host), HOST]),
+  ...['a b', '[::1', '[::1::]', 'a:b', 'a%2'].map((host): [string, string, RegExp] => [
+    `the host ${host}`,
+    get('/livez', host),
+    HOST,
+  ]),
   ['OPTIONS *', request('OPTIONS *', CLOSE), TARGET],
   ...['http:///livez', 'ftp://example.org/livez', '/v1\\pets', '/livez#x'].map((target): [string, string, RegExp] => [
     `the target ${target}`,
@@ -48,7 +52,9 @@ test.for([
   [200, get('https://example.org:443/livez?x=y', 'example.org')],
   [200, get('HTTP://example.org/livez')],
   // An empty host is valid (RFC 9112, section 3.2).
-  ...['', '[::1]:3000', '[0:0::1]', 'localhost:', 'LOCALHOST:80'].map((host) => [200, get('/livez', host)] as const),
+  ...['', '[::1]:3000', '[0:0::1]', 'localhost:', 'LOCALHOST:80', 'web.1', 'a%2eb'].map(
+    (host) => [200, get('/livez', host)] as const,
+  ),
   // As load balancers probe.
   [200, 'GET /livez HTTP/1.0\r\n\r\n'],
   [302, get('http://example.org')],

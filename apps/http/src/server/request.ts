@@ -1,4 +1,5 @@
 import { IncomingMessage, type ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
 import { BODY_IS_INCOMPLETE, BODY_IS_TOO_LARGE, type HttpError, invalidRequest } from '../app/errors.ts';
 import { BODY_MAX_BYTES, CLIENT_MESSAGES } from '../app/messages.ts';
 
@@ -12,14 +13,11 @@ const DISCARD_MAX_BYTES = 16 * 1024 * 1024;
 const BAD_HOST = invalidRequest(CLIENT_MESSAGES.badHost);
 const BAD_TARGET = invalidRequest(CLIENT_MESSAGES.badTarget);
 
-/** uri-host [":" port] (RFC 9110, section 7.2; RFC 3986, section 3.2.3). */
-const HOST = /^(?:\[[\da-f:.]+\]|[\w.~!$&'()*+,;=-]+)(?::\d*)?$/i;
+/** uri-host [":" port], or nothing (RFC 9110, section 7.2; RFC 3986, section 3.2). The first group is an IPv6 address. */
+const HOST = /^(?:\[([\da-f:.]+)\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
 /** A target in origin form, or in absolute form with a host (RFC 9112, section 3.2; RFC 9110, section 4.2). */
 const TARGET = /^(?:https?:\/\/(?:[^/?#]*@)?[^:/?#]|\/)[^\\#]*$/i;
-
-// Most requests have the same Host field, and parsing one takes 1 µs.
-let lastHost = { given: '', normalized: '' };
 
 export type NodeResponse = ServerResponse<NodeRequest>;
 
@@ -45,8 +43,8 @@ export class NodeRequest extends IncomingMessage {
   }
 
   /**
-   * Normalizes the Host field and the target, because the adapter for Hono knows no other forms than those of URLs: `[::1]` for
-   * `[0:0::1]`, and the target in origin form. Needs `joinDuplicateHeaders`: a repeated Host field, joined with a comma and a
+   * Checks the Host field and the target, and normalizes both: the adapter for Hono parses a URL of them, no part of which a
+   * handler reads but the path and the query. Needs `joinDuplicateHeaders`: a repeated Host field, joined with a comma and a
    * space, is malformed.
    *
    * @returns The rejection for a Host field that is missing (allowed in HTTP/1.0: load balancers probe without it), repeated or
@@ -54,14 +52,9 @@ export class NodeRequest extends IncomingMessage {
    */
   normalizeTarget(): HttpError | null {
     const { host = this.httpVersion === '1.0' ? '' : null } = this.headers;
-    if (host === null) return BAD_HOST;
-    // An empty one is valid.
-    if (host !== '' && host !== lastHost.given) {
-      const url = HOST.test(host) ? URL.parse(`http://${host}`) : null;
-      if (url === null) return BAD_HOST;
-      lastHost = { given: host, normalized: url.host };
-    }
-    this.headers.host = host && lastHost.normalized;
+    const [matched, address] = HOST.exec(host ?? ' ') ?? [];
+    if (matched === undefined || (address !== undefined && !isIPv6(address))) return BAD_HOST;
+    this.headers.host = '';
     const target = this.url ?? '';
     if (!TARGET.test(target)) return BAD_TARGET;
     if (target.startsWith('/')) return null;
