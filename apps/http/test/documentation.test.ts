@@ -39,6 +39,15 @@ describe('the documentation page', () => {
     expect(rejected).toMatchObject({ status: 405, headers: { allow: 'GET, HEAD' } });
   });
 
+  test.for([
+    ['br, GZIP;q=0.5', 'gzip'],
+    ['gzip; q=0.0, br', undefined],
+    ['gzip-9', undefined],
+  ])('has for Accept-Encoding: %s the content coding %s', async ([accepted = '', coding], { app: { call } }) => {
+    const { headers } = await call('GET', '/docs', { key: null, headers: { 'accept-encoding': accepted } });
+    expect(headers['content-encoding']).toBe(coding);
+  });
+
   test('has no scripts or styles in the page, and no addresses of others', async ({ app: { call } }) => {
     const { text } = await call('GET', '/docs', { key: null });
     expect(text).not.toMatch(/<style|<script(?![^>]* src=)|(?:src|href)="(?:https?:)?\//);

@@ -49,7 +49,7 @@ async function load(file: string, type: string) {
 }
 
 /** RFC 9110, section 12.5.3. */
-const ACCEPTS_GZIP = /\bgzip\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i;
+const ACCEPTS_GZIP = /(?:^|,)\s*gzip\s*(?:,|$|;(?!\s*q=0(?:\.0*)?\s*(?:,|$)))/i;
 
 /**
  * Serves the documentation page: Swagger UI over `openapi.json`. Nothing is loaded from elsewhere. Links are relative, so
