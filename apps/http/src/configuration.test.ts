@@ -46,7 +46,7 @@ test.each([
 const OTHER_ORIGINS = [
   ...['*,https://a.example', 'example.org', 'https://a.example/', 'https://a.example:123456', 'ftp://http:80'],
   ...['https://a.example http://b.example', 'https://A.example', 'https://a.example:443', 'chrome-https://a.example'],
-  'https://a_b.example,https://ä.example',
+  ...['https://a_b.example,https://ä.example', 'https://*.a.example'],
 ];
 const OTHER_PATHS = [
   ...['v1', '/', '/v1/', '/v2', '/api', '/a b/v1', '//v1', '/../v1', '/./v1', '/%41/v1', '/:id/v1', '/*/v1', '/V1'],
@@ -54,7 +54,7 @@ const OTHER_PATHS = [
 
 test.each([
   ['PORT', ['65536']],
-  ['HOST', ['a b']],
+  ['HOST', ['a b', '[::1]']],
   ['NODE_ENV', ['prod', 'preproduction', 'production-eu']],
   ['LOG_LEVEL', ['loud']],
   ['RATE_LIMIT', ['-1']],

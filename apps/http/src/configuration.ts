@@ -12,9 +12,12 @@ import {
 } from '@animal-store/app-kit';
 import { LOG_LEVELS } from './observability/log.ts';
 
-/** Whether a text is an origin as browsers send it (HTML, 7.1.1): in lower case, without the default port of its scheme. */
+/**
+ * Whether a text is an origin as browsers send it (HTML, 7.1.1): in lower case, without the default port of its scheme, and with
+ * no `*`, which a host of a URL may contain.
+ */
 function isOrigin(text: string): boolean {
-  return /^https?:/.test(text) && URL.canParse(text) && new URL(text).origin === text;
+  return /^https?:[^*]+$/.test(text) && URL.canParse(text) && new URL(text).origin === text;
 }
 
 const origins: Variable<ReadonlySet<string>> = {
@@ -35,7 +38,7 @@ const nodeEnvironment: Variable<string> = {
 /** The variables of this application, besides `API_KEYS` and those of the storages, which app-kit reads. */
 export const VARIABLES = {
   PORT: integer(3000, 0, 65_535),
-  HOST: matching('127.0.0.1', /^\S+$/, 'a host name or address'),
+  HOST: matching('127.0.0.1', /^[^\s[\]]+$/, 'a host name or address'),
   BASE_PATH: matching(
     '/v1',
     /^(?:\/(?!\.{1,2}\/)[\w.~-]+)*\/v1$/,
