@@ -135,7 +135,7 @@ const onOldNode = (program: string) =>
 
 test.each<[string, (file: string, other: string) => Promise<unknown>, RegExp]>([
   ['backup.mjs of a file with a hard link', (file) => backup(file, `${file}.copy`), SECOND_NAME],
-  ['backup.mjs to one', (file, other) => backup(other, file), SECOND_NAME],
+  ['backup.mjs to a folder', (file) => backup(`${file}.link`, dirname(file)), / is a folder: name a file$/],
   ['backup.mjs onto the file itself', (_, other) => backup(other, `${other}.self`), /^COPY must be another file$/],
   ['backup.mjs without a file', (file) => backup(`${file}.none`, `${file}.copy`), /^there is no file .*\.none$/],
   ['backup.mjs with a Node.js that is too old', () => onOldNode('backup.mjs'), TOO_OLD],
@@ -155,9 +155,21 @@ test.each<[string, (file: string, other: string) => Promise<unknown>, RegExp]>([
   expect(contents()).toEqual(before);
 });
 
-test('backup.mjs fails for a damaged file', async () => {
+test('backup.mjs keeps the earlier copy if the file is damaged', async () => {
   const file = await fileWith(1_000);
+  await backup(file, `${file}.copy`);
   const bytes = readFileSync(file);
   writeFileSync(file, bytes.fill(0xff, bytes.length - 8_192));
   expect(await failureOf(backup(file, `${file}.copy`))).toMatchObject({ code: 1 });
+  expectWhole(`${file}.copy`);
+  expect(readdirSync(dirname(file)).filter((name) => name.includes('partial'))).toEqual([]);
+});
+
+test('backup.mjs replaces an earlier copy with its log', async () => {
+  const file = await fileWith(1);
+  const copy = await fileWith(2);
+  writeFileSync(`${copy}-wal`, 'the log of the earlier copy');
+  expect((await backup(file, copy)).stdout).toBe('ok\n');
+  expectWhole(copy);
+  expect(await everyPage((await openAt(copy)).pets)).toHaveLength(1);
 });

@@ -1,11 +1,25 @@
-// Copies a database while the service runs: node backup.mjs FILE COPY. Prints `ok` if the copy is whole.
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+// Copies a database while the service runs: node backup.mjs FILE COPY. Prints `ok` if the copy is whole. An earlier copy stays
+// until then.
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readFileSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 
 const { backup, DatabaseSync } = await import('node:sqlite').catch(() => ({}));
 
 /** Marks a file of the Animal Store: "Anim". */
 const APPLICATION_ID = 0x416e696d;
+
+/** The files of a database. */
+const PARTS = ['', '-wal', '-shm'];
 
 // This program imports no other file, because the script for containers passes its text alone.
 /** Why a file may have a second log: it has a second name, by a hard link or a mount of the file alone (proc(5), Linux). */
@@ -18,20 +32,27 @@ function secondName(path) {
   return statSync(path).nlink === 1 ? null : `${path} has a second name: keep only the one with a log (-wal) beside it`;
 }
 
-/** @returns Why the copy can't be used, or `ok`. */
+/** Throws an Error if the file or the copy is not whole. */
 async function copyWhole(file, copy) {
   const source = new DatabaseSync(file);
   // A read transaction keeps the copy at one state; without it each commit of the service restarts the copy.
   source.exec('BEGIN');
   if (source.prepare('PRAGMA application_id').get().application_id !== APPLICATION_ID) {
-    return `${file} is no database of the Animal Store`;
+    throw new Error('it is no database of the Animal Store');
   }
   await backup(source, copy);
   source.close();
   const target = new DatabaseSync(copy);
   const { integrity_check: result } = target.prepare('PRAGMA integrity_check').get();
   target.close();
-  return result;
+  if (result !== 'ok') throw new Error(result);
+}
+
+/** Makes it survive a crash of the system. */
+function sync(path) {
+  const fd = openSync(path);
+  fsyncSync(fd);
+  closeSync(fd);
 }
 
 // The copy holds what the file holds.
@@ -44,12 +65,30 @@ const problem =
   (!existsSync(file) && `there is no file ${file}`) ||
   (!existsSync(dirname(copy)) && `there is no folder ${dirname(copy)}`) ||
   (real(copy) === real(file) && 'COPY must be another file') ||
-  secondName(file) ||
-  secondName(copy);
+  (existsSync(copy) && statSync(copy).isDirectory() && `${copy} is a folder: name a file`) ||
+  secondName(file);
 if (problem) {
   console.error(problem);
   process.exit(2);
 }
-const result = await copyWhole(file, copy).catch((error) => `${file}: ${error.message}`);
-console[result === 'ok' ? 'log' : 'error'](result);
-process.exitCode = result === 'ok' ? 0 : 1;
+// A link stays.
+const name = real(copy) ?? copy;
+const partial = `${name}.partial`;
+const discard = () => {
+  for (const part of PARTS) rmSync(partial + part, { force: true });
+};
+for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(1));
+process.once('exit', discard);
+try {
+  discard();
+  await copyWhole(file, partial);
+  sync(partial);
+  // Its log belongs to the copy that is replaced.
+  for (const part of PARTS.slice(1)) rmSync(name + part, { force: true });
+  renameSync(partial, name);
+  sync(dirname(name));
+  console.log('ok');
+} catch (error) {
+  console.error(`${file}: ${error.message}`);
+  process.exitCode = 1;
+}
